@@ -1,0 +1,30 @@
+import type { Logger } from '@parallax/telemetry';
+import type { Bus } from './platform/bus/bus.ts';
+import type { Sealer } from './platform/crypto/seal.ts';
+import type { Database } from './platform/database/pools.ts';
+
+/** What capabilities are given: made once in `main.ts`, never looked up from globals. */
+export type Context = {
+  readonly database: Database;
+  readonly bus: Bus;
+  readonly sealer: Sealer;
+  readonly log: Logger;
+  /** Identifies this process among replicas; new at every start. */
+  readonly replica: string;
+  /** The one clock: the database's, as this process knows its offset. Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly publicUrl: string;
+  readonly shards: number;
+  readonly registration: 'open' | 'invite' | 'closed';
+  readonly defaultPlan: 'free' | 'paid' | 'self_hosted';
+  /** True when the API listens beyond loopback: the first registration then needs the set-up token. */
+  readonly needsSetupToken: boolean;
+  /** What probes are told to dial, "host:port". */
+  readonly addresses: { readonly session: string; readonly enrolment: string; readonly broker: string };
+  /** Where this process listens for probes. */
+  readonly listen: { readonly grpcHost: string; readonly grpcPort: number; readonly enrolmentPort: number };
+  /** Listeners of the product that no check may reach. */
+  readonly deniedListeners: readonly { readonly address: string; readonly port: number }[];
+  readonly allowedPrivateTargets: readonly string[];
+  readonly version: string;
+};

@@ -1,0 +1,37 @@
+import { Problem } from '@parallax/api-contract';
+import type { Scope } from '../database/scope.ts';
+
+export const roles = ['viewer', 'editor', 'owner'] as const;
+export type Role = (typeof roles)[number];
+
+/** Who makes a request, as read from the database at this request. */
+export type Caller = {
+  readonly kind: 'user' | 'api_key';
+  readonly userId: number;
+  readonly isAdministrator: boolean;
+  /** Role by workspace. */
+  readonly workspaces: ReadonlyMap<number, Role>;
+  readonly plan: 'free' | 'paid' | 'self_hosted';
+  /** Set for an access token. */
+  readonly sessionId?: string;
+  /** A read-only API key. */
+  readonly readOnly: boolean;
+};
+
+/** Everything that the caller may at least see. */
+export function scopeOf(caller: Caller): Scope {
+  return { userId: caller.userId, workspaceIds: [...caller.workspaces.keys()] };
+}
+
+/**
+ * The caller's role in a workspace, at least `least`.
+ * @throws Problem `not_found` when the workspace is not theirs (its existence is not told), `forbidden` when the role is too low
+ */
+export function requireRole(caller: Caller, workspaceId: number, least: Role): Role {
+  const role = caller.workspaces.get(workspaceId);
+  if (role === undefined) throw new Problem('not_found', `there is no workspace ${workspaceId}`);
+  if (roles.indexOf(role) < roles.indexOf(least)) {
+    throw new Problem('forbidden', `this needs the role ${least} in workspace ${workspaceId}, yours is ${role}`);
+  }
+  return role;
+}

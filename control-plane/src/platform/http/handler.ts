@@ -1,0 +1,37 @@
+import type { AnswerOf, InputOf, RouteContract } from '@parallax/api-contract';
+import type { FastifyReply } from 'fastify';
+import type { Caller } from './caller.ts';
+
+/** What a handler may know of its request beside its validated input. */
+export type RequestFacts = {
+  readonly requestId: string;
+  /** The client's address, behind trusted proxies the forwarded one. */
+  readonly remoteAddress: string;
+  readonly userAgent: string | undefined;
+  readonly header: (name: string) => string | undefined;
+  /** For headers beside the body (`ETag`, `Location`, `Content-Disposition`). */
+  readonly reply: FastifyReply;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+};
+
+export type HandlerInput<Contract extends RouteContract> = InputOf<Contract> & {
+  /** Present where the contract asks for credentials; on `bearer-or-none` only when they were given. */
+  readonly caller: Contract['credentials'] extends 'bearer' | 'key-or-bearer' ? Caller : Caller | undefined;
+  readonly request: RequestFacts;
+};
+
+/** A contract with what answers it. */
+export type Route = {
+  readonly contract: RouteContract;
+  readonly handler: (input: HandlerInput<RouteContract>) => Promise<unknown>;
+};
+
+/** Binds a handler to its contract; the types of input and answer come from the contract. */
+export function handle<Contract extends RouteContract>(
+  contract: Contract,
+  handler: (input: HandlerInput<Contract>) => Promise<AnswerOf<Contract>>,
+): Route {
+  // One cast for the whole API: the server validates input by this very contract before the handler sees it.
+  return { contract, handler: handler as unknown as Route['handler'] };
+}

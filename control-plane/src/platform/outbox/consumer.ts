@@ -1,0 +1,20 @@
+import type { Transaction } from '../database/pools.ts';
+
+/** One row of the outbox as a consumer sees it. */
+export type OutboxRow = {
+  readonly id: number;
+  readonly key: string;
+  readonly kind: string;
+  readonly payload: unknown;
+  readonly createdAtMs: number;
+  readonly attempts: number;
+};
+
+/**
+ * Acts on one kind of state change. Runs in the transaction that marks the row as done, so what it writes to the database
+ * happens exactly once; whatever leaves the database happens at least once. Throwing puts the row back with a delay.
+ */
+export type OutboxConsumer<Context> = {
+  readonly kind: string;
+  readonly consume: (transaction: Transaction, row: OutboxRow, context: Context) => Promise<void>;
+};

@@ -1,0 +1,3 @@
+/** What a control-plane process may do; `PARALLAX_ROLES` picks. */
+export const processRoles = ['api', 'dispatch', 'ingest', 'worker'] as const;
+export type Role = (typeof processRoles)[number];

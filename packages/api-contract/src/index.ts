@@ -1,0 +1,3 @@
+export * from './problems.ts';
+export * from './route.ts';
+export * from './shared.ts';

@@ -1,0 +1,56 @@
+import type { z } from 'zod';
+
+/**
+ * Which credentials a route takes:
+ * `none`; `bearer` an access token; `key-or-bearer` an `X-API-Key` or an access token; `bearer-or-none` works without and does more with;
+ * `secret-header` the `X-Secret` of a heartbeat.
+ */
+export type Credentials = 'none' | 'bearer' | 'key-or-bearer' | 'bearer-or-none' | 'secret-header';
+
+/** One route of the REST API: what the server registers, the OpenAPI document describes, and clients are typed by. */
+export type RouteContract<
+  Params extends z.ZodType | undefined = z.ZodType | undefined,
+  Query extends z.ZodType | undefined = z.ZodType | undefined,
+  Body extends z.ZodType | undefined = z.ZodType | undefined,
+  Answer extends z.ZodType | undefined = z.ZodType | undefined,
+> = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Fastify form: `/api/v1/monitors/:monitor_id`. */
+  readonly path: string;
+  readonly credentials: Credentials;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** The success status and its body; no schema for 204. */
+  readonly success: { readonly status: 200 | 201 | 202 | 204 | 307; readonly answer?: Answer; readonly contentType?: string };
+  /** Error statuses beside 401, 422, 429 and 503, which every route may give. */
+  readonly errors?: readonly number[];
+  /** Requests per minute and client address, beside the plan's rate. */
+  readonly perAddressPerMinute?: number;
+};
+
+/** Keeps the literal types of a contract. */
+export function route<
+  Params extends z.ZodType | undefined = undefined,
+  Query extends z.ZodType | undefined = undefined,
+  Body extends z.ZodType | undefined = undefined,
+  Answer extends z.ZodType | undefined = undefined,
+>(contract: RouteContract<Params, Query, Body, Answer>): RouteContract<Params, Query, Body, Answer> {
+  return contract;
+}
+
+type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+
+/** What a handler is given: validated, with defaults applied. */
+export type InputOf<Contract extends RouteContract> = {
+  readonly params: Output<NonNullable<Contract['params']>>;
+  readonly query: Output<NonNullable<Contract['query']>>;
+  readonly body: Output<NonNullable<Contract['body']>>;
+};
+
+/** What a handler gives back: the success body before serialisation. */
+export type AnswerOf<Contract extends RouteContract> =
+  NonNullable<Contract['success']['answer']> extends z.ZodType ? z.input<NonNullable<Contract['success']['answer']>> : void;
