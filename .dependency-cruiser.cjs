@@ -1,0 +1,74 @@
+// The area rules of ARCHITECTURE.md. `npm run verify` also asserts how many modules were read, since a tool that reads none finds nothing.
+const areas = ['platform', 'identity', 'monitoring', 'response', 'reporting'];
+const doesIo = '(routes|queries|consumer|job|gateway)(\\.test)?\\.ts$';
+
+const areaOrder = areas.slice(0, -1).map((area, index) => ({
+  name: `area-order-${area}`,
+  comment: `${area} may not know what lies to its right: ${areas.slice(index + 1).join(', ')}`,
+  severity: 'error',
+  from: { path: `^control-plane/src/${area}/` },
+  to: { path: `^control-plane/src/(${areas.slice(index + 1).join('|')})/` },
+}));
+
+module.exports = {
+  forbidden: [
+    ...areaOrder,
+    {
+      name: 'capability-by-its-index',
+      comment: 'another capability is imported through its index.ts only',
+      severity: 'error',
+      from: { path: '^control-plane/src/(identity|monitoring|response|reporting)/([^/]+)/' },
+      to: {
+        path: '^control-plane/src/(identity|monitoring|response|reporting)/[^/]+/',
+        pathNot: ['^control-plane/src/$1/$2/', '/index\\.ts$'],
+      },
+    },
+    {
+      name: 'pure-does-no-io',
+      comment: 'only routes, queries, consumer, job and gateway do I/O; everything else in a capability is pure',
+      severity: 'error',
+      from: {
+        path: '^control-plane/src/(identity|monitoring|response|reporting)/',
+        pathNot: [doesIo, '/index\\.ts$', '\\.test\\.ts$', '/testing/'],
+      },
+      to: {
+        path: '^(node:)?(fs|fs/promises|net|tls|http|https|http2|dgram|dns|dns/promises|child_process|worker_threads)$|node_modules/(slonik|pg|pg-copy-streams|@nats-io/(transport-node|jetstream)|@grpc/grpc-js|undici|fastify)/',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'platform-knows-no-business',
+      severity: 'error',
+      from: { path: '^control-plane/src/platform/' },
+      to: { path: '^control-plane/src/(?!platform/|role\\.ts|version\\.ts)' },
+    },
+    {
+      name: 'packages-know-no-process',
+      severity: 'error',
+      from: { path: '^packages/' },
+      to: { path: '^(control-plane|probe-agent)/' },
+    },
+    {
+      name: 'processes-apart',
+      comment: 'the agent and the control plane meet on the wire only',
+      severity: 'error',
+      from: { path: '^(control-plane|probe-agent)/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(control-plane|probe-agent)/', pathNot: '^$1/' },
+    },
+    {
+      name: 'no-test-kit-in-the-product',
+      severity: 'error',
+      from: { path: '^(packages/(?!testkit)|control-plane|probe-agent)', pathNot: '(\\.test\\.ts|/testing\\.ts|/testing/.*)$' },
+      to: { path: '^packages/testkit/' },
+    },
+    { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'resolves', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    parser: 'swc',
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)(generated|dist|data|\\.tap)/' },
+    tsPreCompilationDeps: false,
+    enhancedResolveOptions: { extensions: ['.ts', '.js', '.mjs', '.json'], exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
+  },
+};

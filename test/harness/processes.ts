@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export const root = path.resolve(import.meta.dirname, '../..');
+
+/** A process that a test started; ended only by the pid recorded here. */
+export type Started = {
+  readonly pid: number;
+  readonly output: () => string;
+  /** Resolves with the exit code, or 128 for an end by signal. */
+  readonly ended: Promise<number>;
+  readonly kill: (signal: NodeJS.Signals) => void;
+  /** SIGTERM, then SIGKILL after `graceMs`. */
+  readonly stop: (graceMs?: number) => Promise<number>;
+};
+
+/** Starts one of the project's programs under the Node that runs this test. Output is kept (last 1 MiB) and, with a file, appended to it. */
+export function startNode(args: readonly string[], env: Readonly<Record<string, string>>, logFile?: string): Started {
+  const child: ChildProcess = spawn(process.execPath, [...args], {
+    cwd: root,
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  if (child.pid === undefined) throw new Error(`could not start ${args.join(' ')}`);
+  let output = '';
+  const keep = (chunk: Buffer): void => {
+    output = (output + chunk.toString('utf8')).slice(-1_048_576);
+    if (logFile !== undefined) appendFileSync(logFile, chunk);
+  };
+  child.stdout?.on('data', keep);
+  child.stderr?.on('data', keep);
+  const ended = new Promise<number>((resolve) => {
+    child.once('close', (code, signal) => resolve(signal === null ? (code ?? 1) : 128));
+  });
+  let over = false;
+  void ended.then(() => (over = true));
+  return {
+    pid: child.pid,
+    output: () => output,
+    ended,
+    kill: (signal) => {
+      if (!over) child.kill(signal);
+    },
+    stop: async (graceMs = 10_000) => {
+      if (!over) child.kill('SIGTERM');
+      const late = delay(graceMs, 'late' as const, { ref: false });
+      if ((await Promise.race([ended, late])) === 'late' && !over) child.kill('SIGKILL');
+      return ended;
+    },
+  };
+}
+
+/** Runs a program to its end and gives its output; throws with the output when it fails. */
+export async function runNode(args: readonly string[], env: Readonly<Record<string, string>>, timeoutMs = 30_000): Promise<string> {
+  const started = startNode(args, env);
+  const late = delay(timeoutMs, 'late' as const, { ref: false });
+  const code = await Promise.race([started.ended, late]);
+  if (code === 'late') started.kill('SIGKILL');
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}:\n${started.output()}`);
+  return started.output();
+}
+
+/** Ports that are free now, all different. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from(
+      { length: count },
+      () =>
+        new Promise<ReturnType<typeof createServer>>((resolve, reject) => {
+          const server = createServer();
+          server.once('error', reject);
+          server.listen(0, '127.0.0.1', () => resolve(server));
+        }),
+    ),
+  );
+  const ports = servers.map((server) => {
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    return address.port;
+  });
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+/** Polls until the condition gives something, or throws naming what was waited for and what was seen last. */
+export async function eventually<Result>(
+  what: string,
+  condition: () => Promise<Result | undefined | false>,
+  { timeoutMs = 20_000, everyMs = 100 } = {},
+): Promise<Result> {
+  const until = Date.now() + timeoutMs;
+  let last: unknown;
+  for (;;) {
+    try {
+      const result = await condition();
+      if (result !== undefined && result !== false) return result;
+      last = result;
+    } catch (error) {
+      last = error;
+    }
+    if (Date.now() > until) throw new Error(`waited ${timeoutMs} ms for: ${what}; last: ${String(last)}`);
+    await delay(everyMs);
+  }
+}

@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync, chmodSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { apiClient, signedIn } from './api-client.ts';
+import type { ApiClient } from './api-client.ts';
+import { eventually, freePorts, runNode, startNode } from './processes.ts';
+import type { Started } from './processes.ts';
+
+/** The whole product as `npm start` runs it, in a data folder of its own, with probes that the test adds. */
+export type Product = {
+  readonly baseUrl: string;
+  readonly dataDir: string;
+  readonly supervisor: Started;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly enrolmentAddress: string;
+  readonly ports: { readonly http: number; readonly grpc: number; readonly enrolment: number; readonly nats: number };
+  readonly stop: () => Promise<void>;
+};
+
+export async function startProduct(more: Readonly<Record<string, string>> = {}): Promise<Product> {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'parallax-product-'));
+  // The account that PostgreSQL runs as must be able to pass.
+  chmodSync(dataDir, 0o711);
+  const [http = 0, grpc = 0, enrolment = 0, nats = 0] = await freePorts(4);
+  const environment = {
+    PARALLAX_DATA_DIR: dataDir,
+    PARALLAX_HTTP_PORT: String(http),
+    PARALLAX_GRPC_PORT: String(grpc),
+    PARALLAX_ENROLMENT_PORT: String(enrolment),
+    PARALLAX_NATS_PORT: String(nats),
+    PARALLAX_LOCAL_PROBES: '0',
+    ...more,
+  };
+  const supervisor = startNode(['control-plane/src/main.ts', 'up'], environment, path.join(dataDir, 'output.log'));
+  const baseUrl = `http://localhost:${http}`;
+  const stop = async (): Promise<void> => {
+    await supervisor.stop(15_000);
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  try {
+    await eventually(
+      'the product to be ready',
+      async () => {
+        const ended = await Promise.race([supervisor.ended, Promise.resolve(undefined)]);
+        if (ended !== undefined) throw new Error(`the product ended with ${ended}`);
+        return (await fetch(`${baseUrl}/health/readiness`)).status === 200;
+      },
+      { timeoutMs: 60_000 },
+    );
+  } catch (error) {
+    const output = supervisor.output();
+    await stop();
+    throw new Error(`the product did not start:\n${output.slice(-5_000)}`, { cause: error });
+  }
+  return {
+    baseUrl,
+    dataDir,
+    supervisor,
+    environment,
+    enrolmentAddress: `127.0.0.1:${enrolment}`,
+    ports: { http, grpc, enrolment, nats },
+    stop,
+  };
+}
+
+export { apiClient, signedIn };
+export type { ApiClient };
+
+/** A probe agent of a test, registered; `start` may be called again after it ended. */
+export type Agent = {
+  readonly name: string;
+  readonly probeId: number;
+  readonly stateDir: string;
+  readonly start: () => Started;
+};
+
+/** Makes a join token through the API and registers an agent with it, as the printed command does. */
+export async function enrolAgent(
+  product: Product,
+  api: ApiClient,
+  options: { readonly name: string; readonly region: string; readonly sourceAddress?: string; readonly environment?: Record<string, string> },
+): Promise<Agent> {
+  const { token } = await api.call<{ token: string }>('POST', '/api/v1/probes/join-tokens', 201, {
+    name: options.name,
+    region: options.region,
+  });
+  const stateDir = path.join(product.dataDir, `agent-${options.name}`);
+  const environment = {
+    PARALLAX_PROBE_ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8,::1/128',
+    PARALLAX_PROBE_STATE_DIR: stateDir,
+    ...(options.sourceAddress === undefined ? {} : { PARALLAX_PROBE_SOURCE_ADDRESS: options.sourceAddress }),
+    ...options.environment,
+  };
+  await runNode(
+    ['probe-agent/src/main.ts', 'register', '--control-plane', product.enrolmentAddress, '--join-token', token],
+    environment,
+  );
+  const { probes } = await api.call<{ probes: { id: number; name: string }[] }>('GET', '/api/v1/probes?page_size=100', 200);
+  const probeId = probes.find((probe) => probe.name === options.name)?.id;
+  if (probeId === undefined) throw new Error(`the probe ${options.name} is not listed`);
+  return {
+    name: options.name,
+    probeId,
+    stateDir,
+    start: () => startNode(['probe-agent/src/main.ts', 'run'], environment, path.join(product.dataDir, `agent-${options.name}.log`)),
+  };
+}
