@@ -3,13 +3,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync, chmodSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startPostgres } from '@parallax/embedded';
+import { createLogger } from '@parallax/telemetry';
 import { migrate } from '../control-plane/src/platform/database/migrate.ts';
 import { schemaListing } from '../control-plane/src/platform/database/schema-listing.ts';
 
 const file = path.resolve(import.meta.dirname, '../schema.sql');
 const dataDir = mkdtempSync(path.join(tmpdir(), 'parallax-schema-'));
 chmodSync(dataDir, 0o711);
-const postgres = await startPostgres({ dataDir, durable: false });
+const postgres = await startPostgres({ dataDir, durable: false, log: createLogger({ name: 'schema', level: 'silent' }) });
 try {
   await migrate(postgres.url('postgres'));
   const listing = await schemaListing(postgres.url('postgres'));

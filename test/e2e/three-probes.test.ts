@@ -2,6 +2,7 @@ import t from 'tap';
 import { setTimeout as delay } from 'node:timers/promises';
 import { enrolAgent, signedIn, startProduct } from '../harness/product.ts';
 import { eventually } from '../harness/processes.ts';
+import type { Agent } from '../harness/product.ts';
 import { startTarget } from '../harness/target.ts';
 
 type Monitor = { id: number; status: string; status_since: string | null };
@@ -18,7 +19,7 @@ t.test('three vantage points and one truth', { timeout: 180_000 }, async (t) => 
   const { api, workspaceId } = await signedIn(product.baseUrl);
 
   const sources = ['127.0.0.11', '127.0.0.12', '127.0.0.13'] as const;
-  const agents = [];
+  const agents: Agent[] = [];
   for (const [index, sourceAddress] of sources.entries()) {
     agents.push(await enrolAgent(product, api, { name: `probe-${index + 1}`, region: `region-${index + 1}`, sourceAddress }));
   }
@@ -27,8 +28,8 @@ t.test('three vantage points and one truth', { timeout: 180_000 }, async (t) => 
     await Promise.all(running.map((agent) => agent.stop()));
   });
   await eventually('three probes online', async () => {
-    const { probes } = await api.call<{ probes: { status: string }[] }>('GET', '/api/v1/probes', 200);
-    return probes.filter((probe) => probe.status === 'online').length === 3;
+    const { probes } = await api.call<{ probes: { health: { status: string } }[] }>('GET', '/api/v1/probes', 200);
+    return probes.filter((probe) => probe.health.status === 'online').length === 3;
   });
 
   const monitor = await api.call<Monitor>('POST', '/api/v1/monitors', 201, {
@@ -90,7 +91,7 @@ t.test('three vantage points and one truth', { timeout: 180_000 }, async (t) => 
 
   await t.test('each probe’s own timeline differs as it should', async (t) => {
     const timelineOf = async (probeId: number) =>
-      (await api.call<{ entries: { status: string }[] }>('GET', `${path}/timeline?hours=1&probe_id=${probeId}`, 200)).entries.map(
+      (await api.call<{ timeline: { status: string }[] }>('GET', `${path}/timeline?hours=1&probe_id=${probeId}`, 200)).timeline.map(
         (entry) => entry.status,
       );
     const [first, second, third] = await Promise.all(agents.map((agent) => timelineOf(agent.probeId)));

@@ -3,6 +3,7 @@
  * Shape: RFC 9457 (problem details).
  */
 export const problems = {
+  bad_request: { status: 400, title: 'The request is not valid HTTP' },
   unauthenticated: { status: 401, title: 'Credentials are missing' },
   invalid_credentials: { status: 401, title: 'Credentials are not valid' },
   token_expired: { status: 401, title: 'The access token has expired' },
@@ -13,6 +14,7 @@ export const problems = {
   setup_token_required: { status: 403, title: 'The first registration needs the set-up token' },
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
+  request_timeout: { status: 408, title: 'The request took too long to arrive' },
   conflict: { status: 409, title: 'Conflict with the present state' },
   name_taken: { status: 409, title: 'The name is taken' },
   email_taken: { status: 409, title: 'The address has an account' },
@@ -20,12 +22,14 @@ export const problems = {
   payload_too_large: { status: 413, title: 'The body is too large' },
   uri_too_long: { status: 414, title: 'The URL is too long' },
   unsupported_media_type: { status: 415, title: 'The media type is not supported' },
+  expectation_failed: { status: 417, title: 'The expectation cannot be met' },
   invalid_input: { status: 422, title: 'The request is not valid' },
   invalid_json: { status: 422, title: 'The body is not valid JSON' },
   interval_below_plan: { status: 422, title: 'The interval is below the minimum of the plan' },
   no_probe_able: { status: 422, title: 'No probe can run this check' },
   target_denied: { status: 422, title: 'The target may not be reached' },
   rate_limited: { status: 429, title: 'Too many requests' },
+  headers_too_large: { status: 431, title: 'The headers are too large' },
   internal: { status: 500, title: 'Internal error' },
   unavailable: { status: 503, title: 'Not available at present' },
   probe_unreachable: { status: 503, title: 'No probe could be reached' },

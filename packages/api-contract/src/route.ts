@@ -13,11 +13,12 @@ export type RouteContract<
   Query extends z.ZodType | undefined = z.ZodType | undefined,
   Body extends z.ZodType | undefined = z.ZodType | undefined,
   Answer extends z.ZodType | undefined = z.ZodType | undefined,
+  Access extends Credentials = Credentials,
 > = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Fastify form: `/api/v1/monitors/:monitor_id`. */
   readonly path: string;
-  readonly credentials: Credentials;
+  readonly credentials: Access;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
@@ -25,7 +26,13 @@ export type RouteContract<
   readonly query?: Query;
   readonly body?: Body;
   /** The success status and its body; no schema for 204. */
-  readonly success: { readonly status: 200 | 201 | 202 | 204 | 307; readonly answer?: Answer; readonly contentType?: string };
+  readonly success: {
+    readonly status: 200 | 201 | 202 | 204 | 307;
+    readonly answer?: Answer;
+    readonly contentType?: string;
+  };
+  /** Another status that carries the very same body, such as 503 of a health route. */
+  readonly alternative?: { readonly status: 503; readonly description: string };
   /** Error statuses beside 401, 422, 429 and 503, which every route may give. */
   readonly errors?: readonly number[];
   /** Requests per minute and client address, beside the plan's rate. */
@@ -38,11 +45,14 @@ export function route<
   Query extends z.ZodType | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
   Answer extends z.ZodType | undefined = undefined,
->(contract: RouteContract<Params, Query, Body, Answer>): RouteContract<Params, Query, Body, Answer> {
+  Access extends Credentials = Credentials,
+>(contract: RouteContract<Params, Query, Body, Answer, Access>): RouteContract<Params, Query, Body, Answer, Access> {
   return contract;
 }
 
-type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+// In tuples, so that `never` (no schema) is not distributed away.
+type Output<Schema> = [Schema] extends [never] ? undefined : Schema extends z.ZodType ? z.output<Schema> : undefined;
+type AnswerInput<Schema> = [Schema] extends [never] ? void : Schema extends z.ZodType ? z.input<Schema> : void;
 
 /** What a handler is given: validated, with defaults applied. */
 export type InputOf<Contract extends RouteContract> = {
@@ -52,5 +62,4 @@ export type InputOf<Contract extends RouteContract> = {
 };
 
 /** What a handler gives back: the success body before serialisation. */
-export type AnswerOf<Contract extends RouteContract> =
-  NonNullable<Contract['success']['answer']> extends z.ZodType ? z.input<NonNullable<Contract['success']['answer']>> : void;
+export type AnswerOf<Contract extends RouteContract> = AnswerInput<NonNullable<Contract['success']['answer']>>;

@@ -1,45 +1,73 @@
 import { z } from 'zod';
 
-/** Integer identifiers, 1 to 2147483647. */
-export const idSchema = z.coerce.number().int().min(1).max(2_147_483_647);
+/** Text as it stands in paths and queries, as a whole number; anything that is not plain decimal digits is left for the schema to refuse. */
+function wholeNumber(value: unknown): unknown {
+  return typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : value;
+}
+
+/** A decimal number in a query: no exponent, no hexadecimal digits, no surrounding space. */
+function decimalNumber(value: unknown): unknown {
+  return typeof value === 'string' && /^-?[0-9]{1,15}(\.[0-9]{1,15})?$/.test(value) ? Number(value) : value;
+}
+
+/** A whole number in a path or query, bounds inclusive; described as an integer with its bounds. */
+export function integerParameter(min: number, max: number) {
+  return z.preprocess(wholeNumber, z.number().int().min(min).max(max));
+}
+
+/** A decimal number in a query, bounds inclusive. */
+export function numberParameter(min: number, max: number) {
+  return z.preprocess(decimalNumber, z.number().min(min).max(max));
+}
+
+/** `true` or `false` in a query, and nothing else. */
+export const booleanParameter = z.preprocess(
+  (value) => (value === 'true' ? true : value === 'false' ? false : value),
+  z.boolean(),
+);
+
+/** Integer identifiers in paths and queries, 1 to 2147483647. */
+export const idSchema = integerParameter(1, 2_147_483_647);
 /** The same inside JSON bodies, where "7" is not a number. */
 export const bodyId = z.number().int().min(1).max(2_147_483_647);
 
-/** ISO 8601 UTC with milliseconds and Z. */
+/** ISO 8601 UTC with milliseconds and Z, as every answer writes it. */
 export const timestamp = z.iso.datetime({ offset: true, precision: 3 }).meta({ format: 'date-time' });
 
+/** An instant given by a client: ISO 8601 with seconds and a zone. */
+export const instant = z.iso.datetime({ offset: true }).max(40).meta({ format: 'date-time' });
+
+/** The present page and its size, with the bounds of every list. */
 export const pageQuery = {
-  page: z.coerce.number().int().min(1).max(10_000).default(1),
-  page_size: z.coerce.number().int().min(1).max(100).default(20),
+  page: integerParameter(1, 10_000).default(1),
+  page_size: integerParameter(1, 100).default(20),
 };
 
-/** `true` or `false` and nothing else. */
-export const queryBoolean = z.enum(['true', 'false']).transform((text) => text === 'true');
+/** An optional boolean filter: `true` or `false`. */
+export const queryBoolean = booleanParameter;
 
-/** A boolean query parameter with a default, described as a boolean. */
+/** A boolean query parameter with a default. */
 export function booleanQuery(fallback: boolean) {
-  return z
-    .union([z.boolean(), z.enum(['true', 'false'])])
-    .default(fallback)
-    .transform((value) => value === true || value === 'true')
-    .meta({ type: 'boolean', default: fallback });
+  return booleanParameter.default(fallback);
 }
 
-// Control characters, C0 and C1, may not stand in names.
-// eslint-disable-next-line no-control-regex
-const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/u;
+/** True when the text holds a control character, C0 or C1. */
+function hasControlCharacter(text: string): boolean {
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    if (code < 0x20 || (code >= 0x7f && code <= 0x9f)) return true;
+  }
+  return false;
+}
 
 /** Names: 1 to 200 characters after trimming, NFC, without control characters. */
 export const nameSchema = z
   .string()
-  .transform((text) => text.normalize('NFC').trim())
-  .pipe(
-    z
-      .string()
-      .min(1)
-      .max(200)
-      .refine((text) => !controlCharacter.test(text), 'must not contain control characters'),
-  );
+  .normalize('NFC')
+  .trim()
+  .min(1)
+  .max(200)
+  .refine((text) => !hasControlCharacter(text), 'must not contain control characters');
 
 /** Fields of every list answer. */
 export function listOf<Name extends string, Item extends z.ZodType>(name: Name, item: Item) {
@@ -51,6 +79,10 @@ export function listOf<Name extends string, Item extends z.ZodType>(name: Name, 
   } as { [key in Name]: z.ZodArray<Item> } & { total: z.ZodNumber; page: z.ZodNumber; page_size: z.ZodNumber });
 }
 
+/** What an action answers that has nothing else to say. */
+export const messageSchema = z.object({ message: z.string() }).meta({ id: 'Message' });
+
+/** The body of every error: RFC 9457 with the stable code, the request and, for a 422, each thing that is wrong. */
 export const problemSchema = z
   .object({
     type: z.string(),

@@ -14,12 +14,14 @@ export type CheckContext = {
   readonly timeoutMs: number;
   /** Monotonic time in milliseconds with fractions. */
   readonly clock: () => number;
+  /** Wall clock in milliseconds since 1970, for the dates of certificates only; absent: `Date.now`. */
+  readonly wallClock?: () => number;
   readonly addresses: AddressPolicy;
   readonly resolver: Resolver;
-  /** Local address that connections leave from; absent: the system's choice. */
-  readonly sourceAddress?: string;
+  /** Local address that connections leave from, used for targets of its own family; absent: the system's choice. */
+  readonly sourceAddress?: string | undefined;
   /** A buffering trace for `POST /monitors/test`; absent in scheduled runs. */
-  readonly trace?: (step: string, detail: string) => void;
+  readonly trace?: ((step: string, detail: string) => void) | undefined;
   /** Sent as User-Agent where a protocol has one. */
   readonly userAgent: string;
 };

@@ -68,7 +68,7 @@ export type CertificateEvidence = {
 /** The whole of what one run of one check says. */
 export type CheckOutcome = {
   readonly outcome: Outcome;
-  /** Whole microseconds from the start of the check to its verdict. */
+  /** Whole microseconds from the start of the check to its verdict; for a ping that was answered, the average round trip. */
   readonly total: number;
   readonly phases: Phases;
   /** Absent for `ok` and `slow`. */
@@ -121,20 +121,25 @@ export const errorCodes = {
   keyword_missing: 60,
   keyword_present: 61,
   response_mismatch: 62,
+  response_timeout: 63,
   ping_no_reply: 70,
   ping_loss: 71,
   response_slow: 80,
   inverted_answer: 81,
+  target_invalid: 82,
   overrun: 90,
   overload: 91,
   probe_uplink: 92,
   probe_clock: 93,
   probe_capability: 94,
   probe_internal: 95,
+  cancelled: 96,
 } as const;
 export type ErrorCode = keyof typeof errorCodes;
 
-const codeByNumber = new Map<number, ErrorCode>(Object.entries(errorCodes).map(([code, number]) => [number, code as ErrorCode]));
+const codeByNumber = new Map<number, ErrorCode>(
+  Object.entries(errorCodes).map(([code, number]) => [number, code as ErrorCode]),
+);
 
 /** The code behind a stored number; undefined for 0 and for numbers of a newer version. */
 export function errorCodeOf(number: number): ErrorCode | undefined {

@@ -4,7 +4,12 @@ import path from 'node:path';
 import pg from 'pg';
 
 /** One numbered file of plain SQL. */
-export type Migration = { readonly number: number; readonly name: string; readonly text: string; readonly checksum: string };
+export type Migration = {
+  readonly number: number;
+  readonly name: string;
+  readonly text: string;
+  readonly checksum: string;
+};
 
 /** The database cannot be brought to this program's schema; the message says what to do. */
 export class MigrationError extends Error {

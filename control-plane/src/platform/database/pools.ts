@@ -43,7 +43,12 @@ const rowsThroughSchema: Interceptor = {
 
 /** Opens the pools; nothing is connected until the first query. `timestamptz` arrives as a number of milliseconds, `int8` as bigint. */
 export async function openDatabase(urls: DatabaseUrls, sizes: { api: number; worker: number }): Promise<Database> {
-  const common = { interceptors: [rowsThroughSchema], connectionTimeout: 5_000, idleTimeout: 60_000, captureStackTrace: false };
+  const common = {
+    interceptors: [rowsThroughSchema],
+    connectionTimeout: 5_000,
+    idleTimeout: 60_000,
+    captureStackTrace: false,
+  };
   const api = await createPool(urls.api, { ...common, maximumPoolSize: sizes.api, statementTimeout: 15_000 });
   const worker = await createPool(urls.worker, { ...common, maximumPoolSize: sizes.worker, statementTimeout: 60_000 });
   const raw = new pg.Pool({ connectionString: urls.worker, max: sizes.worker, connectionTimeoutMillis: 5_000 });

@@ -72,7 +72,10 @@ export async function schemaListing(url: string): Promise<string> {
     const parts: string[] = ['-- What the migrations result in, read from the catalog. Made by: npm run schema'];
     for (const section of sections) {
       const { rows } = await client.query<{ line: string }>(section.text);
-      parts.push(`\n-- ${section.title}`, ...rows.map((row) => `-- ${row.line.replaceAll('\n', ' ').replaceAll(/\s+/g, ' ')}`));
+      parts.push(
+        `\n-- ${section.title}`,
+        ...rows.map((row) => `-- ${row.line.replaceAll('\n', ' ').replaceAll(/\s+/g, ' ')}`),
+      );
     }
     return `${parts.join('\n')}\n`;
   } finally {

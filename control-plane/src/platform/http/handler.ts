@@ -21,6 +21,35 @@ export type HandlerInput<Contract extends RouteContract> = InputOf<Contract> & {
   readonly request: RequestFacts;
 };
 
+/** A success body that is JSON text already, such as a page built by one SQL statement. Sent as it is, so it must hold no more than the contract names. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** A success body of another media type than the contract's, which the client asked for. Sent as it is. */
+export class OtherText {
+  readonly text: string;
+  readonly contentType: string;
+
+  constructor(text: string, contentType: string) {
+    this.text = text;
+    this.contentType = contentType;
+  }
+}
+
+/** The success body under the other status that the contract names as its alternative. */
+export class AlternativeAnswer<Answer> {
+  readonly answer: Answer;
+
+  constructor(answer: Answer) {
+    this.answer = answer;
+  }
+}
+
 /** A contract with what answers it. */
 export type Route = {
   readonly contract: RouteContract;
@@ -30,7 +59,9 @@ export type Route = {
 /** Binds a handler to its contract; the types of input and answer come from the contract. */
 export function handle<Contract extends RouteContract>(
   contract: Contract,
-  handler: (input: HandlerInput<Contract>) => Promise<AnswerOf<Contract>>,
+  handler: (
+    input: HandlerInput<Contract>,
+  ) => Promise<AnswerOf<Contract> | JsonText | OtherText | AlternativeAnswer<AnswerOf<Contract>>>,
 ): Route {
   // One cast for the whole API: the server validates input by this very contract before the handler sees it.
   return { contract, handler: handler as unknown as Route['handler'] };

@@ -1,171 +1,202 @@
 import { randomUUID } from 'node:crypto';
-import { Problem, problemSchema } from '@parallax/api-contract';
-import type { Credentials } from '@parallax/api-contract';
-import helmet from '@fastify/helmet';
-import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
-import Fastify from 'fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { jsonSchemaTransform, jsonSchemaTransformObject, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Problem } from '@parallax/api-contract';
 import type { Logger } from '@parallax/telemetry';
-import { z } from 'zod';
-import { readJson } from './json-body.ts';
-import type { Caller } from './caller.ts';
-import type { RequestFacts, Route } from './handler.ts';
+import Fastify, { LogController } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { allowedMethods } from './allowed-methods.ts';
+import { addressMatcher } from './client-address.ts';
+import { problemOfParserError, writeRawProblem } from './client-errors.ts';
+import { capConnections } from './connections.ts';
+import type { ConnectionLimits } from './connections.ts';
+import { documentPaths, registerDocuments } from './documents.ts';
+import type { Route } from './handler.ts';
+import { isJsonMediaType, readJson } from './json-body.ts';
 import { sendProblem } from './problem-answers.ts';
+import { registerRoute } from './register-route.ts';
+import type { RequestGuards } from './register-route.ts';
+import { securityHeaders } from './security-headers.ts';
 
 /** Collaborators of the HTTP layer; it knows no business word. */
-export type HttpServerOptions = {
+export type HttpServerOptions = RequestGuards & {
   readonly log: Logger;
   readonly publicUrl: string;
+  /** Networks (CIDRs) whose forwarded headers count. */
   readonly trustedProxies: readonly string[];
-  /** Reads credentials of a request against the database; throws `Problem` for those that are not valid, undefined when there are none. */
-  readonly authenticate: (request: FastifyRequest, accepts: Credentials) => Promise<Caller | undefined>;
-  /** Counts the request against the caller's plan, or the address; sets headers; throws `Problem` `rate_limited`. */
-  readonly limit: (request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined, route: Route['contract']) => Promise<void>;
+  readonly limits?: Partial<HttpLimits>;
 };
 
-const bodyLimitBytes = 256 * 1024;
+/** Bounds of what a client may send and how long it may take; tests make them smaller. */
+export type HttpLimits = {
+  readonly bodyBytes: number;
+  readonly urlCharacters: number;
+  readonly headerBytes: number;
+  /** From the first byte of a request to the last of its headers. */
+  readonly headersTimeoutMs: number;
+  /** From the first byte of a request to the last of its body. */
+  readonly requestTimeoutMs: number;
+  /** How often connections are looked at for the two above. */
+  readonly checkingIntervalMs: number;
+  readonly connections: ConnectionLimits;
+};
+
+export const httpLimits: HttpLimits = {
+  bodyBytes: 256 * 1024,
+  urlCharacters: 2_048,
+  headerBytes: 16 * 1024,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 15_000,
+  checkingIntervalMs: 1_000,
+  connections: { perAddress: 512, total: 3_000 },
+};
 
 /** Builds the server with all routes; nothing listens yet. */
 export async function buildHttpServer(routes: readonly Route[], options: HttpServerOptions): Promise<FastifyInstance> {
-  const app = Fastify({
-    loggerInstance: options.log,
-    disableRequestLogging: true,
+  const limits: HttpLimits = { ...httpLimits, ...options.limits };
+  const decorate = (request: FastifyRequest, reply: FastifyReply): void =>
+    setCommonHeaders(request, reply, options.publicUrl);
+  const logger: FastifyBaseLogger = options.log;
+  const app: FastifyInstance = Fastify({
+    loggerInstance: logger,
+    // Lines that need the request name it; a child logger for each would cost more than the rest of the layer.
+    childLoggerFactory: (logger) => logger,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
-    bodyLimit: bodyLimitBytes,
-    requestTimeout: 15_000,
-    connectionTimeout: 0,
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: 65_000,
-    maxParamLength: 300,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
-    return503OnClosing: true,
-    http: { maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 15_000, connectionsCheckingInterval: 1_000 },
-    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply, options),
+    // Its own answer is no problem document; the hook below says the same as one.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 300 },
+    http: {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      connectionsCheckingInterval: limits.checkingIntervalMs,
+      // Node would answer without a body; the hook below does it.
+      requireHostHeader: false,
+    },
+    frameworkErrors: (error, request, reply) => {
+      decorate(request, reply);
+      sendProblem(error, request, reply, options);
+    },
+    clientErrorHandler: (error, socket) => {
+      // Where an answer is under way, another one may stand only for the request that is overdue.
+      const [exchange, ...others] = connections.exchanges(socket);
+      const isOverdue = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && others.length === 0;
+      const isFree = exchange === undefined || (isOverdue && !exchange.response.headersSent);
+      if (error.code === 'ECONNRESET' || !isFree) socket.destroy();
+      else writeRawProblem(socket, problemOfParserError(error), options.publicUrl);
+    },
   });
-  app.setValidatorCompiler(validatorCompiler);
-  app.setSerializerCompiler(serializerCompiler);
+  const connections = capConnections(app.server, limits.connections, addressMatcher(options.trustedProxies));
+  app.server.on('checkExpectation', (request: IncomingMessage, _response: ServerResponse) => {
+    writeRawProblem(
+      request.socket,
+      new Problem('expectation_failed', 'only Expect: 100-continue is known'),
+      options.publicUrl,
+    );
+  });
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, options));
-  app.setNotFoundHandler((request, reply) =>
-    sendProblem(new Problem('not_found', `there is no ${request.method} ${request.url.split('?')[0]}`), request, reply, options),
-  );
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
-    try {
-      done(null, readJson(String(body)));
-    } catch (error) {
-      done(error instanceof Error ? error : new Error(String(error)), undefined);
-    }
-  });
-  await app.register(helmet, {
-    contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-    referrerPolicy: { policy: 'no-referrer' },
-  });
-  app.addHook('onSend', async (request, reply, payload) => {
-    void reply.header('cache-control', reply.getHeader('cache-control') ?? 'no-store');
-    void reply.header('x-request-id', request.id);
-    return payload;
-  });
-  await registerDocuments(app);
+  readBodiesAsJson(app);
+  guardRequests(app, routes, options, limits, decorate);
+  await registerDocuments(app, routes);
   for (const route of routes) registerRoute(app, route, options);
   return app;
 }
 
-async function registerDocuments(app: FastifyInstance): Promise<void> {
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Parallax',
-        version: '1.0.0',
-        description: 'Availability monitoring from several vantage points.',
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      },
-      components: {
-        securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-          api_key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
-          heartbeat_secret: { type: 'apiKey', in: 'header', name: 'X-Secret' },
-        },
-      },
-    },
-    transform: jsonSchemaTransform,
-    transformObject: jsonSchemaTransformObject,
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, publicUrl: string): void {
+  const path = pathOf(request);
+  void reply.headers({
+    ...securityHeaders(path, publicUrl.startsWith('https:')),
+    'cache-control': 'no-store',
+    'x-request-id': request.id,
   });
-  await app.register(swaggerUi, { routePrefix: '/docs' });
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
 }
 
-const securityOf: Record<Credentials, Record<string, string[]>[]> = {
-  none: [],
-  bearer: [{ bearer: [] }],
-  'key-or-bearer': [{ api_key: [] }, { bearer: [] }],
-  'bearer-or-none': [{ bearer: [] }, {}],
-  'secret-header': [{ heartbeat_secret: [] }],
-};
+/** What is judged before any route sees the request. */
+function guardRequests(
+  app: FastifyInstance,
+  routes: readonly Route[],
+  options: HttpServerOptions,
+  limits: HttpLimits,
+  decorate: (request: FastifyRequest, reply: FastifyReply) => void,
+): void {
+  const allowed = allowedMethods([...routes.map((route) => route.contract), ...documentPaths]);
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    decorate(request, reply);
+    if (closing) {
+      void reply.header('connection', 'close');
+      throw new Problem('unavailable', 'the server is stopping; try again');
+    }
+    if (request.url.length > limits.urlCharacters) {
+      throw new Problem('uri_too_long', `the URL is longer than ${limits.urlCharacters} characters`);
+    }
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+      throw new Problem('bad_request', 'the header Host is missing');
+    }
+    if (!isPercentEncoded(request.url)) throw new Problem('not_found', 'the URL is not validly percent-encoded');
+    if (!request.is404) return;
+    // Answered here, so that a body which nobody wants is not parsed first.
+    answerUnknown(request, reply, allowed(pathOf(request)), options);
+    return reply;
+  });
+}
 
-function registerRoute(app: FastifyInstance, route: Route, options: HttpServerOptions): void {
-  const { contract } = route;
-  const errorStatuses = new Set([...(contract.credentials === 'none' ? [] : [401]), 422, 429, 503, ...(contract.errors ?? [])]);
-  const response: Record<number, unknown> = {};
-  for (const status of errorStatuses) {
-    response[status] = { description: 'problem', content: { 'application/problem+json': { schema: problemSchema } } };
+function answerUnknown(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  methods: readonly string[],
+  options: HttpServerOptions,
+): void {
+  if (methods.length === 0) {
+    sendProblem(new Problem('not_found', 'there is nothing at this path'), request, reply, options);
+    return;
   }
-  const { status, answer, contentType } = contract.success;
-  if (answer === undefined) response[status] = z.null().describe('no content');
-  else if (contentType !== undefined) response[status] = { description: 'success', content: { [contentType]: { schema: answer } } };
-  else response[status] = answer;
-  app.route({
-    method: contract.method,
-    url: contract.path,
-    schema: {
-      tags: [contract.tag],
-      summary: contract.summary,
-      ...(contract.description === undefined ? {} : { description: contract.description }),
-      security: securityOf[contract.credentials],
-      ...(contract.params === undefined ? {} : { params: contract.params }),
-      ...(contract.query === undefined ? {} : { querystring: contract.query }),
-      ...(contract.body === undefined ? {} : { body: contract.body }),
-      response,
-    },
-    // Credentials and limits come before validation: a stranger learns nothing about bodies, and a flood is not parsed.
-    onRequest: async (request, reply) => {
-      const caller = contract.credentials === 'none' ? undefined : await options.authenticate(request, contract.credentials);
-      callers.set(request, caller);
-      await options.limit(request, reply, caller, contract);
-    },
-    handler: async (request, reply) => {
-      const result = await route.handler({
-        params: request.params as undefined,
-        query: request.query as undefined,
-        body: request.body as undefined,
-        caller: callers.get(request),
-        request: factsOf(request, reply),
-      });
-      if (status === 204) return reply.code(204).send();
-      void reply.code(status);
-      if (contentType !== undefined) void reply.type(contentType);
-      return result;
-    },
+  void reply.header('allow', methods.join(', '));
+  if (request.method === 'OPTIONS') void reply.code(204).send();
+  else sendProblem(new Problem('method_not_allowed', `this path takes ${methods.join(', ')}`), request, reply, options);
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? '';
+}
+
+/** True when every `%` of a URL begins a byte of valid UTF-8. */
+function isPercentEncoded(url: string): boolean {
+  if (!url.includes('%')) return true;
+  try {
+    decodeURIComponent(url);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Bodies are JSON in UTF-8 or empty; the type of an empty one does not matter. */
+function readBodiesAsJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    const encoding = request.headers['content-encoding'];
+    if (body.length > 0 && !(isJsonMediaType(request.headers['content-type'] ?? '') && isPlain(encoding)))
+      throw wrongMediaType();
+    return readJson(body);
+  });
+  app.addContentTypeParser('*', async (request: FastifyRequest) => {
+    if (request.headers['content-length'] !== '0') throw wrongMediaType();
+    return undefined;
   });
 }
 
-const callers = new WeakMap<FastifyRequest, Caller | undefined>();
+function wrongMediaType(): Problem {
+  return new Problem('unsupported_media_type', 'send application/json in UTF-8, not compressed');
+}
 
-function factsOf(request: FastifyRequest, reply: FastifyReply): RequestFacts {
-  const gone = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableEnded) gone.abort(new Error('the client went away'));
-  });
-  return {
-    requestId: request.id,
-    remoteAddress: request.ip,
-    userAgent: request.headers['user-agent'],
-    header: (name) => {
-      const value = request.headers[name.toLowerCase()];
-      return Array.isArray(value) ? value[0] : value;
-    },
-    reply,
-    signal: gone.signal,
-  };
+function isPlain(contentEncoding: string | undefined): boolean {
+  return contentEncoding === undefined || contentEncoding.trim().toLowerCase() === 'identity';
 }

@@ -13,6 +13,8 @@ create table probes (
   assignment_revision bigint not null default 0,
   is_paused boolean not null default false,
   last_seen_at timestamptz,
+  -- Since when it is lost: its notice was given and it gets no new assignments; null while it is heard of.
+  offline_since timestamptz,
   revoked_at timestamptz,
   version integer not null default 1,
   created_at timestamptz not null default now(),
@@ -27,6 +29,8 @@ create table probe_certificates (
   key_fingerprint text not null,
   not_before timestamptz not null,
   not_after timestamptz not null,
+  -- Public; kept so that a repeated enrolment gets the same answer.
+  certificate_der bytea not null,
   revoked_at timestamptz,
   issued_at timestamptz not null default now()
 );
@@ -85,12 +89,19 @@ create table monitors (
   settings jsonb not null default '{}',
   -- JSON object of the secret fields, sealed; null when there are none.
   sealed_secrets bytea,
+  -- Names of the secret fields that are set, so that answers can say so without opening them.
+  secret_fields text[] not null default '{}',
   tags text[] not null default '{}',
   -- What the customer asked for; both null: up to three online probes in different regions.
   wanted_probe_ids integer[],
   wanted_regions text[],
   is_active boolean not null default true,
   position integer,
+  -- Blacklists asked by monitors of that kind; empty: the default list.
+  dnsbl_servers text[] not null default '{}',
+  -- Days before an expiry at which somebody is told.
+  certificate_thresholds_days integer[] not null default '{30,14,7,3,1}',
+  domain_thresholds_days integer[] not null default '{30,14,7,1}',
   -- Any change; the ETag.
   version integer not null default 1,
   -- A change of what is checked: results of older revisions do not vote.
@@ -100,7 +111,12 @@ create table monitors (
   status_since timestamptz,
   -- Results older than this count nowhere (reset of the statistics).
   reset_at timestamptz,
+  -- A deleted monitor stays as a mark without its secrets; its data goes by batches.
   deleted_at timestamptz,
+  -- When its data was last found to be gone.
+  emptied_at timestamptz,
+  -- Somebody was answered 204; from then on it answers 404 to DELETE too.
+  deletion_told boolean not null default false,
   -- The transaction that last changed anything that consensus or a probe must know; the ingester polls by it.
   changed_xid xid8 not null default pg_current_xact_id(),
   created_at timestamptz not null default now(),
@@ -110,6 +126,7 @@ create table monitors (
 create unique index monitors_name on monitors (owner_id, name) where deleted_at is null;
 create index monitors_workspace on monitors (workspace_id) where deleted_at is null;
 create index monitors_changed on monitors (shard, changed_xid);
+create index monitors_deleted on monitors (deleted_at) where deleted_at is not null;
 
 -- Configuration as consensus needs it, with its own effective times.
 create table monitor_history (

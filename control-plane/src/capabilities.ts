@@ -1,0 +1,24 @@
+import type { Capability } from './capability.ts';
+import type { Context } from './context.ts';
+import { apiKeysCapability } from './identity/api-keys/index.ts';
+import { authCapability } from './identity/auth/index.ts';
+import { workspacesCapability } from './identity/workspaces/index.ts';
+import { assignmentsCapability } from './monitoring/assignments/index.ts';
+import { checkResultsCapability } from './monitoring/check-results/index.ts';
+import { createMonitorsCapability } from './monitoring/monitors/index.ts';
+import { probesCapability } from './monitoring/probes/index.ts';
+import { healthCapability } from './platform/health/index.ts';
+import { incidentsCapability, resolveIncidentOfDeleted } from './response/incidents/index.ts';
+
+/** Every capability of the control plane, in the order in which its services start: the only list. */
+export const capabilities: readonly Capability<Context>[] = [
+  healthCapability,
+  authCapability,
+  apiKeysCapability,
+  workspacesCapability,
+  checkResultsCapability,
+  probesCapability,
+  assignmentsCapability,
+  createMonitorsCapability({ onMonitorDeleted: [resolveIncidentOfDeleted] }),
+  incidentsCapability,
+];

@@ -1,0 +1,113 @@
+import { Problem } from '@parallax/api-contract';
+import type { Credentials, RouteContract } from '@parallax/api-contract';
+import type { FastifyReply } from 'fastify';
+import type { Context } from '../../context.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { clientAddress, clientNetwork } from '../../platform/http/client-address.ts';
+import { rateHeaders, refusedBy } from '../../platform/http/rate-headers.ts';
+import { countOnce, countTwice, perHour, perMinute } from '../../platform/http/rate-limits.ts';
+import type { RateState } from '../../platform/http/rate-limits.ts';
+import type { RequestGuards } from '../../platform/http/register-route.ts';
+import { apiKeyHash, isApiKeyForm } from '../api-keys/index.ts';
+import { readAccessToken, tokenKeys } from '../auth/index.ts';
+import { planOf } from '../plans/index.ts';
+import { givenCredentials } from './credentials.ts';
+import { callerOfApiKey, callerOfSession } from './queries.ts';
+import type { CallerRow } from './queries.ts';
+
+/** What stands before every handler: who calls, and how often. */
+export function createRequestGuards(context: Context): RequestGuards {
+  return {
+    authenticate: async (request, accepts) => authenticate(context, request.headers, accepts),
+    limit: async (request, reply, caller, contract) => {
+      if (contract.perAddressPerMinute !== undefined) {
+        const address = clientAddress(request.ip, request.socket.remoteAddress);
+        await limitAddress(context, reply, address, contract, contract.perAddressPerMinute);
+      }
+      if (caller !== undefined) await limitCaller(context, reply, caller);
+    },
+  };
+}
+
+async function authenticate(
+  context: Context,
+  headers: Parameters<typeof givenCredentials>[0],
+  accepts: Credentials,
+): Promise<Caller | undefined> {
+  // The secret of a heartbeat is judged by its own route.
+  if (accepts === 'none' || accepts === 'secret-header') return undefined;
+  const given = givenCredentials(headers);
+  if (given.kind === 'none') {
+    if (accepts === 'bearer-or-none') return undefined;
+    const wanted =
+      accepts === 'key-or-bearer'
+        ? 'Authorization: Bearer <access token> or X-API-Key'
+        : 'Authorization: Bearer <access token>';
+    throw new Problem('unauthenticated', `this route needs the header ${wanted}`);
+  }
+  if (given.kind === 'bearer') return callerOfToken(context, given.token);
+  const caller = await callerOfKey(context, given.key);
+  if (accepts !== 'key-or-bearer') {
+    throw new Problem('wrong_credential_kind', 'this route takes an access token, not an API key');
+  }
+  return caller;
+}
+
+async function callerOfToken(context: Context, token: string): Promise<Caller> {
+  const keys = await tokenKeys(context);
+  const sessionId = await readAccessToken(keys.access, token, context.now());
+  const caller = callerOf(await callerOfSession(context.database.api, sessionId), 'user');
+  if (caller === undefined) throw new Problem('invalid_credentials', 'the session has ended; log in again');
+  return { ...caller, sessionId };
+}
+
+async function callerOfKey(context: Context, key: string): Promise<Caller> {
+  const row = isApiKeyForm(key) ? await callerOfApiKey(context.database.api, apiKeyHash(key)) : undefined;
+  const caller = row === undefined ? undefined : callerOf(row, 'api_key');
+  if (caller === undefined) throw new Problem('invalid_credentials', 'the API key is not valid, expired or revoked');
+  return caller;
+}
+
+function callerOf(row: CallerRow, kind: Caller['kind']): Caller | undefined {
+  if (row.user_id === null || row.plan === null) return undefined;
+  return {
+    kind,
+    userId: row.user_id,
+    isAdministrator: row.is_administrator === true,
+    workspaces: new Map(Object.entries(row.roles ?? {}).map(([id, role]) => [Number(id), role])),
+    plan: row.plan,
+    readOnly: row.read_only === true,
+  };
+}
+
+async function limitAddress(
+  context: Context,
+  reply: FastifyReply,
+  address: string,
+  contract: RouteContract,
+  quota: number,
+): Promise<void> {
+  const key = `address:${contract.method} ${contract.path}:${clientNetwork(address)}`;
+  applyRates(reply, [await countOnce(context.database.api, key, perMinute(quota))], 'from this address');
+}
+
+async function limitCaller(context: Context, reply: FastifyReply, caller: Caller): Promise<void> {
+  const { requests } = planOf(caller.plan);
+  if (requests === undefined) return;
+  const states = await countTwice(
+    context.database.api,
+    `user:${caller.userId}`,
+    perMinute(requests.perMinute),
+    perHour(requests.perHour),
+  );
+  applyRates(reply, states, `for the plan ${caller.plan}`);
+}
+
+function applyRates(reply: FastifyReply, states: readonly RateState[], whose: string): void {
+  void reply.headers(rateHeaders(states));
+  const refusing = refusedBy(states);
+  if (refusing === undefined) return;
+  throw new Problem('rate_limited', `more than ${refusing.quota} requests per ${refusing.name} ${whose}`, {
+    retryAfterSeconds: refusing.resetSeconds,
+  });
+}

@@ -1,0 +1,1 @@
+export { createRequestGuards } from './gateway.ts';

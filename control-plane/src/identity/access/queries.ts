@@ -1,0 +1,27 @@
+import type { DatabasePool } from 'slonik';
+import { z } from 'zod';
+import { sql } from '../../platform/database/pools.ts';
+
+const callerRow = z.object({
+  user_id: z.number().nullable(),
+  is_administrator: z.boolean().nullable(),
+  plan: z.enum(['free', 'paid', 'self_hosted']).nullable(),
+  /** Role by workspace. */
+  roles: z.record(z.string(), z.enum(['owner', 'editor', 'viewer'])).nullable(),
+  read_only: z.boolean().nullable(),
+});
+export type CallerRow = z.output<typeof callerRow>;
+
+/** Who has the session, as it stands now; nulls when it does not live. Before the tenant is known. */
+export async function callerOfSession(pool: DatabasePool, sessionId: string): Promise<CallerRow> {
+  return pool.one(sql.type(callerRow)`
+    select user_id, is_administrator, plan, roles, false as read_only from identity_caller_of_session(${sessionId}::uuid)
+  `);
+}
+
+/** Who has the API key, as it stands now; nulls when it does not live. Before the tenant is known. */
+export async function callerOfApiKey(pool: DatabasePool, keyHash: Buffer): Promise<CallerRow> {
+  return pool.one(sql.type(callerRow)`
+    select user_id, is_administrator, plan, roles, read_only from identity_caller_of_api_key(${sql.binary(keyHash)})
+  `);
+}

@@ -1,0 +1,2 @@
+export { recordAudit } from './queries.ts';
+export type { AuditEvent } from './queries.ts';

@@ -1,0 +1,46 @@
+import type { Service } from '../../capability.ts';
+import type { Context } from '../../context.ts';
+import { sweepRateLimits } from '../../platform/http/rate-limits.ts';
+import { hasAccounts, sweepSessions } from './queries.ts';
+import { setupToken } from './setup-token.ts';
+
+const sweepEveryMs = 600_000;
+
+/** Writes the set-up token to the log while the first account is still to come and may come from elsewhere. */
+export const setupTokenNotice: Service<Context> = {
+  name: 'setup-token-notice',
+  role: 'api',
+  start: async (context, log) => {
+    if (context.needsSetupToken && !(await hasAccounts(context.database.api))) {
+      // In the text, since fields that look like secrets are not written.
+      log.info(`no account exists yet: the first registration needs the set-up token ${setupToken(context.sealer)}`);
+    }
+    return { stop: async () => undefined };
+  },
+};
+
+/** Removes sessions that ended long ago and counters of closed windows, every ten minutes. */
+export const identitySweep: Service<Context> = {
+  name: 'identity-sweep',
+  role: 'worker',
+  start: async (context, log) => {
+    let running = Promise.resolve();
+    const sweep = async (): Promise<void> => {
+      try {
+        await sweepSessions(context.database.worker);
+        await sweepRateLimits(context.database.worker);
+      } catch (error) {
+        log.warn({ err: error }, 'sweeping sessions and rate limits failed; tried again in ten minutes');
+      }
+    };
+    const timer = setInterval(() => {
+      running = running.then(sweep);
+    }, sweepEveryMs);
+    return {
+      stop: async () => {
+        clearInterval(timer);
+        await running;
+      },
+    };
+  },
+};

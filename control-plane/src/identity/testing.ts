@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto';
+import { quietLog } from '@parallax/testkit';
+import type { TestContext } from '@parallax/testkit';
+import type { Capability } from '../capability.ts';
+import type { Context } from '../context.ts';
+import { createSealer } from '../platform/crypto/seal.ts';
+import type { Database } from '../platform/database/pools.ts';
+import { testDatabase } from '../platform/database/testing.ts';
+import type { Route } from '../platform/http/handler.ts';
+import { buildHttpServer } from '../platform/http/server.ts';
+import type { HttpLimits } from '../platform/http/server.ts';
+import { createRequestGuards } from './access/index.ts';
+import { apiKeysCapability } from './api-keys/index.ts';
+import { authCapability } from './auth/index.ts';
+import { workspacesCapability } from './workspaces/index.ts';
+
+export type TestApiOptions = {
+  readonly context?: Partial<Context>;
+  /** In place of a fresh one. */
+  readonly database?: Database;
+  readonly capabilities?: readonly Capability<Context>[];
+  /** Beside those of the capabilities. */
+  readonly routes?: (context: Context) => readonly Route[];
+  readonly limits?: Partial<HttpLimits>;
+};
+
+export type TestCall = {
+  readonly body?: unknown;
+  readonly token?: string | undefined;
+  readonly key?: string;
+  /** The client's address; a new one for each call where it is left out, so that limits per address do not meet. */
+  readonly from?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export type TestAnswer = {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed JSON, or undefined for an empty body. */
+  readonly body: Record<string, unknown>;
+};
+
+export type TestApi = {
+  readonly url: string;
+  readonly port: number;
+  readonly app: Awaited<ReturnType<typeof buildHttpServer>>;
+  readonly context: Context;
+  readonly database: Database;
+  readonly call: (method: string, path: string, options?: TestCall) => Promise<TestAnswer>;
+  /** Registers an account and logs in. */
+  readonly account: (email: string, options?: { password?: string; setupToken?: string }) => Promise<TestAccount>;
+};
+
+export type TestAccount = {
+  readonly id: number;
+  readonly email: string;
+  readonly password: string;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+};
+
+/** For tests: the API on a real port over a database of its own; loopback is a trusted proxy, so calls may come from anywhere. */
+export async function testApi(t: TestContext, options: TestApiOptions = {}): Promise<TestApi> {
+  const database = options.database ?? (await testDatabase(t)).database;
+  const context = testContext(database, options.context ?? {});
+  const capabilities = options.capabilities ?? [authCapability, apiKeysCapability, workspacesCapability];
+  const routes = [
+    ...capabilities.flatMap((capability) => capability.routes?.(context) ?? []),
+    ...(options.routes?.(context) ?? []),
+  ];
+  const app = await buildHttpServer(routes, {
+    log: context.log,
+    publicUrl: context.publicUrl,
+    trustedProxies: ['127.0.0.1/32'],
+    ...createRequestGuards(context),
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  t.teardown(() => app.close());
+  const address = app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const url = `http://127.0.0.1:${port}`;
+  const call = caller(url);
+  return { url, port, app, context, database, call, account: (email, more) => makeAccount(call, email, more) };
+}
+
+/** A context of a process that runs alone; the broker is absent unless given. */
+export function testContext(database: Database, more: Partial<Context>): Context {
+  return {
+    database,
+    get bus(): Context['bus'] {
+      throw new Error('this test has no broker');
+    },
+    sealer: createSealer(randomBytes(32)),
+    log: quietLog,
+    replica: 'test',
+    now: Date.now,
+    publicUrl: 'http://127.0.0.1',
+    shards: 1,
+    registration: 'open',
+    defaultPlan: 'self_hosted',
+    needsSetupToken: false,
+    addresses: { session: '127.0.0.1:1', enrolment: '127.0.0.1:1', broker: '127.0.0.1:1' },
+    listen: { grpcHost: '127.0.0.1', grpcPort: 0, enrolmentPort: 0 },
+    deniedListeners: [],
+    allowedPrivateTargets: [],
+    version: '0.0.0',
+    ...more,
+  };
+}
+
+let lastAddress = 0;
+
+function nextAddress(): string {
+  lastAddress += 1;
+  return `198.18.${(lastAddress >> 8) & 255}.${lastAddress & 255}`;
+}
+
+function caller(url: string): TestApi['call'] {
+  return async (method, path, options = {}) => {
+    const headers: Record<string, string> = { 'x-forwarded-for': options.from ?? nextAddress(), ...options.headers };
+    if (options.token !== undefined) headers['authorization'] = `Bearer ${options.token}`;
+    if (options.key !== undefined) headers['x-api-key'] = options.key;
+    if (options.body !== undefined) headers['content-type'] ??= 'application/json';
+    const response = await fetch(url + path, {
+      method,
+      headers,
+      ...(options.body === undefined
+        ? {}
+        : { body: typeof options.body === 'string' ? options.body : JSON.stringify(options.body) }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
+    };
+  };
+}
+
+async function makeAccount(
+  call: TestApi['call'],
+  email: string,
+  { password = 'a rather long phrase 7', setupToken }: { password?: string; setupToken?: string } = {},
+): Promise<TestAccount> {
+  const registered = await call('POST', '/api/v1/auth/register', {
+    body: { email, password, ...(setupToken === undefined ? {} : { setup_token: setupToken }) },
+  });
+  if (registered.status !== 201) throw new Error(`register: ${registered.status} ${JSON.stringify(registered.body)}`);
+  const login = await call('POST', '/api/v1/auth/login', { body: { email, password } });
+  if (login.status !== 200) throw new Error(`login: ${login.status} ${JSON.stringify(login.body)}`);
+  return {
+    id: Number(registered.body['id']),
+    email,
+    password,
+    accessToken: String(login.body['access_token']),
+    refreshToken: String(login.body['refresh_token']),
+  };
+}

@@ -1,0 +1,26 @@
+import type { Capability } from '../../capability.ts';
+import type { Context } from '../../context.ts';
+import { startRebalance } from './job.ts';
+
+/** Which probe checks which monitor, with its history. */
+export const assignmentsCapability: Capability<Context> = {
+  name: 'assignments',
+  services: [{ name: 'rebalance', role: 'worker', start: startRebalance }],
+};
+
+export {
+  assignMonitor,
+  closeAssignments,
+  deltaSince,
+  presentRevision,
+  secretsContext,
+  snapshotFor,
+  touchAssignments,
+  touchSeatsOfProbe,
+  type AssignmentDeltas,
+  type AssignmentReader,
+  type AssignmentSnapshot,
+} from './queries.ts';
+export { rebalanceAll } from './job.ts';
+export { inMessages, snapshotHash } from './snapshot.ts';
+export { requiredCapabilities } from './requirements.ts';

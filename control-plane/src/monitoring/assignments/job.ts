@@ -1,0 +1,150 @@
+import type { Logger } from '@parallax/telemetry';
+import type { CommonQueryMethods, DatabasePool } from 'slonik';
+import { z } from 'zod';
+import type { RunningService } from '../../capability.ts';
+import type { Context } from '../../context.ts';
+import { sql } from '../../platform/database/pools.ts';
+import { defaultSeats } from './choose.ts';
+import { candidateRow, toCandidate } from './queries.ts';
+import { planSeats } from './rebalance.ts';
+import type { SeatedMonitor, SeatingProbe } from './rebalance.ts';
+import { writeSeats } from './seats/queries.ts';
+
+const lookMs = 1_000;
+/** A monitor that was made while a pass ran may have missed the change, so the pass is made once more. */
+const secondPassMs = 10_000;
+const regularPassMs = 300_000;
+const batchSize = 200;
+// Any constant that no other program uses on this database.
+const seatLock = 7_152_036_402n;
+
+/**
+ * Gives monitors the seats that a change of the probes makes possible or necessary: a new probe fills free seats, a revoked
+ * one is replaced, one that moved votes for its new region. Bounded batches; one replica at a time.
+ */
+export async function startRebalance(context: Context, log: Logger): Promise<RunningService> {
+  const pool = context.database.worker;
+  let seen = '';
+  let nextPassMs = 0;
+  let running: Promise<void> | undefined;
+  let isStopped = false;
+
+  const look = async (): Promise<void> => {
+    const present = await probesFingerprint(pool);
+    const nowMs = performance.now();
+    if (present === seen && nowMs < nextPassMs) return;
+    const isNew = present !== seen;
+    const changed = await rebalanceAll(pool, () => isStopped);
+    seen = present;
+    nextPassMs = performance.now() + (isNew ? secondPassMs : regularPassMs);
+    if (changed > 0) log.info({ seats: changed }, 'seats of monitors were changed because probes changed');
+  };
+  const timer = setInterval(() => {
+    running ??= look()
+      .catch((error: unknown) =>
+        log.warn({ err: error }, 'seats of monitors could not be looked through; trying again'),
+      )
+      .finally(() => {
+        running = undefined;
+      });
+  }, lookMs);
+  return {
+    stop: async () => {
+      isStopped = true;
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+/** Everything about probes that seats depend on, as one short text. */
+async function probesFingerprint(pool: CommonQueryMethods): Promise<string> {
+  const row = await pool.one(sql.type(z.object({ fingerprint: z.string() }))`
+    select md5(coalesce(string_agg(concat_ws(' ', id, region, capabilities, is_paused, offline_since is null), ',' order by id), ''))
+      as fingerprint
+    from probes where revoked_at is null`);
+  return row.fingerprint;
+}
+
+/** One pass over all monitors. @returns how many seats were opened or closed */
+export async function rebalanceAll(pool: DatabasePool, isStopped: () => boolean = () => false): Promise<number> {
+  let changed = 0;
+  for (let after = 0; !isStopped(); ) {
+    const monitors = await unsettledMonitors(pool, sql.fragment`monitor.id > ${after}`);
+    const last = monitors.at(-1);
+    if (last === undefined) break;
+    // First without locks: most monitors that want more seats than there are probes need nothing.
+    const plan = planSeats(monitors, await seatingProbes(pool));
+    if (plan.length > 0) changed += await settle(pool, [...new Set(plan.map((change) => change.monitorId))]);
+    after = last.id;
+  }
+  return changed;
+}
+
+async function settle(pool: DatabasePool, monitorIds: readonly number[]): Promise<number> {
+  return pool.transaction(async (tx) => {
+    const isMine = await tx.oneFirst(sql.type(z.object({ locked: z.boolean() }))`
+      select pg_try_advisory_xact_lock(${seatLock}) as locked`);
+    if (!isMine) return 0;
+    const locked = await tx.any(sql.typeAlias('id')`
+      select id from monitors where id = any (${sql.array([...monitorIds], 'int4')}) and deleted_at is null
+      order by id for no key update skip locked`);
+    const ids = locked.map((row) => row.id);
+    const monitors = await unsettledMonitors(tx, sql.fragment`monitor.id = any (${sql.array(ids, 'int4')})`);
+    const plan = planSeats(monitors, await seatingProbes(tx));
+    await writeSeats(tx, plan);
+    return plan.length;
+  });
+}
+
+const monitorRow = z.object({
+  id: z.number(),
+  workspace_id: z.number(),
+  protocol: z.string(),
+  settings: z.unknown(),
+  wanted_probe_ids: z.array(z.number()).nullable(),
+  wanted_regions: z.array(z.string()).nullable(),
+  seat_probes: z.array(z.number()),
+  seat_regions: z.array(z.string()),
+});
+
+/** Monitors with a seat of a revoked or moved probe, or with fewer seats than they want; in order, at most a batch. */
+async function unsettledMonitors(
+  pool: CommonQueryMethods,
+  which: ReturnType<typeof sql.fragment>,
+): Promise<SeatedMonitor[]> {
+  const rows = await pool.any(sql.type(monitorRow)`
+    select monitor.id, monitor.workspace_id, monitor.protocol, monitor.settings, monitor.wanted_probe_ids,
+      monitor.wanted_regions, held.seat_probes, held.seat_regions
+    from monitors monitor cross join lateral (
+      select coalesce(array_agg(seat.probe_id order by seat.probe_id), '{}') as seat_probes,
+        coalesce(array_agg(seat.region order by seat.probe_id), '{}') as seat_regions,
+        coalesce(bool_or(probe.revoked_at is not null or probe.region <> seat.region), false) as is_stale
+      from assignments seat join probes probe on probe.id = seat.probe_id
+      where seat.monitor_id = monitor.id and seat.ended_at is null and not seat.supplement
+    ) held
+    where ${which} and monitor.deleted_at is null and (
+      held.is_stale or (
+        coalesce(cardinality(monitor.wanted_probe_ids), 0) = 0
+        and cardinality(held.seat_probes) < greatest(${defaultSeats}, coalesce(cardinality(monitor.wanted_regions), 0))
+      )
+    )
+    order by monitor.id limit ${batchSize}`);
+  return rows.map((row) => ({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    protocol: row.protocol,
+    settings: row.settings,
+    wantedProbeIds: row.wanted_probe_ids,
+    wantedRegions: row.wanted_regions,
+    seats: row.seat_probes.map((probeId, index) => ({ probeId, region: row.seat_regions[index] ?? '' })),
+  }));
+}
+
+async function seatingProbes(pool: CommonQueryMethods): Promise<SeatingProbe[]> {
+  const rows = await pool.any(sql.type(candidateRow)`
+    select id, workspace_id, region, capabilities, is_paused, offline_since is not null as is_lost,
+      (select count(*)::int from assignments where probe_id = probes.id and ended_at is null) as load
+    from probes where revoked_at is null order by id`);
+  return rows.map((row) => ({ ...toCandidate(row), workspaceId: row.workspace_id }));
+}

@@ -1,0 +1,289 @@
+import { invalidInput, Problem } from '@parallax/api-contract';
+import type { Assignment } from '@parallax/wire';
+import type { CommonQueryMethods } from 'slonik';
+import { z } from 'zod';
+import type { Sealer } from '../../platform/crypto/seal.ts';
+import { sql } from '../../platform/database/pools.ts';
+import type { Transaction } from '../../platform/database/pools.ts';
+import { chooseProbes, defaultSeats } from './choose.ts';
+import type { ProbeCandidate } from './choose.ts';
+import { requiredCapabilities } from './requirements.ts';
+import { writeSeats } from './seats/queries.ts';
+import type { SeatChange } from './seats/queries.ts';
+import { assignmentsPerMessage, snapshotHash, toSteps } from './snapshot.ts';
+import type { AssignmentRow, AssignmentStep } from './snapshot.ts';
+
+const wantsRow = z.object({
+  workspace_id: z.number(),
+  protocol: z.string(),
+  settings: z.unknown(),
+  wanted_probe_ids: z.array(z.number()).nullable(),
+  wanted_regions: z.array(z.string()).nullable(),
+});
+export const candidateRow = z.object({
+  id: z.number(),
+  workspace_id: z.number().nullable(),
+  region: z.string(),
+  capabilities: z.array(z.string()),
+  is_lost: z.boolean(),
+  is_paused: z.boolean(),
+  load: z.number(),
+});
+const seatRow = z.object({ probe_id: z.number() });
+
+/**
+ * Gives a monitor its probes by what it wants, in the transaction that creates it or changes its wishes, protocol or
+ * settings. Kept seats get a new revision too, so the caller need not touch them besides.
+ * @returns the probes that have something new; send each the hint `{ type: 'assignments' }` after the commit
+ * @throws Problem `no_probe_able` or `invalid_input` (`/probe_ids`) when the wish cannot be met
+ */
+export async function assignMonitor(tx: Transaction, monitorId: number): Promise<number[]> {
+  const wants = await tx.one(sql.type(wantsRow)`
+    select workspace_id, protocol, settings, wanted_probe_ids, wanted_regions
+    from monitors where id = ${monitorId} for no key update`);
+  const probes = await loadCandidates(tx, wants.workspace_id);
+  const current = await openSeats(tx, monitorId);
+  const choice = chooseProbes(
+    {
+      probeIds: wants.wanted_probe_ids,
+      regions: wants.wanted_regions,
+      requires: requiredCapabilities(wants.protocol, wants.settings),
+    },
+    probes,
+    current,
+  );
+  if (choice.kind === 'refused' && choice.reason === 'unknown_probe') {
+    throw invalidInput('body', '/probe_ids', 'unknown_probe', choice.detail);
+  }
+  if (choice.kind === 'refused') throw new Problem('no_probe_able', choice.detail);
+  const wanted = choice.kind === 'central' ? [] : choice.probeIds;
+  return writeSeats(tx, seatChanges(monitorId, current, wanted, probes));
+}
+
+/**
+ * Gives the open seats of a monitor a new revision, so that its probes learn of a change of its configuration, a pause or a
+ * resume. The caller's transaction has locked or changed the monitor's row.
+ * @returns the probes to be hinted after the commit
+ */
+export async function touchAssignments(tx: Transaction, monitorId: number): Promise<number[]> {
+  const current = await openSeats(tx, monitorId);
+  return writeSeats(
+    tx,
+    current.map((probeId) => ({ operation: 'touch', monitorId, probeId })),
+  );
+}
+
+/** Closes every seat of a monitor, when it is deleted. @returns the probes to be hinted after the commit */
+export async function closeAssignments(tx: Transaction, monitorId: number): Promise<number[]> {
+  const current = await openSeats(tx, monitorId);
+  return writeSeats(
+    tx,
+    current.map((probeId) => ({ operation: 'close', monitorId, probeId })),
+  );
+}
+
+/** Gives every open seat of a probe a new revision, because the probe was paused or resumed. */
+export async function touchSeatsOfProbe(tx: Transaction, probeId: number): Promise<void> {
+  // In a statement of its own: the seats must be read after the lock is held, else a seat that was closed meanwhile would get
+  // a higher revision than the one that took its place.
+  await tx.query(sql.unsafe`select id from probes where id = ${probeId} for no key update`);
+  await tx.query(sql.unsafe`
+    with numbered as (
+      select id, row_number() over (order by id) as position from assignments
+      where probe_id = ${probeId} and ended_at is null
+    ), advanced as (
+      update probes set assignment_revision = assignment_revision + (select count(*) from numbered)
+      where id = ${probeId} returning assignment_revision
+    )
+    update assignments set revision = advanced.assignment_revision - (select count(*) from numbered) + numbered.position
+    from numbered, advanced where assignments.id = numbered.id and ended_at is null`);
+}
+
+/** Probes that a workspace may use, with their load where there is something to choose. */
+export async function loadCandidates(tx: CommonQueryMethods, workspaceId: number): Promise<ProbeCandidate[]> {
+  const rows = await tx.any(sql.type(candidateRow)`
+    with usable as (
+      select id, workspace_id, region, capabilities, is_paused, offline_since is not null as is_lost
+      from probes where revoked_at is null and (workspace_id is null or workspace_id = ${workspaceId})
+    )
+    select usable.*, case when (select count(*) from usable) > ${defaultSeats}
+      then (select count(*)::int from assignments where probe_id = usable.id and ended_at is null) else 0 end as load
+    from usable order by id`);
+  return rows.map(toCandidate);
+}
+
+export function toCandidate(row: z.infer<typeof candidateRow>): ProbeCandidate {
+  return {
+    id: row.id,
+    region: row.region,
+    capabilities: row.capabilities,
+    isLost: row.is_lost,
+    isPaused: row.is_paused,
+    load: row.load,
+  };
+}
+
+async function openSeats(tx: Transaction, monitorId: number): Promise<number[]> {
+  const rows = await tx.any(sql.type(seatRow)`
+    select probe_id from assignments where monitor_id = ${monitorId} and ended_at is null order by probe_id`);
+  return rows.map((row) => row.probe_id);
+}
+
+/** From the seats that are held to those that are wanted. */
+export function seatChanges(
+  monitorId: number,
+  current: readonly number[],
+  wanted: readonly number[],
+  probes: readonly Pick<ProbeCandidate, 'id' | 'region'>[],
+): SeatChange[] {
+  const regions = new Map(probes.map((probe) => [probe.id, probe.region]));
+  const closed = current.filter((probeId) => !wanted.includes(probeId));
+  return [
+    ...closed.map((probeId): SeatChange => ({ operation: 'close', monitorId, probeId })),
+    ...wanted.map((probeId): SeatChange => {
+      if (current.includes(probeId)) return { operation: 'touch', monitorId, probeId };
+      return { operation: 'open', monitorId, probeId, region: regions.get(probeId) ?? '' };
+    }),
+  ];
+}
+
+const assignmentRow = z.object({
+  monitor_id: z.number(),
+  revision: z.bigint(),
+  is_wanted: z.boolean(),
+  supplement: z.boolean(),
+  probe_revision: z.number().nullable(),
+  shard: z.number().nullable(),
+  protocol: z.string().nullable(),
+  url: z.string().nullable(),
+  interval_seconds: z.number().nullable(),
+  timeout_seconds: z.number().nullable(),
+  confirmations: z.number().nullable(),
+  degraded_threshold_ms: z.number().nullable(),
+  settings: z.unknown(),
+  sealed_secrets: z.instanceof(Buffer).nullable(),
+});
+
+const assignmentColumns = sql.fragment`
+  seat.monitor_id, seat.revision, seat.supplement,
+  coalesce(seat.ended_at is null and monitor.is_active and monitor.deleted_at is null and not probe.is_paused, false)
+    as is_wanted,
+  monitor.probe_revision, monitor.shard, monitor.protocol, monitor.url, monitor.interval_seconds, monitor.timeout_seconds,
+  monitor.confirmations, monitor.degraded_threshold_ms, monitor.settings, monitor.sealed_secrets`;
+
+/** What reads the log of assignments for a probe: the worker's pool, the sealer, and a place for complaints. */
+export type AssignmentReader = {
+  readonly pool: CommonQueryMethods;
+  readonly sealer: Sealer;
+  /** A monitor whose secrets do not open is left out and named here; the others go on. */
+  readonly onUnreadable: (monitorId: number, error: unknown) => void;
+};
+
+/** Everything that a probe is to check, as of a revision. */
+export type AssignmentSnapshot = {
+  readonly revision: bigint;
+  /** In ascending order of monitor. */
+  readonly assignments: readonly Assignment[];
+  readonly hash: Buffer;
+};
+
+/**
+ * The whole set of a probe up to the revision that it had when the reading began. What changes while it is read has a higher
+ * revision and is left out here: the delta from this revision brings it. So the pages need no common transaction.
+ */
+export async function snapshotFor(reader: AssignmentReader, probeId: number): Promise<AssignmentSnapshot> {
+  const revision = await presentRevision(reader.pool, probeId);
+  const assignments: Assignment[] = [];
+  for (let after = 0; ; ) {
+    const rows = await reader.pool.any(sql.type(assignmentRow)`
+      select ${assignmentColumns}
+      from assignments seat
+        join probes probe on probe.id = seat.probe_id
+        join monitors monitor on monitor.id = seat.monitor_id
+      where seat.probe_id = ${probeId} and seat.ended_at is null and seat.revision <= ${revision}
+        and seat.monitor_id > ${after}
+      order by seat.monitor_id limit ${assignmentsPerMessage}`);
+    for (const row of rows) {
+      const { monitorId, revision: rowRevision, configuration } = readRow(reader, row);
+      if (configuration !== undefined) assignments.push({ monitorId, revision: rowRevision, ...configuration });
+    }
+    const last = rows.at(-1);
+    if (rows.length < assignmentsPerMessage || last === undefined) break;
+    after = last.monitor_id;
+  }
+  return { revision, assignments, hash: snapshotHash(assignments) };
+}
+
+/** Steps from a known revision, in order; `isComplete` when nothing above the last was there at the time. */
+export type AssignmentDeltas = { readonly steps: readonly AssignmentStep[]; readonly isComplete: boolean };
+
+/**
+ * What changed for a probe above the revision that it knows, in order, at most `limit` rows. A seat that was closed, a monitor
+ * that is paused or deleted, and a probe that is paused give removals.
+ */
+export async function deltaSince(
+  reader: AssignmentReader,
+  probeId: number,
+  known: bigint,
+  limit = assignmentsPerMessage,
+): Promise<AssignmentDeltas> {
+  const rows = await reader.pool.any(sql.type(assignmentRow)`
+    select ${assignmentColumns}
+    from assignments seat
+      join probes probe on probe.id = seat.probe_id
+      left join monitors monitor on monitor.id = seat.monitor_id
+    where seat.probe_id = ${probeId} and seat.revision > ${known}
+    order by seat.revision limit ${limit}`);
+  return { steps: toSteps(rows.map((row) => readRow(reader, row))), isComplete: rows.length < limit };
+}
+
+/** Highest revision that a probe's assignments have. */
+export async function presentRevision(pool: CommonQueryMethods, probeId: number): Promise<bigint> {
+  const row = await pool.one(sql.type(z.object({ assignment_revision: z.bigint() }))`
+    select assignment_revision from probes where id = ${probeId}`);
+  return row.assignment_revision;
+}
+
+function readRow(reader: AssignmentReader, row: z.infer<typeof assignmentRow>): AssignmentRow {
+  return {
+    monitorId: row.monitor_id,
+    revision: row.revision,
+    isWanted: row.is_wanted,
+    configuration: row.is_wanted ? configurationOf(reader, row) : undefined,
+  };
+}
+
+function configurationOf(
+  reader: AssignmentReader,
+  row: z.infer<typeof assignmentRow>,
+): Omit<Assignment, 'monitorId' | 'revision'> | undefined {
+  try {
+    return {
+      probeRevision: row.probe_revision ?? 1,
+      shard: row.shard ?? 0,
+      protocol: row.protocol ?? '',
+      url: row.url ?? '',
+      intervalSeconds: row.interval_seconds ?? 0,
+      timeoutSeconds: row.timeout_seconds ?? 0,
+      confirmations: row.confirmations ?? 0,
+      degradedThresholdMs: row.degraded_threshold_ms ?? 0,
+      settingsJson: settingsWithSecrets(reader.sealer, row),
+      supplement: row.supplement,
+    };
+  } catch (error) {
+    reader.onUnreadable(row.monitor_id, error);
+    return undefined;
+  }
+}
+
+/** The context that seals the secret settings of a monitor. */
+export function secretsContext(monitorId: number): string {
+  return `monitor ${monitorId} secrets`;
+}
+
+function settingsWithSecrets(sealer: Sealer, row: z.infer<typeof assignmentRow>): Buffer {
+  const settings: unknown = row.settings ?? {};
+  if (row.sealed_secrets === null) return Buffer.from(JSON.stringify(settings));
+  const secrets: unknown = JSON.parse(sealer.open(row.sealed_secrets, secretsContext(row.monitor_id)).toString('utf8'));
+  return Buffer.from(JSON.stringify(Object.assign({}, settings, secrets)));
+}

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import { verifyEd25519 } from '@parallax/pki';
+import { decodeBatch, decodeSigned, packFlags, signedContent } from '@parallax/wire';
+import type { BatchHeader, LostRange, ResultRecord } from '@parallax/wire';
+import { lateFlag } from '../flags.ts';
+import type { IngestRow, Place } from './rows.ts';
+
+/** What the ingest knows of a probe. Revoked ones stay known, so that their messages are refused by name. */
+export type KnownProbe = { readonly publicKey: Uint8Array; readonly isRevoked: boolean };
+
+/** What the ingest knows of a monitor of its shard. */
+export type KnownMonitor = {
+  /** Its results are dropped: what is stored of it is being emptied. */
+  readonly isDeleted: boolean;
+  /** Every probe that it was ever assigned to. */
+  readonly probes: ReadonlySet<number>;
+};
+
+export type Knowledge = {
+  readonly probes: ReadonlyMap<number, KnownProbe>;
+  readonly monitors: ReadonlyMap<number, KnownMonitor>;
+};
+
+export type AdmitOptions = {
+  readonly shard: number;
+  readonly knowledge: Knowledge;
+  /** When the message was received, microseconds; larger by at least 100 with each message. */
+  readonly receivedUs: number;
+  /** The knowledge was just read from the database: what is still unknown is refused. */
+  readonly isFresh: boolean;
+};
+
+export type Refusal =
+  | 'bad_subject'
+  | 'unknown_probe'
+  | 'revoked_probe'
+  | 'not_signed'
+  | 'bad_signature'
+  | 'malformed'
+  | 'other_probe'
+  | 'other_shard'
+  | 'unknown_monitor'
+  | 'never_assigned';
+
+/** Why rows of a batch that is otherwise good were left out. */
+export type LeftOut = { readonly tooOld: number; readonly inFuture: number; readonly deleted: number };
+
+export type Admitted =
+  | { readonly type: 'results'; readonly place: Place; readonly rows: readonly (IngestRow | undefined)[]; readonly leftOut: LeftOut }
+  | { readonly type: 'lost'; readonly place: Place; readonly lost: LostRange }
+  | {
+      /** Refused for ever. With a place when the probe itself signed it: the cursor then moves past it, else it would block its epoch. */
+      readonly type: 'poison';
+      readonly reason: Refusal;
+      readonly detail: string;
+      readonly probeId: number | null;
+      readonly digest: Buffer;
+      readonly place: Place | undefined;
+    }
+  /** The database may know more: read the probes and these monitors, then admit again. */
+  | { readonly type: 'unknown'; readonly monitorIds: readonly number[] };
+
+/** Results older than this at receipt count nowhere (rule 11). */
+export const tooOldUs = 49 * 3_600_000_000;
+/** A probe's clock may run ahead by less than this; the effective time is then the receipt. */
+export const tooFarAheadUs = 60_000_000;
+/** Time that a result may take from the end of its check to the ingest before it is marked as late. */
+const lateAfterUs = 15_000_000;
+
+/**
+ * Judges one message: who sent it, whether the probe signed it, and whether it may say that. Pure.
+ *
+ * Single rows are left out, and the cursor still moves over them, when they are older than 49 h, more than 60 s ahead, or of a monitor that
+ * is deleted. Everything else that is wrong refuses the whole batch.
+ */
+export function admit(message: { readonly subject: string; readonly data: Uint8Array }, options: AdmitOptions): Admitted {
+  const sender = senderOf(message.subject);
+  const refuse = (reason: Refusal, detail: string, place?: Place): Admitted => ({
+    type: 'poison',
+    reason,
+    detail,
+    probeId: sender?.probeId ?? null,
+    digest: createHash('sha256').update(message.data).digest(),
+    place,
+  });
+  if (sender === undefined || sender.shard !== options.shard) return refuse('bad_subject', message.subject.slice(0, 200));
+
+  const probe = options.knowledge.probes.get(sender.probeId);
+  if (probe === undefined) {
+    return options.isFresh ? refuse('unknown_probe', `probe ${sender.probeId}`) : { type: 'unknown', monitorIds: [] };
+  }
+  if (probe.isRevoked) return refuse('revoked_probe', `probe ${sender.probeId}`);
+
+  const signed = decodeSigned(message.data);
+  if ('refused' in signed) return refuse('not_signed', signed.refused);
+  if (!verifyEd25519(probe.publicKey, signedContent(signed.batch), signed.signature)) {
+    return refuse('bad_signature', `probe ${sender.probeId}`);
+  }
+  const batch = decodeBatch(signed.batch);
+  if ('refused' in batch) return refuse('malformed', batch.refused);
+  const place = placeOf(batch.header, batch.lost === undefined ? batch.results.length : undefined, batch.lost);
+  if (place === undefined) return refuse('malformed', 'epoch or sequence out of range');
+  if (place.probeId !== sender.probeId) return refuse('other_probe', `probe ${sender.probeId} as ${place.probeId}`);
+  if (batch.header.shard !== options.shard) return refuse('other_shard', `shard ${batch.header.shard}`);
+  if (batch.lost !== undefined) return { type: 'lost', place, lost: batch.lost };
+
+  const unknown = batch.results.filter((result) => !options.knowledge.monitors.has(result.monitorId));
+  if (unknown.length > 0) {
+    const monitorIds = [...new Set(unknown.map((result) => result.monitorId))];
+    return options.isFresh
+      ? refuse('unknown_monitor', `monitors ${monitorIds.slice(0, 10).join(', ')} of shard ${options.shard}`, place)
+      : { type: 'unknown', monitorIds };
+  }
+  const foreign = batch.results.filter(
+    (result) => options.knowledge.monitors.get(result.monitorId)?.probes.has(place.probeId) !== true,
+  );
+  if (foreign.length > 0) {
+    const monitorIds = [...new Set(foreign.map((result) => result.monitorId))];
+    return options.isFresh
+      ? refuse('never_assigned', `monitors ${monitorIds.slice(0, 10).join(', ')}`, place)
+      : { type: 'unknown', monitorIds };
+  }
+  return { type: 'results', place, ...rowsOf(batch.results, place, options) };
+}
+
+function senderOf(subject: string): { probeId: number; shard: number } | undefined {
+  const parts = /^results\.([1-9]\d{0,8})\.(0|[1-9]\d?)$/.exec(subject);
+  return parts === null ? undefined : { probeId: Number(parts[1]), shard: Number(parts[2]) };
+}
+
+function placeOf(header: BatchHeader, count: number | undefined, lost: LostRange | undefined): Place | undefined {
+  const epoch = Number(header.epoch);
+  const firstSeq = Number(header.firstSeq);
+  const lastSeq = lost === undefined ? firstSeq + (count ?? 0) - 1 : Number(lost.toSeq);
+  if (!Number.isSafeInteger(epoch) || !Number.isSafeInteger(lastSeq)) return undefined;
+  return { probeId: header.probeId, epoch, firstSeq, lastSeq };
+}
+
+function rowsOf(
+  results: readonly ResultRecord[],
+  place: Place,
+  { knowledge, receivedUs }: AdmitOptions,
+): { rows: (IngestRow | undefined)[]; leftOut: LeftOut } {
+  let tooOld = 0;
+  let inFuture = 0;
+  let deleted = 0;
+  const rows = results.map((result, index): IngestRow | undefined => {
+    if (knowledge.monitors.get(result.monitorId)?.isDeleted === true) {
+      deleted += 1;
+      return undefined;
+    }
+    if (receivedUs - result.effectiveUs > tooOldUs) {
+      tooOld += 1;
+      return undefined;
+    }
+    if (result.effectiveUs - receivedUs > tooFarAheadUs) {
+      inFuture += 1;
+      return undefined;
+    }
+    // Never later than the receipt. Those of one batch stay apart and in order.
+    const eUs = Math.min(result.effectiveUs, receivedUs - (results.length - index));
+    const isLate = receivedUs - (eUs + result.totalUs) > lateAfterUs;
+    return {
+      eUs,
+      voter: place.probeId,
+      kind: result.kind,
+      outcome: result.outcome,
+      error: result.error,
+      freshS: result.freshS,
+      probeRevision: result.probeRevision,
+      receivedUs,
+      monitorId: result.monitorId,
+      flags: packFlags(result.kind, result.outcome, result.source) | (isLate ? lateFlag : 0),
+      totalUs: result.totalUs,
+      dnsUs: result.dnsUs,
+      connectUs: result.connectUs,
+      tlsUs: result.tlsUs,
+      firstByteUs: result.firstByteUs,
+      transferUs: result.transferUs,
+      evidence: result.evidence,
+    };
+  });
+  return { rows, leftOut: { tooOld, inFuture, deleted } };
+}

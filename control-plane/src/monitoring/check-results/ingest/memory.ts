@@ -1,0 +1,98 @@
+import type { KnownProbe } from './admit.ts';
+import { createShardFold } from './fold.ts';
+import type { RebuildWish, RestoredMonitor, ShardFold } from './fold.ts';
+import type { ShardMonitor, StoredWindow, WindowWanted } from './queries.ts';
+import type { Cursors } from './trim.ts';
+import { rowsBeforeHorizon } from '../../consensus/index.ts';
+
+/** All that the owner of a shard holds in memory. Dropped whole and read anew when anything is in doubt. */
+export type ShardMemory = {
+  readonly fold: ShardFold;
+  readonly cursors: Cursors;
+  readonly monitors: Map<number, ShardMonitor>;
+  probes: ReadonlyMap<number, KnownProbe>;
+  /** Where the next poll for changed configuration begins. */
+  mark: string;
+  /** Up to when what is written tells. */
+  toldUntilUs: number;
+};
+
+export function createMemory(facts: {
+  readonly cursors: Cursors;
+  readonly probes: ReadonlyMap<number, KnownProbe>;
+  readonly mark: string;
+  readonly toldUntilUs: number;
+}): ShardMemory {
+  return { ...facts, fold: createShardFold(), monitors: new Map() };
+}
+
+/** A takeover reads results from so long before what is told: what arrives out of order must not ask for another reading. */
+const overlapUs = 30_000_000;
+
+/**
+ * From where on a takeover reads a monitor. Normally from shortly before what was told. A change of its configuration that the owner
+ * before may not have taken in is recomputed whole: from before the streaks that it can touch.
+ */
+export function takeoverHorizon(monitor: ShardMonitor, toldUntilUs: number): number {
+  const nearUs = toldUntilUs - overlapUs;
+  const changes = changesOf(monitor).filter((at) => at > nearUs - overlapUs);
+  if (changes.length === 0) return nearUs;
+  return Math.min(nearUs, Math.min(...changes) - rowsBeforeHorizon * monitor.longestFreshUs);
+}
+
+function changesOf({ inputs }: ShardMonitor): number[] {
+  const intervals = [...inputs.assignments, ...inputs.pauses, ...inputs.quarantines];
+  return [
+    ...intervals.flatMap(({ fromUs, toUs }) => (toUs === null ? [fromUs] : [fromUs, toUs])),
+    ...inputs.configurations.map((event) => event.fromUs),
+    ...(inputs.resetUs === null ? [] : [inputs.resetUs]),
+  ];
+}
+
+/** What must be read of a monitor to restore it from a horizon on. */
+export function windowOf(monitor: ShardMonitor, horizonUs: number): WindowWanted {
+  return {
+    monitorId: monitor.monitorId,
+    horizonUs,
+    // One freshness more than rows: a gap may be as long as one.
+    backUs: (rowsBeforeHorizon + 1) * monitor.longestFreshUs,
+    voters: [...new Set([0, ...monitor.probes])],
+  };
+}
+
+/** Puts what was read into memory. */
+export function restoreAll(
+  memory: ShardMemory,
+  wanted: readonly WindowWanted[],
+  windows: ReadonlyMap<number, StoredWindow>,
+): void {
+  for (const { monitorId, horizonUs } of wanted) {
+    const monitor = memory.monitors.get(monitorId);
+    const window = windows.get(monitorId);
+    if (monitor === undefined || window === undefined || monitor.isDeleted) continue;
+    const restored: RestoredMonitor = { monitor, window, horizonUs, toldUntilUs: memory.toldUntilUs };
+    memory.fold.restore(restored);
+  }
+}
+
+export function rebuildWindows(memory: ShardMemory, wishes: readonly RebuildWish[]): WindowWanted[] {
+  return wishes.flatMap(({ monitorId, fromUs }) => {
+    const monitor = memory.monitors.get(monitorId);
+    return monitor === undefined ? [] : [windowOf(monitor, Math.max(fromUs, monitor.inputs.createdUs - 1))];
+  });
+}
+
+/**
+ * Takes configuration that was read anew into memory.
+ * @returns monitors that are new here and must be restored
+ */
+export function adopt(memory: ShardMemory, read: Iterable<ShardMonitor>): WindowWanted[] {
+  const newcomers: WindowWanted[] = [];
+  for (const monitor of read) {
+    memory.monitors.set(monitor.monitorId, monitor);
+    if (monitor.isDeleted) memory.fold.remove(monitor.monitorId);
+    else if (memory.fold.has(monitor.monitorId)) memory.fold.reconfigure(monitor.monitorId, monitor.inputs);
+    else newcomers.push(windowOf(monitor, takeoverHorizon(monitor, memory.toldUntilUs)));
+  }
+  return newcomers;
+}

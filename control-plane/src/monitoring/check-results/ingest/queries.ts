@@ -1,0 +1,389 @@
+import { outcomes } from '@parallax/checks';
+import { unpackFlags } from '@parallax/wire';
+import type pg from 'pg';
+import type {
+  Assignment,
+  ConfigurationEvent,
+  Interval,
+  MonitorInputs,
+  Policy,
+  RangeStatus,
+  Status,
+  StoredRange,
+  StoredResult,
+} from '../../consensus/index.ts';
+import { atMicroseconds } from '../../status-ranges/index.ts';
+import { rowsBeforeHorizon } from '../../consensus/index.ts';
+import type { KnownProbe } from './admit.ts';
+import { cursorKey } from './trim.ts';
+import type { Cursors } from './trim.ts';
+
+/** What reads may go through: a pool or the client of a transaction. */
+export type Reader = Pick<pg.Pool, 'query'>;
+
+/** Whole microseconds of an instant, as bigint text; exact. */
+const microseconds = (expression: string): string => `(extract(epoch from ${expression}) * 1000000)::bigint`;
+
+/** Inputs that ended longer ago cannot matter to a result that is still accepted: 49 h, the longest streaks, and to spare. */
+const inputsBackDays = 20;
+
+/** A monitor of the shard with all that its status depends on beside results. */
+export type ShardMonitor = {
+  readonly monitorId: number;
+  readonly workspaceId: number;
+  readonly isDeleted: boolean;
+  /** Every probe that it was ever assigned to. */
+  readonly probes: ReadonlySet<number>;
+  readonly inputs: MonitorInputs;
+  /** As last written. */
+  readonly status: Status;
+  readonly statusSinceUs: number | null;
+  /** The longest that one of its results stays fresh, by its configurations. */
+  readonly longestFreshUs: number;
+  readonly changedXid: string;
+};
+
+export async function readProbes(reader: Reader): Promise<Map<number, KnownProbe>> {
+  const found = await reader.query<{ id: number; signing_public_key: Buffer; revoked: boolean }>(
+    'select id, signing_public_key, revoked_at is not null as revoked from probes',
+  );
+  return new Map(found.rows.map((row) => [row.id, { publicKey: row.signing_public_key, isRevoked: row.revoked }]));
+}
+
+export async function readCursors(reader: Reader, shard: number): Promise<Cursors> {
+  const found = await reader.query<{ probe_id: number; epoch: string; seq: string }>(
+    'select probe_id, epoch, seq from cursors where shard = $1',
+    [shard],
+  );
+  return new Map(
+    found.rows.map((row) => [cursorKey({ probeId: row.probe_id, epoch: Number(row.epoch) }), Number(row.seq)]),
+  );
+}
+
+/** The oldest transaction that is not over: what it and later ones change is found by `readChanged` from here. */
+export async function readMark(reader: Reader): Promise<string> {
+  const found = await reader.query<{ mark: string }>('select pg_snapshot_xmin(pg_current_snapshot())::text as mark');
+  return found.rows[0]?.mark ?? '0';
+}
+
+/**
+ * Monitors whose configuration changed in transactions that were not over at the mark, and the next mark: the oldest transaction
+ * that is not over now. Some come again while an old transaction runs; none is missed.
+ */
+export async function readChanged(
+  reader: Reader,
+  shard: number,
+  mark: string,
+): Promise<{ readonly mark: string; readonly changed: { readonly monitorId: number; readonly changedXid: string }[] }> {
+  const found = await reader.query<{ mark: string; id: number | null; changed_xid: string | null }>({
+    name: 'ingest-changed',
+    text: `select s.mark::text as mark, m.id, m.changed_xid::text as changed_xid
+      from (select pg_snapshot_xmin(pg_current_snapshot()) as mark) s
+      left join monitors m on m.shard = $1 and m.changed_xid >= $2::xid8`,
+    values: [shard, mark],
+  });
+  const changed = found.rows.flatMap((row) =>
+    row.id === null || row.changed_xid === null ? [] : [{ monitorId: row.id, changedXid: row.changed_xid }],
+  );
+  return { mark: found.rows[0]?.mark ?? mark, changed };
+}
+
+/** Monitors of a shard with their inputs: all that are not deleted, or those asked for, deleted ones too. Each kind of row is read at once. */
+export async function readMonitors(
+  reader: Reader,
+  shard: number,
+  only?: readonly number[],
+): Promise<Map<number, ShardMonitor>> {
+  const monitors = await reader.query<MonitorRow>(
+    `select m.id, m.workspace_id, m.status, m.changed_xid::text as changed_xid, m.deleted_at is not null as deleted,
+       m.confirmations, m.consensus_policy, m.probe_revision, m.interval_seconds, m.timeout_seconds,
+       ${microseconds('m.created_at')} as created_us, ${microseconds('m.reset_at')} as reset_us, ${microseconds('m.status_since')} as since_us
+     from monitors m where m.shard = $1 and ${only === undefined ? 'm.deleted_at is null' : 'm.id = any ($2::integer[])'}`,
+    only === undefined ? [shard] : [shard, only],
+  );
+  const ids = monitors.rows.map((row) => row.id);
+  const parts = await readInputs(reader, ids);
+  return new Map(monitors.rows.map((row) => [row.id, shardMonitor(row, parts)]));
+}
+
+type MonitorRow = {
+  id: number;
+  workspace_id: number;
+  status: Status;
+  changed_xid: string;
+  deleted: boolean;
+  confirmations: number;
+  consensus_policy: Policy;
+  probe_revision: number;
+  interval_seconds: number;
+  timeout_seconds: number;
+  created_us: string;
+  reset_us: string | null;
+  since_us: string | null;
+};
+
+type Inputs = {
+  readonly assignments: Map<number, Assignment[]>;
+  readonly everAssigned: Map<number, Set<number>>;
+  readonly configurations: Map<number, (ConfigurationEvent & { readonly freshUs: number })[]>;
+  readonly pauses: Map<number, Interval[]>;
+  readonly quarantines: (Interval & { readonly voter: number })[];
+};
+
+async function readInputs(reader: Reader, ids: readonly number[]): Promise<Inputs> {
+  const recent = `now() - interval '${inputsBackDays} days'`;
+  const assignments = await reader.query<{
+    monitor_id: number;
+    probe_id: number;
+    region: string;
+    supplement: boolean;
+    from_us: string;
+    to_us: string | null;
+    recent: boolean;
+  }>(
+    `select monitor_id, probe_id, region, supplement, ${microseconds('started_at')} as from_us, ${microseconds('ended_at')} as to_us,
+       (ended_at is null or ended_at > ${recent}) as recent
+     from assignments where monitor_id = any ($1::integer[]) order by id`,
+    [ids],
+  );
+  const history = await reader.query<{
+    monitor_id: number;
+    from_us: string;
+    probe_revision: number;
+    confirmations: number;
+    consensus_policy: Policy;
+    interval_seconds: number;
+    timeout_seconds: number;
+  }>(
+    `select h.monitor_id, ${microseconds('h.effective_at')} as from_us, h.probe_revision, h.confirmations, h.consensus_policy,
+       h.interval_seconds, h.timeout_seconds
+     from monitor_history h
+     where h.monitor_id = any ($1::integer[]) and h.effective_at >= coalesce((
+       select max(e.effective_at) from monitor_history e where e.monitor_id = h.monitor_id and e.effective_at <= ${recent}), '-infinity')
+     order by h.monitor_id, h.effective_at, h.version`,
+    [ids],
+  );
+  const pauses = await reader.query<{ monitor_id: number; from_us: string; to_us: string | null }>(
+    `select monitor_id, ${microseconds('started_at')} as from_us, ${microseconds('ended_at')} as to_us
+     from pauses where monitor_id = any ($1::integer[]) and (ended_at is null or ended_at > ${recent})`,
+    [ids],
+  );
+  const quarantines = await reader.query<{ probe_id: number; from_us: string; to_us: string | null }>(
+    `select probe_id, ${microseconds('started_at')} as from_us, ${microseconds('ended_at')} as to_us
+     from quarantines where ended_at is null or ended_at > ${recent}`,
+  );
+  const everAssigned = new Map<number, Set<number>>();
+  for (const row of assignments.rows) {
+    const probes = everAssigned.get(row.monitor_id) ?? new Set<number>();
+    everAssigned.set(row.monitor_id, probes.add(row.probe_id));
+  }
+  return {
+    everAssigned,
+    assignments: grouped(
+      assignments.rows.filter((row) => row.recent),
+      (row) => ({ voter: row.probe_id, region: row.region, supplement: row.supplement, ...interval(row) }),
+    ),
+    configurations: grouped(history.rows, (row) => ({
+      fromUs: Number(row.from_us),
+      probeRevision: row.probe_revision,
+      confirmations: row.confirmations,
+      policy: row.consensus_policy,
+      intervalS: row.interval_seconds,
+      freshUs: freshUs(row),
+    })),
+    pauses: grouped(pauses.rows, interval),
+    quarantines: quarantines.rows.map((row) => ({ voter: row.probe_id, ...interval(row) })),
+  };
+}
+
+function grouped<Row extends { readonly monitor_id: number }, Item>(
+  rows: readonly Row[],
+  make: (row: Row) => Item,
+): Map<number, Item[]> {
+  const groups = new Map<number, Item[]>();
+  for (const row of rows) {
+    const group = groups.get(row.monitor_id);
+    if (group === undefined) groups.set(row.monitor_id, [make(row)]);
+    else group.push(make(row));
+  }
+  return groups;
+}
+
+const interval = (row: { readonly from_us: string; readonly to_us: string | null }): { fromUs: number; toUs: number | null } => ({
+  fromUs: Number(row.from_us),
+  toUs: row.to_us === null ? null : Number(row.to_us),
+});
+
+/** Rule 2, by the interval; the fallback of the control plane checks every minute at most. */
+function freshUs(row: { readonly interval_seconds: number; readonly timeout_seconds: number }): number {
+  const cadence = Math.max(row.interval_seconds, 60);
+  return (Math.max(10, Math.ceil(2.5 * cadence)) + row.timeout_seconds) * 1_000_000;
+}
+
+function shardMonitor(row: MonitorRow, parts: Inputs): ShardMonitor {
+  const configurations = parts.configurations.get(row.id) ?? [];
+  const assignments = parts.assignments.get(row.id) ?? [];
+  const voters = new Set(assignments.map((assignment) => assignment.voter));
+  return {
+    monitorId: row.id,
+    workspaceId: row.workspace_id,
+    isDeleted: row.deleted,
+    probes: parts.everAssigned.get(row.id) ?? new Set(),
+    status: row.status,
+    statusSinceUs: row.since_us === null ? null : Number(row.since_us),
+    changedXid: row.changed_xid,
+    longestFreshUs: Math.max(freshUs(row), ...configurations.map((event) => event.freshUs)),
+    inputs: {
+      monitorId: row.id,
+      assignments,
+      configurations: configurations.map(({ freshUs: _, ...event }) => event),
+      pauses: parts.pauses.get(row.id) ?? [],
+      quarantines: parts.quarantines.filter((quarantine) => voters.has(quarantine.voter)),
+      resetUs: row.reset_us === null ? null : Number(row.reset_us),
+      createdUs: Number(row.created_us),
+    },
+  };
+}
+
+/** A monitor whose memory is to be read from a horizon on. */
+export type WindowWanted = {
+  readonly monitorId: number;
+  readonly horizonUs: number;
+  /** How long before the horizon a row may matter to it: as many freshnesses as rows. */
+  readonly backUs: number;
+  readonly voters: readonly number[];
+};
+
+/** What `createMonitorFold` needs of the database, for one monitor. */
+export type StoredWindow = {
+  readonly before: StoredResult[];
+  readonly results: StoredResult[];
+  readonly votesAtHorizon: Map<number, 'DOWN' | 'TIMEOUT'>;
+  readonly storedRanges: StoredRange[];
+  readonly storedProbeRanges: StoredRange[];
+};
+
+/** Reads the windows of many monitors in four queries, whatever their number. */
+export async function readWindows(reader: Reader, wanted: readonly WindowWanted[]): Promise<Map<number, StoredWindow>> {
+  const windows = new Map<number, StoredWindow>();
+  for (const { monitorId } of wanted) {
+    windows.set(monitorId, {
+      before: [],
+      results: [],
+      votesAtHorizon: new Map(),
+      storedRanges: [],
+      storedProbeRanges: [],
+    });
+  }
+  const monitors = [
+    wanted.map((item) => item.monitorId),
+    wanted.map((item) => item.horizonUs),
+  ];
+  const pairs = wanted.flatMap((item) => item.voters.map((voter) => ({ ...item, voter })));
+  const voters = [
+    pairs.map((item) => item.monitorId),
+    pairs.map((item) => item.horizonUs),
+    pairs.map((item) => item.voter),
+  ];
+
+  const results = await reader.query<ResultTuple>({ text: resultsText, values: monitors, rowMode: 'array' });
+  for (const row of results.rows) windows.get(row[0])?.results.push(storedResult(row));
+
+  const before = await reader.query<ResultTuple>({
+    text: beforeText,
+    values: [...voters, pairs.map((item) => item.backUs)],
+    rowMode: 'array',
+  });
+  for (const row of before.rows) windows.get(row[0])?.before.push(storedResult(row));
+
+  const ranges = await reader.query<RangeTuple>({ text: rangesText, values: monitors, rowMode: 'array' });
+  for (const row of ranges.rows) if (!row[5]) windows.get(row[0])?.storedRanges.push(storedRange(row));
+
+  const probeRanges = await reader.query<RangeTuple>({ text: probeRangesText, values: voters, rowMode: 'array' });
+  for (const row of probeRanges.rows) {
+    const [monitorId, voter, , , status, isOver, isBefore] = row;
+    const window = windows.get(monitorId);
+    if (!isOver) window?.storedProbeRanges.push(storedRange(row));
+    if (isBefore && voter !== null && (status === 'DOWN' || status === 'TIMEOUT')) {
+      window?.votesAtHorizon.set(voter, status);
+    }
+  }
+  return windows;
+}
+
+/** monitor, effective time, voter, flags, error, freshness, revision, receipt. */
+type ResultTuple = [number, string, number, number, number, number, number, string];
+/** monitor, voter, start, end, status, ended before the horizon, began before it. */
+type RangeTuple = [number, number | null, string, string | null, RangeStatus, boolean, boolean];
+
+const resultColumns = `r.monitor_id, ${microseconds('r.e')}, r.probe_id, r.flags, r.error, r.fresh_s, r.probe_revision, ${microseconds('r.received_at')}`;
+const isVoting = `r.flags & 3 <> 2 and (r.flags >> 2) & 15 <> ${outcomes.indexOf('skipped')}`;
+const isNoVerdict = `(r.flags >> 2) & 15 = ${outcomes.indexOf('probe_error')}`;
+
+const resultsText = `
+  select ${resultColumns} from unnest($1::integer[], $2::bigint[]) as w (monitor_id, horizon_us)
+  cross join lateral (
+    select * from check_results r where r.monitor_id = w.monitor_id and r.e >= ${atMicroseconds('w.horizon_us')} and ${isVoting}
+  ) r`;
+
+const beforeText = `
+  select ${resultColumns} from unnest($1::integer[], $2::bigint[], $3::integer[], $4::bigint[]) as w (monitor_id, horizon_us, voter, back_us)
+  cross join lateral (
+    select coalesce((
+      select min(v.e) from (
+        select r.e from check_results r
+        where r.monitor_id = w.monitor_id and r.probe_id = w.voter and ${isVoting} and not (${isNoVerdict})
+          and r.e < ${atMicroseconds('w.horizon_us')} and r.e >= ${atMicroseconds('(w.horizon_us - w.back_us)')}
+        order by r.e desc limit ${rowsBeforeHorizon}
+      ) v having count(*) = ${rowsBeforeHorizon}
+    ), ${atMicroseconds('(w.horizon_us - w.back_us)')}) as from_e
+  ) edge
+  cross join lateral (
+    select * from check_results r
+    where r.monitor_id = w.monitor_id and r.probe_id = w.voter and ${isVoting}
+      and r.e < ${atMicroseconds('w.horizon_us')} and r.e >= edge.from_e
+  ) r`;
+
+// Ranges of one key do not overlap, so of those that began before the horizon only the last can reach it.
+const rangesAround = (table: string, voter: string, condition: string): string => `
+  cross join lateral (
+    (select r.started_at, r.ended_at, r.status from ${table} r
+     where r.monitor_id = w.monitor_id ${condition} and r.started_at >= ${atMicroseconds('w.horizon_us')})
+    union all
+    (select r.started_at, r.ended_at, r.status from ${table} r
+     where r.monitor_id = w.monitor_id ${condition} and r.started_at < ${atMicroseconds('w.horizon_us')}
+     order by r.started_at desc limit 1)
+  ) r (started_at, ended_at, status)
+  cross join lateral (select w.monitor_id, ${voter} as voter, ${microseconds('r.started_at')}, ${microseconds('r.ended_at')}, r.status,
+    coalesce(r.ended_at < ${atMicroseconds('w.horizon_us')}, false), r.started_at < ${atMicroseconds('w.horizon_us')}) as o`;
+
+const rangesText = `select o.* from unnest($1::integer[], $2::bigint[]) as w (monitor_id, horizon_us)
+  ${rangesAround('status_ranges', 'null::integer', '')}`;
+const probeRangesText = `select o.* from unnest($1::integer[], $2::bigint[], $3::integer[]) as w (monitor_id, horizon_us, voter)
+  ${rangesAround('probe_ranges', 'w.voter', 'and r.probe_id = w.voter')}`;
+
+function storedResult([, e, voter, flags, error, freshS, probeRevision, received]: ResultTuple): StoredResult {
+  const unpacked = unpackFlags(flags & 255);
+  return {
+    eUs: Number(e),
+    voter,
+    kind: unpacked?.kind ?? 'scheduled',
+    outcome: unpacked?.outcome ?? 'probe_error',
+    error,
+    freshS,
+    probeRevision,
+    receivedUs: Number(received),
+  };
+}
+
+function storedRange([, voter, started, ended, status]: RangeTuple): StoredRange {
+  return { voter, startedUs: Number(started), endedUs: ended === null ? null : Number(ended), status };
+}
+
+/** Makes the daily partitions that hold these instants. */
+export async function ensurePartitions(reader: Reader, firstUs: number, lastUs: number): Promise<void> {
+  await reader.query(`select ensure_result_partitions(${atMicroseconds('$1::bigint')}, ${atMicroseconds('$2::bigint')})`, [
+    Math.floor(firstUs),
+    Math.ceil(lastUs),
+  ]);
+}

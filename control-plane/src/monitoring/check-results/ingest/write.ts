@@ -1,0 +1,181 @@
+import type pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { enqueueText, enqueueValues } from '../../../platform/outbox/enqueue.ts';
+import { atMicroseconds, writeRangeEdits } from '../../status-ranges/index.ts';
+import { cleanEvidence, cleanMessage } from './clean-evidence.ts';
+import { copyText } from './copy-buffer.ts';
+import type { Changes, CursorMove, Intake } from './round.ts';
+import type { IngestRow } from './rows.ts';
+
+/** Under which right a round is written. */
+export type Ownership = { readonly shard: number; readonly owner: string; readonly term: number };
+
+/** Another process owns the shard now, or a cursor is not where memory has it: nothing was written. */
+export class OwnershipLostError extends Error {
+  override readonly name = 'OwnershipLostError';
+}
+
+export type RoundToWrite = {
+  readonly intake: Pick<Intake, 'rows' | 'moves' | 'lost' | 'rejected'>;
+  readonly changes: Changes;
+  /** Everything up to here is folded; undefined leaves the shard's mark where it is. */
+  readonly foldedUntilUs: number | undefined;
+};
+
+// One statement: the fence and the cursors. What a stale owner or a stale memory would write is refused by the counts.
+const fenceText = `
+  with fence as (
+    update shards set renewed_at = clock_timestamp(),
+      folded_until = greatest(folded_until, ${atMicroseconds('$4::bigint')})
+    where shard = $1 and owner = $2 and term = $3 returning 1),
+  move as (
+    select * from unnest($5::integer[], $6::bigint[], $7::bigint[], $8::bigint[]) as m (probe_id, epoch, before, after)),
+  moved as (
+    update cursors c set seq = move.after, updated_at = now() from move
+    where c.probe_id = move.probe_id and c.epoch = move.epoch and c.shard = $1 and c.seq = move.before and move.before > 0
+    returning 1),
+  added as (
+    insert into cursors (probe_id, epoch, shard, seq)
+    select probe_id, epoch, $1, after from move where before = 0
+    returning 1)
+  select (select count(*) from fence)::integer as fenced,
+    ((select count(*) from moved) + (select count(*) from added))::integer as moved`;
+
+/**
+ * Writes a round in one transaction: the fence, the cursors, the results, and what they changed. Resolves only when the commit is
+ * known to have happened; after any error the fate is unknown and memory must be read anew.
+ * @throws OwnershipLostError when another owner has taken the shard, or a cursor has moved
+ */
+export async function writeRound(
+  client: pg.ClientBase,
+  ownership: Ownership,
+  round: RoundToWrite,
+  encode: (rows: readonly IngestRow[]) => Buffer,
+): Promise<void> {
+  const moves = [...round.intake.moves.values()].sort((a, b) => a.probeId - b.probeId || a.epoch - b.epoch);
+  if (isOnlyFence(round)) {
+    await fence(client, ownership, round.foldedUntilUs, moves);
+    return;
+  }
+  await client.query('begin');
+  try {
+    await fence(client, ownership, round.foldedUntilUs, moves);
+    await copyRows(client, round.intake.rows, encode);
+    await writeEvidence(client, round.intake.rows);
+    await writeLost(client, ownership.shard, round.intake.lost);
+    await writeRejections(client, round.intake.rejected);
+    await writeRangeEdits(client, round.changes.edits);
+    await writeStatuses(client, round.changes.statuses);
+    if (round.changes.outbox.length > 0) await client.query(enqueueText, enqueueValues(round.changes.outbox));
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+  await client.query('commit');
+}
+
+/** True when a round has nothing to write but that its owner lives. */
+export function isOnlyFence({ intake, changes }: Pick<RoundToWrite, 'intake' | 'changes'>): boolean {
+  return (
+    intake.moves.size + intake.rejected.length + changes.edits.length + changes.statuses.length + changes.outbox.length === 0
+  );
+}
+
+async function fence(
+  client: pg.ClientBase,
+  { shard, owner, term }: Ownership,
+  foldedUntilUs: number | undefined,
+  moves: readonly CursorMove[],
+): Promise<void> {
+  const answer = await client.query<{ fenced: number; moved: number }>({
+    name: 'ingest-fence',
+    text: fenceText,
+    values: [
+      shard,
+      owner,
+      term,
+      foldedUntilUs ?? null,
+      moves.map((move) => move.probeId),
+      moves.map((move) => move.epoch),
+      moves.map((move) => move.from),
+      moves.map((move) => move.to),
+    ],
+  });
+  const counts = answer.rows[0];
+  if (counts?.fenced !== 1) throw new OwnershipLostError(`shard ${shard} is owned by another process: term ${term} is over`);
+  if (counts.moved !== moves.length) {
+    throw new OwnershipLostError(`shard ${shard}: ${moves.length - counts.moved} of ${moves.length} cursors are not where memory has them`);
+  }
+}
+
+async function copyRows(
+  client: pg.ClientBase,
+  rows: readonly IngestRow[],
+  encode: (rows: readonly IngestRow[]) => Buffer,
+): Promise<void> {
+  if (rows.length === 0) return;
+  await new Promise<void>((resolve, reject) => {
+    const stream = client.query(copyFrom(copyText));
+    stream.on('finish', resolve);
+    stream.on('error', reject);
+    stream.end(encode(rows));
+  });
+}
+
+async function writeEvidence(client: pg.ClientBase, rows: readonly IngestRow[]): Promise<void> {
+  const told = rows.filter((row) => row.evidence !== undefined);
+  if (told.length === 0) return;
+  await client.query(
+    `insert into result_evidence (e, monitor_id, probe_id, message, evidence)
+     select ${atMicroseconds('e_us')}, monitor_id, probe_id, message, evidence::jsonb
+     from unnest($1::bigint[], $2::integer[], $3::integer[], $4::text[], $5::text[]) as told (e_us, monitor_id, probe_id, message, evidence)`,
+    [
+      told.map((row) => row.eUs),
+      told.map((row) => row.monitorId),
+      told.map((row) => row.voter),
+      told.map((row) => cleanMessage(row.evidence?.message ?? '')),
+      told.map((row) => cleanEvidence(row.evidence?.json ?? '{}')),
+    ],
+  );
+}
+
+async function writeLost(client: pg.ClientBase, shard: number, lost: Intake['lost']): Promise<void> {
+  if (lost.length === 0) return;
+  await client.query(
+    `insert into lost_results (probe_id, epoch, shard, from_seq, to_seq, from_at, to_at)
+     select probe_id, epoch, $1, from_seq, to_seq, ${atMicroseconds('from_us')}, ${atMicroseconds('to_us')}
+     from unnest($2::integer[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+       as lost (probe_id, epoch, from_seq, to_seq, from_us, to_us)`,
+    [
+      shard,
+      lost.map((item) => item.place.probeId),
+      lost.map((item) => item.place.epoch),
+      lost.map((item) => item.place.firstSeq),
+      lost.map((item) => item.place.lastSeq),
+      lost.map((item) => item.lost.fromUs),
+      lost.map((item) => item.lost.toUs),
+    ],
+  );
+}
+
+async function writeRejections(client: pg.ClientBase, rejected: Intake['rejected']): Promise<void> {
+  for (const { subject, probeId, reason, detail, digest } of rejected) {
+    await client.query({
+      name: 'ingest-rejection',
+      text: 'insert into rejected_batches (subject, probe_id, reason, detail, digest) values ($1, $2, $3, $4, $5)',
+      values: [cleanMessage(subject), probeId, reason, cleanMessage(detail), digest],
+    });
+  }
+}
+
+async function writeStatuses(client: pg.ClientBase, statuses: Changes['statuses']): Promise<void> {
+  if (statuses.length === 0) return;
+  // In the order of their numbers, like everybody who locks several monitors.
+  const sorted = [...statuses].sort((a, b) => a.monitorId - b.monitorId);
+  await client.query(
+    `update monitors m set status = changed.status, status_since = ${atMicroseconds('changed.since_us')}
+     from (select * from unnest($1::integer[], $2::text[], $3::bigint[]) as c (id, status, since_us) order by id) changed
+     where m.id = changed.id`,
+    [sorted.map((item) => item.monitorId), sorted.map((item) => item.status), sorted.map((item) => Math.round(item.sinceUs))],
+  );
+}

@@ -1,0 +1,448 @@
+import { electorateAt, rangeStatusOf } from './decide.ts';
+import { canVote, firstDifference, PreparedInputs } from './prepared-inputs.ts';
+import { editsBetween, wantedRanges } from './range-diff.ts';
+import { mayBeAsked, overdue, recheckEveryUs, recheckYoungerThanUs, secondOpinions, stillFailing } from './rechecks.ts';
+import type { Candidate } from './rechecks.ts';
+import { runsOf, sweep } from './sweep.ts';
+import type {
+  MonitorInputs,
+  RangeEdit,
+  RecheckWish,
+  Segment,
+  Status,
+  StoredRange,
+  StoredResult,
+  Transition,
+} from './types.ts';
+import { VoterSlot } from './voter-slot.ts';
+import { isSettled, outOfReach } from './voter-state.ts';
+import type { VoterState } from './voter-state.ts';
+
+/** A result this much older than the newest one folded is late: boundaries that it moves are marked as revised. */
+export const lateAfterUs = 15_000_000;
+
+/** How much a fold keeps. */
+export type FoldLimits = {
+  /** Results at most this much older than the present are folded in memory; older ones may ask for a rebuild. */
+  readonly keepUs: number;
+  /** Rows of a voter that are kept before any is let go. */
+  readonly compactFrom: number;
+};
+
+export const foldLimits: FoldLimits = { keepUs: 120_000_000, compactFrom: 16 };
+
+/** Rows with an outcome of ok, slow, warn, fail or timeout that a restore needs of each voter before its horizon: one more than confirmations. */
+export const rowsBeforeHorizon = 6;
+
+/** What a fold is made from: rows of the database, all committed, and ranges that tell exactly what those rows say. */
+export type FoldRestore = {
+  readonly inputs: MonitorInputs;
+  /**
+   * For each voter all rows before the horizon from its `rowsBeforeHorizon`-th latest vote on (kind scheduled or recheck, outcome ok, slow,
+   * warn, fail or timeout), the `probe_error` rows between them included; fewer only when there are no more.
+   */
+  readonly before: readonly StoredResult[];
+  /** For each voter the status of the latest of its probe ranges that began before the horizon, when it is DOWN or TIMEOUT. */
+  readonly votesAtHorizon: ReadonlyMap<number, 'DOWN' | 'TIMEOUT'>;
+  /** All rows from the horizon on. */
+  readonly results: readonly StoredResult[];
+  /** Ranges of the monitor that are open or ended at the horizon or later. */
+  readonly storedRanges: readonly StoredRange[];
+  /** The same of its voters. */
+  readonly storedProbeRanges: readonly StoredRange[];
+  /** Nothing before it will be written. To take changes of inputs in that the ranges do not show, it lies `rowsBeforeHorizon` freshnesses before them. */
+  readonly horizonUs: number;
+  readonly nowUs: number;
+  /** The monitor's status as it was last written; absent: as the open range says. A difference to now is a transition. */
+  readonly status?: Status;
+  readonly statusSinceUs?: number;
+  /** Absent: `foldLimits`. */
+  readonly limits?: FoldLimits;
+};
+
+/** Folded, or: drop this fold, make it anew with this horizon from the database, and apply the same results again. */
+export type FoldResult = 'folded' | { readonly rebuildFromUs: number };
+
+/** What changed since the last take. */
+export type Taken = {
+  readonly edits: readonly RangeEdit[];
+  readonly transitions: readonly Transition[];
+  readonly rechecks: readonly RecheckWish[];
+  readonly status: Status;
+  readonly statusSinceUs: number;
+};
+
+/** The memory of one monitor's consensus: what the batch form says of all rows so far, kept up result by result. */
+export type MonitorFold = {
+  /**
+   * Takes results in any order, duplicates too; none may lie after the present. After a rebuild was asked for, this fold is void. With
+   * `nowUs` it also advances.
+   */
+  readonly apply: (results: readonly StoredResult[], nowUs?: number) => FoldResult;
+  /** Time passes: votes end. An earlier time than before means nothing. */
+  readonly advance: (nowUs: number) => void;
+  /** Replaces the inputs; what changed takes effect at its own time. A reset always asks for a rebuild. */
+  readonly reconfigure: (inputs: MonitorInputs) => FoldResult;
+  /** When `advance` must be called at the latest; infinity for never. May be earlier than anything happens. */
+  readonly nextExpiryUs: number;
+  /** What changed since the last take: nothing at almost no cost in the steady state. */
+  readonly take: () => Taken;
+};
+
+const nothing: readonly never[] = [];
+
+/** Makes a fold from what is stored. Its first take writes what time alone has changed since. */
+export function createMonitorFold(restore: FoldRestore): MonitorFold {
+  return new Fold(restore);
+}
+
+class Fold implements MonitorFold {
+  #inputs: PreparedInputs;
+  readonly #limits: FoldLimits;
+  readonly #slots = new Map<number, VoterSlot>();
+  /** By voter, ascending. */
+  #ordered: VoterSlot[] = [];
+  /** The timeline can be computed from here on. */
+  #horizonUs: number;
+  /** The timeline is told up to and including this instant. */
+  #frontierUs: number;
+  #nowUs: number;
+  #newestUs = Number.NEGATIVE_INFINITY;
+  #segments: readonly Segment[] = nothing;
+  /** The frontier when they were computed. Since then, at most votes that hold at their end were repeated. */
+  #computedUs = Number.NEGATIVE_INFINITY;
+  /** What is known of the segment just before the horizon. */
+  #head: { readonly status: Status; readonly startUs: number } | null;
+  #stored: readonly StoredRange[];
+  #current: Status;
+  #isDirty = true;
+  #isChanged = true;
+  #isLate = false;
+  #mayCompact = false;
+  /** No vote ends and no input changes before this; it may be too early, never too late. */
+  #quietUntilUs = Number.NEGATIVE_INFINITY;
+  #nextChangeUs = Number.NEGATIVE_INFINITY;
+  #recheckAtUs = Number.POSITIVE_INFINITY;
+  /** Until when what was told has been taken. */
+  #toldUntilUs: number;
+  #wishes: RecheckWish[] = [];
+  #quiet: Taken | null = null;
+
+  constructor(restore: FoldRestore) {
+    this.#inputs = new PreparedInputs(restore.inputs);
+    this.#limits = restore.limits ?? foldLimits;
+    this.#horizonUs = restore.horizonUs;
+    this.#nowUs = restore.nowUs;
+    this.#frontierUs = Math.max(restore.nowUs, restore.horizonUs);
+    this.#toldUntilUs = this.#frontierUs;
+    const reaches = (range: StoredRange) => range.endedUs === null || range.endedUs >= restore.horizonUs;
+    this.#stored = restore.storedRanges.filter(reaches).sort((a, b) => a.startedUs - b.startedUs);
+    const open = this.#stored.find((range) => range.endedUs === null);
+    this.#current = restore.status ?? open?.status ?? 'UNKNOWN';
+    this.#head = headOf(restore);
+    for (const row of restore.before) if (canVote(row)) this.#slotOf(row.voter).log.insert(row);
+    for (const row of restore.results) if (canVote(row)) this.#slotOf(row.voter).log.insert(row);
+    for (const range of restore.storedProbeRanges.filter(reaches)) {
+      if (range.voter === null) continue;
+      const slot = this.#slotOf(range.voter);
+      slot.stored = [...slot.stored, range].sort((a, b) => a.startedUs - b.startedUs);
+    }
+    for (const slot of this.#ordered) {
+      this.#newestUs = Math.max(this.#newestUs, slot.log.rows.at(-1)?.eUs ?? Number.NEGATIVE_INFINITY);
+      slot.log.anchor(this.#inputs, restore.horizonUs, restore.votesAtHorizon.get(slot.voter), slot.stored);
+    }
+    this.#frontierUs = Math.max(this.#frontierUs, this.#newestUs);
+    this.#recompute();
+    // What was failing before is no news.
+    this.#wishes = [];
+    // A stored DEGRADED does not say which of its three kinds it was.
+    const status = this.#segments.at(-1)?.status ?? 'UNKNOWN';
+    if (restore.status === undefined && open !== undefined && rangeStatusOf(status) === open.status)
+      this.#current = status;
+  }
+
+  apply(results: readonly StoredResult[], nowUs?: number): FoldResult {
+    let rebuildFromUs = Number.POSITIVE_INFINITY;
+    for (const row of results) {
+      const slot = this.#slots.get(row.voter);
+      if (slot?.repeat(row)) {
+        if (row.eUs > this.#newestUs) this.#newestUs = row.eUs;
+        if (row.eUs > this.#frontierUs) this.#frontierUs = row.eUs;
+        if (slot.expiryUs < this.#quietUntilUs) this.#quietUntilUs = slot.expiryUs;
+        if (slot.log.rows.length >= slot.compactAt) this.#mayCompact = true;
+      } else if (canVote(row)) {
+        rebuildFromUs = Math.min(rebuildFromUs, this.#place(slot ?? this.#slotOf(row.voter), row));
+      }
+    }
+    if (rebuildFromUs < Number.POSITIVE_INFINITY) return { rebuildFromUs };
+    if (nowUs !== undefined) this.advance(nowUs);
+    return 'folded';
+  }
+
+  advance(nowUs: number): void {
+    if (nowUs > this.#nowUs) this.#nowUs = nowUs;
+    if (nowUs > this.#frontierUs) this.#frontierUs = nowUs;
+    this.#settle();
+    if (this.#nowUs >= this.#recheckAtUs) this.#askOverdue();
+  }
+
+  reconfigure(inputs: MonitorInputs): FoldResult {
+    const after = new PreparedInputs(inputs);
+    const changedFromUs = firstDifference(this.#inputs, after);
+    if (changedFromUs === Number.NEGATIVE_INFINITY) return { rebuildFromUs: after.floorUs };
+    let longestFreshUs = 0;
+    let affectedFromUs = changedFromUs;
+    for (const { log } of this.#ordered) {
+      const state = log.stateBefore(changedFromUs, this.#inputs);
+      for (const row of log.rows) longestFreshUs = Math.max(longestFreshUs, row.freshS * 1_000_000);
+      longestFreshUs = Math.max(longestFreshUs, log.base?.state.freshUs ?? 0);
+      const streak = state !== null && !isSettled(state) ? state.streak : null;
+      if (streak !== null && changedFromUs - streak.lastUs <= streak.lastFreshUs) {
+        affectedFromUs = Math.min(affectedFromUs, streak.startUs);
+      }
+      if (changedFromUs <= log.baseUs) affectedFromUs = Number.NEGATIVE_INFINITY;
+    }
+    if (affectedFromUs < this.#horizonUs) {
+      // An unconfirmed streak at the change began at most this long before it.
+      return { rebuildFromUs: Math.min(changedFromUs, this.#horizonUs) - rowsBeforeHorizon * longestFreshUs };
+    }
+    this.#inputs = after;
+    for (const slot of this.#ordered) slot.log.reconfigure(after);
+    this.#unsettle();
+    return 'folded';
+  }
+
+  get nextExpiryUs(): number {
+    this.#settle();
+    return Math.min(this.#quietUntilUs, this.#recheckAtUs);
+  }
+
+  take(): Taken {
+    this.#settle();
+    if (this.#quiet !== null && !this.#isChanged && this.#wishes.length === 0) {
+      if (this.#mayCompact) this.#compact();
+      this.#toldUntilUs = this.#frontierUs;
+      return this.#quiet;
+    }
+    const edits = this.#isChanged ? this.#takeEdits() : nothing;
+    const transitions = this.#takeTransitions();
+    const rechecks = this.#wishes;
+    this.#wishes = [];
+    this.#isChanged = false;
+    this.#isLate = false;
+    this.#toldUntilUs = this.#frontierUs;
+    const statusSinceUs = this.#segments.at(-1)?.fromUs ?? this.#horizonUs;
+    const status = this.#current;
+    this.#quiet = { edits: nothing, transitions: nothing, rechecks: nothing, status, statusSinceUs };
+    if (this.#mayCompact) this.#compact();
+    return { edits, transitions, rechecks, status, statusSinceUs };
+  }
+
+  // ---- rows ----------------------------------------------------------------------------------------------------------------------
+
+  #slotOf(voter: number): VoterSlot {
+    let slot = this.#slots.get(voter);
+    if (slot === undefined) {
+      slot = new VoterSlot(voter, this.#limits.compactFrom);
+      this.#slots.set(voter, slot);
+      this.#ordered = [...this.#ordered, slot].sort((a, b) => a.voter - b.voter);
+    }
+    return slot;
+  }
+
+  /** Puts a row where it belongs. The time to rebuild from when it reaches further back than what is kept; else infinity. */
+  #place(slot: VoterSlot, row: StoredResult): number {
+    const { log } = slot;
+    const isCounting = this.#inputs.counts(row);
+    if (row.eUs <= log.baseUs) return isCounting ? row.eUs : Number.POSITIVE_INFINITY;
+    if (!log.insert(row)) return Number.POSITIVE_INFINITY;
+    slot.unsettle();
+    this.#unsettle();
+    // Also for a row that does not count: other inputs may yet let it, and no row may lie after the frontier.
+    this.#frontierUs = Math.max(this.#frontierUs, row.eUs);
+    if (!isCounting) return Number.POSITIVE_INFINITY;
+    const affectedFromUs = this.#affectedFrom(log.stateBefore(row.eUs, this.#inputs), row);
+    if (affectedFromUs < this.#horizonUs) return affectedFromUs;
+    if (row.eUs < this.#newestUs - lateAfterUs) this.#isLate = true;
+    this.#newestUs = Math.max(this.#newestUs, row.eUs);
+    if (log.rows.length >= slot.compactAt) this.#mayCompact = true;
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** A result changes nothing before its streak: before it, if what precedes it is settled or out of its reach. */
+  #affectedFrom(state: VoterState | null, row: StoredResult): number {
+    if (state === null || state.streak === null || isSettled(state)) return row.eUs;
+    return outOfReach(this.#inputs, row, state.streak) ? row.eUs : state.streak.startUs;
+  }
+
+  /** Moves the horizon on. Never past the start of a streak that may yet be confirmed. */
+  #compact(): void {
+    this.#mayCompact = false;
+    let horizonUs = this.#frontierUs - this.#limits.keepUs;
+    for (const slot of this.#ordered) {
+      if (slot.isRepeating) continue;
+      const streak = slot.log.stateBefore(Number.POSITIVE_INFINITY, this.#inputs)?.streak;
+      if (streak != null && !streak.confirmed && streak.lastUs + streak.lastFreshUs >= this.#frontierUs) {
+        horizonUs = Math.min(horizonUs, streak.startUs);
+      }
+    }
+    if (horizonUs > this.#horizonUs) {
+      const before = this.#segments.findLast((segment) => segment.fromUs < horizonUs);
+      if (before !== undefined) this.#head = { status: before.status, startUs: before.fromUs };
+      this.#horizonUs = horizonUs;
+      this.#stored = this.#stored.filter((range) => range.endedUs === null || range.endedUs >= horizonUs);
+      for (const slot of this.#ordered) slot.compact(this.#inputs, horizonUs);
+    }
+    for (const slot of this.#ordered) slot.compactAt = Math.max(this.#limits.compactFrom, 2 * slot.log.rows.length);
+  }
+
+  // ---- timeline ------------------------------------------------------------------------------------------------------------------
+
+  #unsettle(): void {
+    this.#isDirty = true;
+  }
+
+  #settle(): void {
+    if (!this.#isDirty) {
+      if (this.#frontierUs < this.#quietUntilUs) return;
+      let quietUntilUs = this.#nextChangeUs;
+      for (const slot of this.#ordered) quietUntilUs = Math.min(quietUntilUs, slot.expiryUs);
+      this.#quietUntilUs = quietUntilUs;
+      if (this.#frontierUs < quietUntilUs) return;
+    }
+    this.#recompute();
+  }
+
+  #recompute(): void {
+    const inputs = this.#inputs;
+    this.#nextChangeUs = inputs.nextChangeAfter(this.#frontierUs);
+    this.#quietUntilUs = this.#nextChangeUs;
+    const finals = new Map<VoterSlot, VoterState | null>();
+    for (const slot of this.#ordered) {
+      finals.set(slot, slot.settle(inputs, this.#frontierUs));
+      this.#quietUntilUs = Math.min(this.#quietUntilUs, slot.expiryUs);
+    }
+    const segments = sweep(inputs, this.#ordered, this.#horizonUs, this.#frontierUs + 1);
+    const first = segments[0];
+    if (first !== undefined && this.#head !== null && first.status === this.#head.status) {
+      segments[0] = { ...first, fromUs: this.#head.startUs };
+    }
+    this.#segments = segments;
+    this.#computedUs = this.#frontierUs;
+    this.#isDirty = false;
+    this.#isChanged = true;
+    this.#noticeStreaks(finals);
+  }
+
+  #takeEdits(): RangeEdit[] {
+    const untilUs = this.#computedUs + 1;
+    const runs = runsOf(this.#segments).map((run) => ({ ...run, fromUs: Math.max(run.fromUs, this.#horizonUs) }));
+    const { floorUs } = this.#inputs;
+    const wanted = wantedRanges(this.#stored, runs, this.#horizonUs, untilUs, floorUs);
+    const monitorId = this.#inputs.raw.monitorId;
+    const edits = editsBetween(monitorId, null, this.#stored, wanted, this.#isLate, this.#toldUntilUs);
+    if (edits.length > 0) {
+      this.#stored = wanted.map(({ startedUs, endedUs, status }) => ({ voter: null, startedUs, endedUs, status }));
+    }
+    const told = { isLate: this.#isLate, untilUs: this.#toldUntilUs };
+    for (const slot of this.#ordered) {
+      edits.push(...slot.takeEdits(this.#inputs, this.#horizonUs, untilUs, told));
+    }
+    return edits;
+  }
+
+  #takeTransitions(): readonly Transition[] {
+    const now = this.#segments.at(-1);
+    if (now === undefined || now.status === this.#current) return nothing;
+    const from = this.#current;
+    this.#current = now.status;
+    return [
+      {
+        monitorId: this.#inputs.raw.monitorId,
+        atUs: now.fromUs,
+        from,
+        to: now.status,
+        evidence: now.evidence,
+        detectedUs: this.#frontierUs,
+      },
+    ];
+  }
+
+  // ---- rechecks ------------------------------------------------------------------------------------------------------------------
+
+  #candidates(): Candidate[] {
+    const electorate = electorateAt(this.#inputs, this.#frontierUs);
+    return electorate.assigned.map((voter) => {
+      const slot = this.#slots.get(voter);
+      return {
+        voter,
+        isHolding: slot?.isHolding ?? false,
+        isFailing: slot?.isFailing ?? false,
+        lastUs: Math.max(slot?.lastUs ?? Number.NEGATIVE_INFINITY, slot?.askedUs ?? Number.NEGATIVE_INFINITY),
+      };
+    });
+  }
+
+  #wish(reason: RecheckWish['reason'], voters: readonly number[]): void {
+    if (voters.length === 0) return;
+    for (const voter of voters) this.#slotOf(voter).askedUs = this.#nowUs;
+    this.#wishes.push({ monitorId: this.#inputs.raw.monitorId, voters, reason });
+  }
+
+  /** First failures and first good results since the timeline was last computed. */
+  #noticeStreaks(finals: ReadonlyMap<VoterSlot, VoterState | null>): void {
+    for (const [slot, final] of finals) {
+      const was = slot.streakStartUs;
+      const streak = final?.streak ?? null;
+      slot.streakStartUs = streak?.startUs ?? null;
+      slot.streakEndsUs = streak === null ? Number.NEGATIVE_INFINITY : streak.lastUs + streak.lastFreshUs;
+      if (final === null || final.eUs <= this.#nowUs - recheckYoungerThanUs) continue;
+      if (streak !== null && (was === null || streak.startUs > was)) {
+        const electorate = electorateAt(this.#inputs, this.#frontierUs);
+        this.#wish('first_failure', secondOpinions(electorate, slot.voter, this.#candidates()));
+      } else if (streak === null && was !== null && final.vote !== null) {
+        const electorate = electorateAt(this.#inputs, this.#frontierUs);
+        this.#wish('first_good', stillFailing(electorate, slot.voter, this.#candidates()));
+      }
+    }
+    this.#planRecheck();
+  }
+
+  /** While somebody fails and checks are further apart than half a minute: when the next voter is overdue. */
+  #planRecheck(): void {
+    this.#recheckAtUs = Number.POSITIVE_INFINITY;
+    const isFailing = this.#ordered.some(
+      (slot) => slot.streakStartUs !== null && (slot.isHolding || slot.streakEndsUs > this.#frontierUs),
+    );
+    const intervalS = this.#inputs.configurationAt(this.#frontierUs).intervalS ?? Number.POSITIVE_INFINITY;
+    if (!isFailing || intervalS * 1_000_000 <= recheckEveryUs) return;
+    const electorate = electorateAt(this.#inputs, this.#frontierUs);
+    for (const candidate of this.#candidates()) {
+      if (!mayBeAsked(electorate, candidate.voter)) continue;
+      this.#recheckAtUs = Math.min(this.#recheckAtUs, Math.max(this.#nowUs, candidate.lastUs + recheckEveryUs));
+    }
+  }
+
+  #askOverdue(): void {
+    if (this.#newestUs <= this.#nowUs - recheckYoungerThanUs) {
+      // What is known is too old to act upon; look again in a while, for a vote that is merely repeated plans nothing.
+      this.#recheckAtUs = this.#nowUs + recheckEveryUs;
+      return;
+    }
+    const electorate = electorateAt(this.#inputs, this.#frontierUs);
+    this.#wish('while_failing', overdue(electorate, this.#nowUs, this.#candidates()));
+    this.#planRecheck();
+  }
+}
+
+/** The status just before the horizon, as far as what is stored tells. */
+function headOf(restore: FoldRestore): { status: Status; startUs: number } | null {
+  const { horizonUs } = restore;
+  if (restore.status !== undefined && restore.statusSinceUs !== undefined && restore.statusSinceUs < horizonUs) {
+    return { status: restore.status, startUs: restore.statusSinceUs };
+  }
+  const range = restore.storedRanges.find(
+    ({ startedUs, endedUs }) => startedUs < horizonUs && (endedUs === null || endedUs >= horizonUs),
+  );
+  return range === undefined ? null : { status: range.status, startUs: range.startedUs };
+}

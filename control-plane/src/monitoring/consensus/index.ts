@@ -1,0 +1,26 @@
+export { ranges, timeline } from './batch.ts';
+export type { Timeline } from './batch.ts';
+export { createMonitorFold, foldLimits, lateAfterUs, rowsBeforeHorizon } from './increment.ts';
+export type { FoldLimits, FoldRestore, FoldResult, MonitorFold, Taken } from './increment.ts';
+export type {
+  Assignment,
+  ConfigurationEvent,
+  Interval,
+  MonitorInputs,
+  Policy,
+  RangeEdit,
+  RangeEvidence,
+  RangeRun,
+  RangeStatus,
+  RecheckWish,
+  Rule,
+  Segment,
+  Status,
+  StoredRange,
+  StoredResult,
+  Transition,
+  Vote,
+  VoteEvidence,
+} from './types.ts';
+export { uptime } from './uptime.ts';
+export type { Uptime, UptimeInputs } from './uptime.ts';

@@ -1,0 +1,150 @@
+import { tooLateUs } from './prepared-inputs.ts';
+import type { PreparedInputs } from './prepared-inputs.ts';
+import { editsBetween, wantedRanges } from './range-diff.ts';
+import { ownRunsOf } from './sweep.ts';
+import type { Outcome } from '@parallax/checks';
+import type { RangeEdit, StoredRange, StoredResult } from './types.ts';
+import { VoterLog } from './voter-log.ts';
+import type { Base, Piece } from './voter-log.ts';
+import type { VoterState } from './voter-state.ts';
+
+const goodOutcome = { UP: 'ok', DEGRADED: 'slow', WARNING: 'warn' } as const;
+
+/** One voter in the memory of a fold: its log, its stored ranges, and what a result must be to change nothing. */
+export class VoterSlot {
+  readonly log: VoterLog;
+  pieces: readonly Piece[] = [];
+  /** The rows of `probe_ranges` as they are stored, from the horizon on. */
+  stored: readonly StoredRange[] = [];
+  /** When the vote held now ends without another result; infinity when none is held. */
+  expiryUs = Number.POSITIVE_INFINITY;
+  /** The latest row, whether it counts or not. */
+  lastUs = Number.NEGATIVE_INFINITY;
+  /** When the voter was last asked to check. */
+  askedUs = Number.NEGATIVE_INFINITY;
+  /** Start of the failing streak that the latest counting rows are in. */
+  streakStartUs: number | null = null;
+  /** When a next failure would no longer join that streak. */
+  streakEndsUs = Number.NEGATIVE_INFINITY;
+  isHolding = false;
+  isFailing = false;
+  compactAt: number;
+
+  // A row that is later than lastUs, not later than #limitUs, of this revision and one of these outcomes repeats the vote.
+  #limitUs = Number.NEGATIVE_INFINITY;
+  #capUs = Number.NEGATIVE_INFINITY;
+  #revision = 0;
+  #outcome: Outcome = 'ok';
+  #otherOutcome: Outcome = 'ok';
+  /** What all rows from its own row on repeat; null when there is no such state. */
+  #repeated: Base | null = null;
+
+  constructor(voter: number, compactAt: number) {
+    this.log = new VoterLog(voter);
+    this.compactAt = compactAt;
+  }
+
+  get voter(): number {
+    return this.log.voter;
+  }
+
+  /** True when the row only makes the vote that is held last longer. Then it is kept. */
+  repeat(row: StoredResult): boolean {
+    const eUs = row.eUs;
+    if (
+      eUs > this.lastUs &&
+      eUs <= this.#limitUs &&
+      (row.outcome === this.#outcome || row.outcome === this.#otherOutcome) &&
+      row.probeRevision === this.#revision &&
+      row.kind !== 'manual' &&
+      row.receivedUs - eUs <= tooLateUs
+    ) {
+      this.log.rows.push(row);
+      this.lastUs = eUs;
+      const freshUntilUs = eUs + row.freshS * 1_000_000;
+      const capUs = this.#capUs;
+      this.expiryUs = freshUntilUs < capUs ? freshUntilUs : capUs;
+      this.#limitUs = freshUntilUs < capUs ? freshUntilUs : capUs - 1;
+      return true;
+    }
+    return false;
+  }
+
+  /** Makes every row take the long way until the next `settle`. */
+  unsettle(): void {
+    this.#limitUs = Number.NEGATIVE_INFINITY;
+    this.#repeated = null;
+  }
+
+  /** True while all later rows repeated a vote that is held: then no streak is open that may yet be confirmed. */
+  get isRepeating(): boolean {
+    return this.#repeated !== null;
+  }
+
+  /** Computes the voter's pieces anew and what would repeat its vote. `frontierUs` is the instant up to which the timeline is told. */
+  settle(inputs: PreparedInputs, frontierUs: number): VoterState | null {
+    const { pieces, final } = this.log.walk(inputs);
+    this.pieces = pieces;
+    this.lastUs = this.log.rows.at(-1)?.eUs ?? this.log.baseUs;
+    const last = pieces.at(-1);
+    this.isHolding = last !== undefined && last.toUs > frontierUs;
+    this.isFailing = this.isHolding && (last?.vote === 'DOWN' || last?.vote === 'TIMEOUT');
+    this.expiryUs = this.isHolding && last !== undefined ? last.toUs : Number.POSITIVE_INFINITY;
+    this.unsettle();
+    if (last !== undefined && this.isHolding && final !== null && final.eUs === this.lastUs) {
+      this.#expectRepeats(final, last.sinceUs, inputs);
+    }
+    return final;
+  }
+
+  #expectRepeats(final: VoterState, sinceUs: number, inputs: PreparedInputs): void {
+    const { vote, streak } = final;
+    if (vote === null || (streak !== null && !streak.confirmed)) return;
+    this.#repeated = { state: final, sinceUs };
+    this.#otherOutcome = vote === 'DOWN' || vote === 'TIMEOUT' ? 'timeout' : goodOutcome[vote];
+    this.#outcome = vote === 'DOWN' ? 'fail' : this.#otherOutcome;
+    this.#revision = final.revision;
+    this.#capUs = Math.min(inputs.presentUntil(this.voter, final.eUs), inputs.revisionUntil(final.revision, final.eUs));
+    this.#limitUs = Math.min(final.eUs + final.freshUs, this.#capUs - 1);
+  }
+
+  /** The writes that bring `probe_ranges` up to the pieces; from then on they count as stored. */
+  takeEdits(
+    inputs: PreparedInputs,
+    horizonUs: number,
+    untilUs: number,
+    told: { isLate: boolean; untilUs: number },
+  ): RangeEdit[] {
+    const runs = ownRunsOf(this, horizonUs, untilUs);
+    const wanted = wantedRanges(this.stored, runs, horizonUs, untilUs, inputs.floorUs);
+    const edits = editsBetween(inputs.raw.monitorId, this.voter, this.stored, wanted, told.isLate, told.untilUs);
+    if (edits.length > 0) {
+      this.stored = wanted.map(({ startedUs, endedUs, status }) => ({ voter: this.voter, startedUs, endedUs, status }));
+    }
+    return edits;
+  }
+
+  /** Lets go of rows and ranges that lie before the new horizon. */
+  compact(inputs: PreparedInputs, horizonUs: number): void {
+    if (!this.#compactRepeats(horizonUs)) this.log.compact(inputs, horizonUs);
+    this.stored = this.stored.filter((range) => range.endedUs === null || range.endedUs >= horizonUs);
+  }
+
+  /** Where the new base is a row that repeats the vote, its state is known without a walk. */
+  #compactRepeats(horizonUs: number): boolean {
+    const { rows } = this.log;
+    let index = rows.length - 1;
+    while (index >= 0 && (rows[index]?.eUs ?? 0) > horizonUs) index -= 1;
+    const row = rows[index];
+    if (row === undefined || this.#repeated === null || row.eUs <= this.#repeated.state.eUs) return false;
+    const { state, sinceUs } = this.#repeated;
+    const freshUs = row.freshS * 1_000_000;
+    const { eUs, error } = row;
+    const endsUs = Math.min(eUs + freshUs, this.#capUs);
+    const streak = state.streak === null ? null : { ...state.streak, lastUs: eUs, lastFreshUs: freshUs };
+    this.#repeated = { state: { ...state, eUs, freshUs, error, endsUs, streak }, sinceUs };
+    this.log.base = this.#repeated;
+    rows.splice(0, index + 1);
+    return true;
+  }
+}

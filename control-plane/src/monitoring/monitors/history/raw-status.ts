@@ -1,0 +1,167 @@
+import type { CheckResult, ResultStatus } from '@parallax/api-contract';
+import type { CheckKind, CheckOutcome, FailureSource, Outcome } from '@parallax/checks';
+
+/** What a result says about the target, by itself and by its probe's own timeline. */
+export type RawResult = {
+  readonly kind: CheckKind;
+  readonly outcome: Outcome;
+  /** Whether the probe's own timeline is DOWN or TIMEOUT at that time: the failure was confirmed. */
+  readonly isConfirmed: boolean;
+};
+
+/**
+ * Status of one row of results. A failure that was not confirmed is `transient` (a streak shorter than the monitor's
+ * confirmations, rule 3 of consensus); a manual check is in no streak, so its failure stands for itself. A fault of the probe
+ * says nothing about the target: UNKNOWN.
+ */
+export function rawStatus(result: RawResult): ResultStatus {
+  switch (result.outcome) {
+    case 'ok':
+      return 'UP';
+    case 'slow':
+      return 'DEGRADED';
+    case 'warn':
+      return 'WARNING';
+    case 'skipped':
+      return 'skipped';
+    case 'probe_error':
+      return 'UNKNOWN';
+    case 'fail':
+      return result.isConfirmed || result.kind === 'manual' ? 'DOWN' : 'transient';
+    case 'timeout':
+      return result.isConfirmed || result.kind === 'manual' ? 'TIMEOUT' : 'transient';
+  }
+}
+
+/** A run of confirmed failure in a probe's own timeline; half-open, milliseconds, `endedMs` null while it lasts. */
+export type FailureRun = { readonly probeId: number; readonly startedMs: number; readonly endedMs: number | null };
+
+/** Whether a result lies in a run of its probe. */
+export function isConfirmed(
+  runs: readonly FailureRun[],
+  result: { readonly probeId: number; readonly effectiveMs: number },
+): boolean {
+  return runs.some(
+    (run) =>
+      run.probeId === result.probeId &&
+      run.startedMs <= result.effectiveMs &&
+      (run.endedMs === null || run.endedMs > result.effectiveMs),
+  );
+}
+
+/** A time in which a probe was assigned; milliseconds. */
+export type Span = { readonly started_at: number; readonly ended_at: number | null };
+
+/** Whether a result of the control plane stood beside probes: then it is a fallback and not the monitor's own result. */
+export function isFallback(
+  result: { readonly central: boolean; readonly kind: CheckKind; readonly effectiveMs: number },
+  spans: readonly Span[],
+): boolean {
+  if (!result.central || result.kind === 'manual') return false;
+  return spans.some(
+    (span) => span.started_at <= result.effectiveMs && (span.ended_at === null || span.ended_at > result.effectiveMs),
+  );
+}
+
+/** Milliseconds to a microsecond's precision; null for null. */
+function milliseconds(us: number | null | undefined): number | null {
+  return us === null || us === undefined ? null : us / 1_000;
+}
+
+/** Time that a check took; null for one that did not run. */
+export function responseTimeMs(outcome: Outcome, totalUs: number): number | null {
+  return outcome === 'skipped' || outcome === 'probe_error' ? null : totalUs / 1_000;
+}
+
+type PhasesUs = {
+  readonly dns?: number | null | undefined;
+  readonly connect?: number | null | undefined;
+  readonly tls?: number | null | undefined;
+  readonly first_byte?: number | null | undefined;
+  readonly transfer?: number | null | undefined;
+};
+
+/** Phases as the API answers them, null where there was no such phase. */
+export function phasesOf(phases: PhasesUs): CheckResult['phases'] {
+  return {
+    dns_ms: milliseconds(phases.dns),
+    connect_ms: milliseconds(phases.connect),
+    tls_ms: milliseconds(phases.tls),
+    first_byte_ms: milliseconds(phases.first_byte),
+    transfer_ms: milliseconds(phases.transfer),
+  };
+}
+
+/** What a fresh outcome of a manual check and a stored row have in common on the wire. */
+export type OutcomeFields = Pick<
+  CheckResult,
+  'status' | 'outcome' | 'failure_source' | 'response_time_ms' | 'phases' | 'error_code' | 'message' | 'evidence'
+>;
+
+/** A fresh outcome as the API answers it. */
+export function outcomeFields(kind: CheckKind, outcome: CheckOutcome): OutcomeFields {
+  return {
+    status: rawStatus({ kind, outcome: outcome.outcome, isConfirmed: false }),
+    outcome: outcome.outcome,
+    failure_source: outcome.source ?? null,
+    response_time_ms: responseTimeMs(outcome.outcome, outcome.total),
+    phases: phasesOf(outcome.phases),
+    error_code: outcome.code ?? null,
+    message: outcome.message ?? null,
+    evidence: outcome.evidence === undefined ? null : { ...outcome.evidence },
+  };
+}
+
+/** A stored row as `resultsPage` gives it. */
+export type StoredRow = {
+  readonly probeId: number;
+  readonly effectiveMs: number;
+  readonly receivedMs: number;
+  readonly probeRevision: number;
+  readonly kind: CheckKind;
+  readonly outcome: Outcome;
+  readonly source: FailureSource | undefined;
+  readonly code: string | undefined;
+  readonly central: boolean;
+  readonly late: boolean;
+  readonly totalUs: number;
+  readonly dnsUs: number | null;
+  readonly connectUs: number | null;
+  readonly tlsUs: number | null;
+  readonly firstByteUs: number | null;
+  readonly transferUs: number | null;
+  readonly message: string | null;
+  readonly evidence: unknown;
+};
+
+/** A stored row as the API answers it. */
+export function checkResult(row: StoredRow, runs: readonly FailureRun[], spans: readonly Span[]): CheckResult {
+  return {
+    created_at: new Date(row.effectiveMs).toISOString(),
+    received_at: new Date(row.receivedMs).toISOString(),
+    probe_id: row.probeId === 0 ? null : row.probeId,
+    kind: row.kind,
+    is_manual: row.kind === 'manual',
+    is_fallback: isFallback(row, spans),
+    is_late: row.late,
+    probe_revision: row.probeRevision,
+    status: rawStatus({ kind: row.kind, outcome: row.outcome, isConfirmed: isConfirmed(runs, row) }),
+    outcome: row.outcome,
+    failure_source: row.source ?? null,
+    response_time_ms: responseTimeMs(row.outcome, row.totalUs),
+    phases: phasesOf({
+      dns: row.dnsUs,
+      connect: row.connectUs,
+      tls: row.tlsUs,
+      first_byte: row.firstByteUs,
+      transfer: row.transferUs,
+    }),
+    error_code: row.code ?? null,
+    message: row.message,
+    evidence: isRecord(row.evidence) ? row.evidence : null,
+  };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

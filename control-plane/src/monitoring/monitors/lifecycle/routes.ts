@@ -1,0 +1,106 @@
+import { deleteMonitorRoute, pauseMonitorRoute, Problem, resumeMonitorRoute } from '@parallax/api-contract';
+import type { Monitor } from '@parallax/api-contract';
+import type { Context } from '../../../context.ts';
+import { recordAudit } from '../../../identity/audit/index.ts';
+import { inScope } from '../../../platform/database/scope.ts';
+import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
+import { handle } from '../../../platform/http/handler.ts';
+import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
+import { etagOf, requireMatch } from '../etag.ts';
+import { announceChange } from '../gateway.ts';
+import { readMonitorJson } from '../list/queries.ts';
+import { noMonitor } from '../not-found.ts';
+import { lockMonitor } from '../queries.ts';
+import { emptyMonitor, lockDeletable, markDeleted, recordEmptied, switchMonitor } from './queries.ts';
+import type { OnMonitorDeleted } from './queries.ts';
+
+export type DeletionOptions = {
+  readonly hooks: readonly OnMonitorDeleted[];
+  /** How long a DELETE may work before it answers 504; the server's own limit for an answer is above it. */
+  readonly deadlineMs: number;
+};
+
+/** Pausing, resuming and deleting monitors. */
+export function lifecycleRoutes(context: Context, deletion: DeletionOptions): Route[] {
+  return [
+    handle(pauseMonitorRoute, ({ params, caller, request }) =>
+      setMonitorActive(context, { caller, request }, params.monitor_id, false),
+    ),
+    handle(resumeMonitorRoute, ({ params, caller, request }) =>
+      setMonitorActive(context, { caller, request }, params.monitor_id, true),
+    ),
+    handle(deleteMonitorRoute, ({ params, caller, request }) =>
+      deleteMonitor(context, { caller, request }, params.monitor_id, deletion),
+    ),
+  ];
+}
+
+type Actor = { readonly caller: Caller; readonly request: RequestFacts };
+
+async function setMonitorActive(
+  context: Context,
+  actor: Actor,
+  monitorId: number,
+  isActive: boolean,
+): Promise<Monitor> {
+  const scope = scopeOf(actor.caller);
+  const done = await inScope(context.database.api, scope, async (tx) => {
+    const stored = await lockMonitor(tx, scope, monitorId);
+    if (stored === null) throw noMonitor(monitorId);
+    requireRole(actor.caller, stored.workspace_id, 'editor');
+    requireMatch(actor.request.header('if-match'), stored.version);
+    let probeIds: readonly number[] = [];
+    if (stored.is_active !== isActive) {
+      probeIds = await switchMonitor(tx, stored, isActive);
+      await recordAudit(tx, actor.caller, actor.request, {
+        action: isActive ? 'monitor.resumed' : 'monitor.paused',
+        workspaceId: stored.workspace_id,
+        subjectType: 'monitor',
+        subjectId: monitorId,
+      });
+    }
+    const monitor = await readMonitorJson(tx, scope, monitorId);
+    if (monitor === null) throw noMonitor(monitorId);
+    return { probeIds, monitor, shard: stored.shard, isChange: stored.is_active !== isActive };
+  });
+  if (done.isChange) announceChange(context.bus, done.shard, done.probeIds);
+  actor.request.reply.header('etag', etagOf(done.monitor.version));
+  return done.monitor;
+}
+
+async function deleteMonitor(
+  context: Context,
+  actor: Actor,
+  monitorId: number,
+  deletion: DeletionOptions,
+): Promise<void> {
+  const startedMs = performance.now();
+  const scope = scopeOf(actor.caller);
+  const marked = await inScope(context.database.api, scope, async (tx) => {
+    const stored = await lockDeletable(tx, scope, monitorId);
+    // Once somebody was told that it is gone, it is gone for this route too.
+    if (stored === null || stored.deletion_told) throw noMonitor(monitorId);
+    requireRole(actor.caller, stored.workspace_id, 'editor');
+    if (stored.is_deleted) return { shard: stored.shard, probeIds: [], isEmptied: stored.is_emptied };
+    requireMatch(actor.request.header('if-match'), stored.version);
+    const probeIds = await markDeleted(tx, monitorId, deletion.hooks);
+    await recordAudit(tx, actor.caller, actor.request, {
+      action: 'monitor.deleted',
+      workspaceId: stored.workspace_id,
+      subjectType: 'monitor',
+      subjectId: monitorId,
+    });
+    return { shard: stored.shard, probeIds, isEmptied: false };
+  });
+  announceChange(context.bus, marked.shard, marked.probeIds);
+  const isInTime = () => performance.now() - startedMs < deletion.deadlineMs;
+  if (!marked.isEmptied && !(await emptyMonitor(context.database.worker, monitorId, isInTime))) {
+    throw new Problem(
+      'deadline_exceeded',
+      `monitor ${monitorId} is deleted, but removing its results takes longer than ${deletion.deadlineMs / 1000} s; ` +
+        'it goes on in the background, and the same call again answers 204 when it is done',
+    );
+  }
+  await recordEmptied(context.database.worker, monitorId, true);
+}

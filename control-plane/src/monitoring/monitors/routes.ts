@@ -1,0 +1,200 @@
+import {
+  createMonitorRoute,
+  listMonitorsRoute,
+  Problem,
+  readMonitorRoute,
+  updateMonitorRoute,
+} from '@parallax/api-contract';
+import type { CreateMonitor, Monitor, UpdateMonitor } from '@parallax/api-contract';
+import { UniqueIntegrityConstraintViolationError } from 'slonik';
+import type { Context } from '../../context.ts';
+import { recordAudit } from '../../identity/audit/index.ts';
+import { planOf } from '../../identity/plans/index.ts';
+import type { PlanName } from '../../identity/plans/index.ts';
+import type { Transaction } from '../../platform/database/pools.ts';
+import { inScope } from '../../platform/database/scope.ts';
+import { requireRole, scopeOf } from '../../platform/http/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { handle, JsonText } from '../../platform/http/handler.ts';
+import type { RequestFacts, Route } from '../../platform/http/handler.ts';
+import { assignMonitor, touchAssignments } from '../assignments/index.ts';
+import { etagOf, requireMatch } from './etag.ts';
+import { announceChange } from './gateway.ts';
+import { switchMonitor } from './lifecycle/queries.ts';
+import { monitorsPage, readMonitorJson } from './list/queries.ts';
+import { noMonitor } from './not-found.ts';
+import {
+  findMonitor,
+  insertMonitor,
+  lockMonitor,
+  namesLike,
+  reserveMonitorId,
+  updateMonitor,
+  workspaceOwner,
+} from './queries.ts';
+import type { MonitorRow } from './queries.ts';
+import { openSecrets, sealedValues } from './secrets.ts';
+import { freeName, nameFromTarget } from './target.ts';
+import { changedMonitor, newMonitor } from './values.ts';
+import type { PlainValues, PlanLimits } from './values.ts';
+
+/** Tries to find a free name before it gives up: each loses a race against another monitor of the same owner. */
+const nameAttempts = 5;
+
+/** Creating, reading and changing monitors. */
+export function monitorRoutes(context: Context): Route[] {
+  return [
+    handle(createMonitorRoute, async ({ body, caller, request }) => {
+      requireRole(caller, body.workspace_id, 'editor');
+      const owner = await workspaceOwner(context.database.worker, body.workspace_id);
+      const limits = limitsOf(owner.plan);
+      for (let attempt = 1; ; attempt += 1) {
+        const name = body.name ?? (await nameOf(context, owner.ownerId, body));
+        const values = newMonitor(body, name, limits);
+        try {
+          const created = await createMonitor(context, { caller, request, ownerId: owner.ownerId }, body, values);
+          request.reply.header('etag', etagOf(created.version)).header('location', `/api/v1/monitors/${created.id}`);
+          return created;
+        } catch (error) {
+          if (!isNameTaken(error)) throw error;
+          if (body.name !== undefined || attempt >= nameAttempts) throw nameTaken(name);
+        }
+      }
+    }),
+
+    handle(listMonitorsRoute, async ({ query, caller }) => {
+      if (query.workspace_id !== undefined) requireRole(caller, query.workspace_id, 'viewer');
+      const scope = scopeOf(caller);
+      const { tag, ...filter } = query;
+      const tags = (tag === undefined ? [] : [tag].flat()).map((each) => each.normalize('NFC'));
+      const page = await inScope(context.database.api, scope, (tx) => monitorsPage(tx, scope, { ...filter, tags }));
+      return new JsonText(
+        `{"monitors":${page.monitorsJson},"total":${page.total},"page":${query.page},"page_size":${query.page_size}}`,
+      );
+    }),
+
+    handle(readMonitorRoute, async ({ params, caller, request }) => {
+      const scope = scopeOf(caller);
+      const monitor = await inScope(context.database.api, scope, (tx) => readMonitorJson(tx, scope, params.monitor_id));
+      if (monitor === null) throw noMonitor(params.monitor_id);
+      request.reply.header('etag', etagOf(monitor.version));
+      return monitor;
+    }),
+
+    handle(updateMonitorRoute, async ({ params, body, caller, request }) => {
+      const limits = await limitsOfChange(context, caller, params.monitor_id, body);
+      try {
+        const updated = await changeMonitor(context, { caller, request }, params.monitor_id, body, limits);
+        request.reply.header('etag', etagOf(updated.version));
+        return updated;
+      } catch (error) {
+        throw isNameTaken(error) ? nameTaken(body.name ?? '') : error;
+      }
+    }),
+  ];
+}
+
+type Actor = { readonly caller: Caller; readonly request: RequestFacts };
+
+async function createMonitor(
+  context: Context,
+  actor: Actor & { readonly ownerId: number },
+  body: CreateMonitor,
+  values: PlainValues,
+): Promise<Monitor> {
+  const scope = scopeOf(actor.caller);
+  const done = await inScope(context.database.api, scope, async (tx) => {
+    const id = await reserveMonitorId(tx);
+    const place = { id, workspaceId: body.workspace_id, ownerId: actor.ownerId, shards: context.shards };
+    const row = await insertMonitor(tx, place, sealedValues(context.sealer, id, values));
+    const probeIds = await assignMonitor(tx, id);
+    await record(tx, actor, row, 'monitor.created');
+    return { row, probeIds, monitor: await readMonitorJson(tx, scope, id) };
+  });
+  announceChange(context.bus, done.row.shard, done.probeIds);
+  return present(done.monitor, done.row.id);
+}
+
+async function changeMonitor(
+  context: Context,
+  actor: Actor,
+  monitorId: number,
+  body: UpdateMonitor,
+  limits: PlanLimits,
+): Promise<Monitor> {
+  const scope = scopeOf(actor.caller);
+  const done = await inScope(context.database.api, scope, async (tx) => {
+    const stored = await lockMonitor(tx, scope, monitorId);
+    if (stored === null) throw noMonitor(monitorId);
+    requireRole(actor.caller, stored.workspace_id, 'editor');
+    requireMatch(actor.request.header('if-match'), stored.version);
+    const change = changedMonitor(stored, openSecrets(context.sealer, stored), body, limits);
+    const told = new Set<number>();
+    if (change.isChange) {
+      await updateMonitor(tx, monitorId, sealedValues(context.sealer, monitorId, change.values), change.checkedChanged);
+      const probeIds = change.choosesProbes
+        ? await assignMonitor(tx, monitorId)
+        : change.tellsProbes
+          ? await touchAssignments(tx, monitorId)
+          : [];
+      for (const probeId of probeIds) told.add(probeId);
+      await record(tx, actor, stored, 'monitor.updated');
+    }
+    if (body.is_active !== undefined && body.is_active !== stored.is_active) {
+      for (const probeId of await switchMonitor(tx, stored, body.is_active)) told.add(probeId);
+      await record(tx, actor, stored, body.is_active ? 'monitor.resumed' : 'monitor.paused');
+    }
+    return { stored, told, monitor: await readMonitorJson(tx, scope, monitorId) };
+  });
+  announceChange(context.bus, done.stored.shard, [...done.told]);
+  return present(done.monitor, monitorId);
+}
+
+function record(tx: Transaction, actor: Actor, row: MonitorRow, action: string): Promise<void> {
+  return recordAudit(tx, actor.caller, actor.request, {
+    action,
+    workspaceId: row.workspace_id,
+    subjectType: 'monitor',
+    subjectId: row.id,
+  });
+}
+
+/** The plan's limits matter only to a body that sets an interval; they are read before the transaction, by another login. */
+async function limitsOfChange(
+  context: Context,
+  caller: Caller,
+  monitorId: number,
+  body: UpdateMonitor,
+): Promise<PlanLimits> {
+  if (body.interval_seconds === undefined) return { plan: '', minimumIntervalSeconds: 0 };
+  const scope = scopeOf(caller);
+  const stored = await inScope(context.database.api, scope, (tx) => findMonitor(tx, scope, monitorId));
+  if (stored === null) throw noMonitor(monitorId);
+  return limitsOf((await workspaceOwner(context.database.worker, stored.workspace_id)).plan);
+}
+
+function limitsOf(plan: PlanName): PlanLimits {
+  return { plan, minimumIntervalSeconds: planOf(plan).minimumIntervalSeconds };
+}
+
+async function nameOf(context: Context, ownerId: number, body: CreateMonitor): Promise<string> {
+  const wanted = nameFromTarget(body.url);
+  return freeName(wanted, await namesLike(context.database.worker, ownerId, wanted));
+}
+
+function present(monitor: Monitor | null, monitorId: number): Monitor {
+  if (monitor === null) throw new Error(`monitor ${monitorId} was written and is not there`);
+  return monitor;
+}
+
+function isNameTaken(error: unknown): boolean {
+  return error instanceof UniqueIntegrityConstraintViolationError && error.constraint === 'monitors_name';
+}
+
+function nameTaken(name: string): Problem {
+  return new Problem('name_taken', `the owner of this workspace already has a monitor named "${name}"`, {
+    errors: [
+      { in: 'body', path: '/name', code: 'name_taken', message: 'must be unique among all workspaces of one owner' },
+    ],
+  });
+}

@@ -1,0 +1,38 @@
+import { Problem } from '@parallax/api-contract';
+import t from 'tap';
+import { freeName, movesDestination, nameFromTarget, protocolOf } from './target.ts';
+
+const at = (url: string, settings: Record<string, unknown> = {}, protocol = 'https') => ({ protocol, url, settings });
+
+void t.test('the protocol is the one given, else that of the scheme', async (t) => {
+  t.equal(protocolOf('https://example.com', undefined), 'https');
+  t.equal(protocolOf('HTTP://example.com', undefined), 'http');
+  t.equal(protocolOf('tcp://example.com:25', undefined), 'tcp');
+  t.equal(protocolOf('https://example.com', 'http'), 'http');
+  for (const url of ['example.com', 'example.com:443', 'gopher://example.com', 'constructor://example.com']) {
+    t.throws(() => protocolOf(url, undefined), { code: 'invalid_input' }, url);
+  }
+  t.throws(() => protocolOf('example.com', undefined), Problem);
+});
+
+void t.test('secrets follow a monitor only to the same scheme, host, port and relay', async (t) => {
+  const home = at('https://example.com/a');
+  t.notOk(movesDestination(home, at('https://example.com/b?c=d')), 'another path');
+  t.notOk(movesDestination(home, at('https://EXAMPLE.com:443/a')), 'another spelling');
+  t.notOk(movesDestination(home, at('example.com/x')), 'the scheme left to the protocol');
+  t.ok(movesDestination(home, at('https://example.org/a')), 'another host');
+  t.ok(movesDestination(home, at('https://example.com.evil.test/a')), 'a host that begins alike');
+  t.ok(movesDestination(home, at('https://example.com:8443/a')), 'another port');
+  t.ok(movesDestination(home, at('http://example.com/a')), 'without encryption');
+  t.ok(movesDestination(home, at('https://example.com/a', { proxy: 'socks5://10.0.0.1' })), 'through a relay');
+  t.ok(movesDestination(at('db:5432', {}, 'tcp'), at('other:5432', {}, 'tcp')), 'no URL at all');
+});
+
+void t.test('a name is made from the host and numbered until it is free', async (t) => {
+  t.equal(nameFromTarget('https://status.example.com/health'), 'status.example.com');
+  t.equal(nameFromTarget('example.com:25'), 'example.com');
+  t.equal(nameFromTarget('tcp://[2001:db8::1]:25'), '2001:db8::1');
+  t.equal(nameFromTarget('x'.repeat(400)).length, 150);
+  t.equal(freeName('a', new Set()), 'a');
+  t.equal(freeName('a', new Set(['a', 'a 2', 'ab'])), 'a 3');
+});

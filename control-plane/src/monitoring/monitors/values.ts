@@ -1,0 +1,211 @@
+import { invalidInput, Problem } from '@parallax/api-contract';
+import type { CreateMonitor, UpdateMonitor } from '@parallax/api-contract';
+import { isProtocol } from '@parallax/checks';
+import type { Protocol } from '@parallax/checks';
+import type { MonitorRow, MonitorValues } from './queries.ts';
+import { composeSettings, requireTarget, sameJson, settingsInput, sharesSettings } from './settings.ts';
+import type { SplitSettings } from './settings.ts';
+import { movesDestination, protocolOf } from './target.ts';
+
+/** What is stored of a monitor, its secrets open: they are sealed where it is written. */
+export type PlainValues = Omit<MonitorValues, 'settings' | 'secret_fields' | 'sealed_secrets'> & {
+  readonly settings: SplitSettings;
+};
+
+/** What the plan of the workspace's owner rules. */
+export type PlanLimits = { readonly plan: string; readonly minimumIntervalSeconds: number };
+
+const defaults = {
+  confirmations: 2,
+  consensusPolicy: 'majority',
+  certificateThresholds: [30, 14, 7, 3, 1],
+  domainThresholds: [30, 14, 7, 1],
+} as const;
+
+const defaultTimeoutS = (intervalS: number): number => Math.min(10, intervalS);
+
+/**
+ * A new monitor from its body.
+ * @param name the body's, or one made from the target
+ * @throws Problem `interval_below_plan` or `invalid_input`
+ */
+export function newMonitor(body: CreateMonitor, name: string, limits: PlanLimits): PlainValues {
+  requireInterval(body.interval_seconds, limits);
+  requireOneChoice(body.probe_ids, body.regions);
+  const protocol = protocolOf(body.url, body.protocol);
+  const settings = composeSettings(protocol, {}, settingsInput(body));
+  requireTarget(protocol, body.url, settings);
+  return {
+    name,
+    url: body.url,
+    protocol,
+    settings,
+    description: body.description ?? '',
+    interval_seconds: body.interval_seconds,
+    timeout_seconds: body.timeout_seconds ?? defaultTimeoutS(body.interval_seconds),
+    confirmations: body.confirmations ?? defaults.confirmations,
+    consensus_policy: body.consensus_policy ?? defaults.consensusPolicy,
+    degraded_threshold_ms: body.degraded_threshold_ms ?? null,
+    tags: body.tags ?? [],
+    wanted_probe_ids: orNull(body.probe_ids),
+    wanted_regions: orNull(body.regions),
+    dnsbl_servers: body.dnsbl_servers ?? [],
+    certificate_thresholds_days: body.certificate_thresholds_days ?? [...defaults.certificateThresholds],
+    domain_thresholds_days: body.domain_thresholds_days ?? [...defaults.domainThresholds],
+    is_active: body.is_active,
+  };
+}
+
+/** A change of a monitor, with what has to follow from it. */
+export type MonitorChange = {
+  readonly values: PlainValues;
+  /** False when the body says nothing new: no version is spent. */
+  readonly isChange: boolean;
+  /** Another thing is checked: results of the old revision do not vote (rule 15 of consensus). */
+  readonly checkedChanged: boolean;
+  /** Its probes have to be chosen again. */
+  readonly choosesProbes: boolean;
+  /** Its probes have to be told. */
+  readonly tellsProbes: boolean;
+};
+
+/**
+ * What a PATCH makes of a stored monitor. Absent keeps, null goes back to the default. Secrets do not follow the monitor to
+ * another destination: they are dropped unless sent again.
+ * @param secrets the stored secret settings, opened
+ * @throws Problem `interval_below_plan` or `invalid_input`
+ */
+export function changedMonitor(
+  stored: MonitorRow,
+  secrets: Readonly<Record<string, unknown>>,
+  body: UpdateMonitor,
+  limits: PlanLimits,
+): MonitorChange {
+  if (body.interval_seconds !== undefined && body.interval_seconds !== stored.interval_seconds) {
+    requireInterval(body.interval_seconds, limits);
+  }
+  const before = plainValues(stored, secrets);
+  const url = body.url ?? stored.url;
+  const protocol = changedProtocol(stored, body, url);
+  const settings = changedSettings(before, { protocol, url }, body);
+  requireTarget(protocol, url, settings);
+  const interval = body.interval_seconds ?? stored.interval_seconds;
+  const values: PlainValues = {
+    name: body.name ?? stored.name,
+    url,
+    protocol,
+    settings,
+    description: or(body.description, stored.description, ''),
+    interval_seconds: interval,
+    timeout_seconds: or(body.timeout_seconds, stored.timeout_seconds, defaultTimeoutS(interval)),
+    confirmations: or(body.confirmations, stored.confirmations, defaults.confirmations),
+    consensus_policy: or(body.consensus_policy, stored.consensus_policy, defaults.consensusPolicy),
+    degraded_threshold_ms: or(body.degraded_threshold_ms, stored.degraded_threshold_ms, null),
+    tags: or(body.tags, stored.tags, []),
+    wanted_probe_ids: orNull(or(body.probe_ids, stored.wanted_probe_ids, null)),
+    wanted_regions: orNull(or(body.regions, stored.wanted_regions, null)),
+    dnsbl_servers: or(body.dnsbl_servers, stored.dnsbl_servers, []),
+    certificate_thresholds_days: or(body.certificate_thresholds_days, stored.certificate_thresholds_days, [
+      ...defaults.certificateThresholds,
+    ]),
+    domain_thresholds_days: or(body.domain_thresholds_days, stored.domain_thresholds_days, [
+      ...defaults.domainThresholds,
+    ]),
+    // The switch has its own verb, which a PATCH with this key also calls.
+    is_active: stored.is_active,
+  };
+  requireOneChoice(values.wanted_probe_ids, values.wanted_regions);
+  const differs = (...names: (keyof PlainValues)[]): boolean =>
+    names.some((name) => !sameJson(before[name], values[name]));
+  const checkedChanged = differs('url', 'protocol', 'settings', 'dnsbl_servers');
+  const choosesProbes = differs('protocol', 'settings', 'wanted_probe_ids', 'wanted_regions');
+  return {
+    values,
+    isChange: !sameJson(before, values),
+    checkedChanged,
+    choosesProbes,
+    tellsProbes:
+      checkedChanged || differs('interval_seconds', 'timeout_seconds', 'confirmations', 'degraded_threshold_ms'),
+  };
+}
+
+function plainValues(stored: MonitorRow, secrets: Readonly<Record<string, unknown>>): PlainValues {
+  return {
+    name: stored.name,
+    url: stored.url,
+    protocol: stored.protocol,
+    settings: { open: stored.settings, secret: secrets },
+    description: stored.description,
+    interval_seconds: stored.interval_seconds,
+    timeout_seconds: stored.timeout_seconds,
+    confirmations: stored.confirmations,
+    consensus_policy: stored.consensus_policy,
+    degraded_threshold_ms: stored.degraded_threshold_ms,
+    tags: stored.tags,
+    wanted_probe_ids: stored.wanted_probe_ids,
+    wanted_regions: stored.wanted_regions,
+    dnsbl_servers: stored.dnsbl_servers,
+    certificate_thresholds_days: stored.certificate_thresholds_days,
+    domain_thresholds_days: stored.domain_thresholds_days,
+    is_active: stored.is_active,
+  };
+}
+
+/** A new URL with another scheme brings its protocol along unless one is named; a stored protocol that no build knows must be named anew. */
+function changedProtocol(stored: MonitorRow, body: UpdateMonitor, url: string): Protocol {
+  if (body.protocol !== undefined) return body.protocol;
+  const kept = isProtocol(stored.protocol) ? stored.protocol : undefined;
+  if (body.url === undefined || kept === undefined) return protocolOf(url, kept);
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1]?.toLowerCase();
+  const isWebPair = (kept === 'http' || kept === 'https') && (scheme === 'http' || scheme === 'https');
+  return isWebPair && isProtocol(scheme) ? scheme : kept;
+}
+
+function changedSettings(
+  before: PlainValues,
+  target: { readonly protocol: Protocol; readonly url: string },
+  body: UpdateMonitor,
+): SplitSettings {
+  const input = settingsInput(body);
+  const keeps = isProtocol(before.protocol) && sharesSettings(before.protocol, target.protocol);
+  const open = keeps ? before.settings.open : {};
+  // Judged by the settings as they will be, since a relay among them moves the destination as well.
+  const wanted = composeSettings(target.protocol, open, input);
+  const moves = movesDestination(
+    { protocol: before.protocol, url: before.url, settings: before.settings.open },
+    { ...target, settings: wanted.open },
+  );
+  if (moves || !keeps) return wanted;
+  return composeSettings(target.protocol, { ...open, ...before.settings.secret }, input);
+}
+
+function requireInterval(intervalS: number, limits: PlanLimits): void {
+  if (intervalS >= limits.minimumIntervalSeconds) return;
+  const message = `interval_seconds is ${intervalS}; the shortest interval of the plan "${limits.plan}" of the workspace's owner is ${limits.minimumIntervalSeconds} seconds`;
+  throw new Problem('interval_below_plan', message, {
+    errors: [{ in: 'body', path: '/interval_seconds', code: 'interval_below_plan', message }],
+  });
+}
+
+function requireOneChoice(
+  probeIds: readonly number[] | null | undefined,
+  regions: readonly string[] | null | undefined,
+): void {
+  if ((probeIds?.length ?? 0) === 0 || (regions?.length ?? 0) === 0) return;
+  throw invalidInput(
+    'body',
+    '/regions',
+    'given_twice',
+    'give probe_ids or regions, not both; null clears the other one',
+  );
+}
+
+/** Absent keeps what is stored, null goes back to the default. */
+function or<Value>(given: Value | null | undefined, stored: Value, fallback: Value): Value {
+  if (given === undefined) return stored;
+  return given ?? fallback;
+}
+
+function orNull<Item>(items: Item[] | null | undefined): Item[] | null {
+  return items === undefined || items === null || items.length === 0 ? null : items;
+}

@@ -1,0 +1,29 @@
+import type { Capability } from '../../capability.ts';
+import type { Context } from '../../context.ts';
+import { startBrokerAccess } from './broker-access/job.ts';
+import { probeConsumers } from './consumer.ts';
+import { startProbeListeners } from './gateway.ts';
+import { probeRoutes } from './routes.ts';
+
+/** Probes: their registration, certificates, sessions and access to the broker. */
+export const probesCapability: Capability<Context> = {
+  name: 'probes',
+  routes: probeRoutes,
+  services: [
+    { name: 'probe-listeners', role: 'dispatch', start: (context, log) => startProbeListeners(context, log) },
+    { name: 'broker-access', role: 'dispatch', start: startBrokerAccess },
+  ],
+  consumers: probeConsumers,
+};
+
+export { askProbe, type ProbeRequest } from './ask.ts';
+export {
+  dispatchSubject,
+  type DispatchMessage,
+  type DispatchPosition,
+  type RunCheckAnswer,
+  type RunCheckRequest,
+  type UnsavedAssignment,
+} from './dispatch-messages.ts';
+export { probesChangedSubject } from './gateway.ts';
+export { createJoinToken, joinCommand, type CreatedJoinToken, type JoinTokenOptions } from './queries.ts';

@@ -1,0 +1,204 @@
+import { Problem } from '@parallax/api-contract';
+import type { ProbeAnswer } from '@parallax/api-contract';
+import { UniqueIntegrityConstraintViolationError } from 'slonik';
+import type { CommonQueryMethods } from 'slonik';
+import { z } from 'zod';
+import { sql } from '../../platform/database/pools.ts';
+import type { Transaction } from '../../platform/database/pools.ts';
+import type { Scope } from '../../platform/database/scope.ts';
+import { touchSeatsOfProbe } from '../assignments/index.ts';
+import { formatJoinToken, joinTokenDefaultMinutes, joinTokenMaxMinutes, makeJoinSecret } from './join-token.ts';
+
+const probeRow = z.object({
+  id: z.number(),
+  workspace_id: z.number().nullable(),
+  name: z.string(),
+  region: z.string(),
+  is_paused: z.boolean(),
+  agent_version: z.string(),
+  capabilities: z.array(z.string()),
+  public_addresses: z.array(z.string()),
+  version: z.number(),
+  created_at: z.number(),
+  updated_at: z.number(),
+  last_seen_at: z.number().nullable(),
+  assignment_revision: z.bigint(),
+  session_since: z.number().nullable(),
+  last_heartbeat_at: z.number().nullable(),
+  in_flight: z.number().nullable(),
+  oldest_unacknowledged_ms: z.bigint().nullable(),
+  damaged_records: z.bigint().nullable(),
+  applied_revision: z.bigint().nullable(),
+  assigned_monitors: z.number(),
+  certificate_expires_at: z.number().nullable(),
+});
+export type ProbeRow = z.infer<typeof probeRow>;
+
+const probeColumns = sql.fragment`
+  probe.id, probe.workspace_id, probe.name, probe.region, probe.is_paused, probe.agent_version, probe.capabilities,
+  probe.public_addresses, probe.version, probe.created_at, probe.updated_at, probe.last_seen_at, probe.assignment_revision,
+  session.opened_at as session_since, session.last_heartbeat_at, session.in_flight, session.oldest_unacknowledged_ms,
+  session.damaged_records, session.applied_revision,
+  (select count(*)::int from assignments where probe_id = probe.id and ended_at is null) as assigned_monitors,
+  (select max(not_after) from probe_certificates where probe_id = probe.id and revoked_at is null) as certificate_expires_at`;
+
+/** Public probes and the private ones of the scope; with a workspace its private ones and the public ones. */
+export async function listProbes(
+  _scope: Scope,
+  tx: Transaction,
+  page: { readonly limit: number; readonly offset: number; readonly workspaceId: number | undefined },
+): Promise<{ rows: readonly ProbeRow[]; total: number }> {
+  const visible = sql.fragment`probe.revoked_at is null
+    and (probe.workspace_id is null or ${page.workspaceId ?? null}::int is null or probe.workspace_id = ${page.workspaceId ?? null})`;
+  const rows = await tx.any(sql.type(probeRow)`
+    select ${probeColumns}
+    from probes probe left join probe_sessions session on session.probe_id = probe.id and session.closed_at is null
+    where ${visible} order by probe.name, probe.id limit ${page.limit} offset ${page.offset}`);
+  const { total } = await tx.one(sql.type(z.object({ total: z.number() }))`
+    select count(*)::int as total from probes probe where ${visible}`);
+  return { rows, total };
+}
+
+/** A probe of the scope; undefined for one that is not visible, revoked or not there. */
+export async function findProbe(_scope: Scope, tx: Transaction, probeId: number): Promise<ProbeRow | undefined> {
+  const row = await tx.maybeOne(sql.type(probeRow)`
+    select ${probeColumns}
+    from probes probe left join probe_sessions session on session.probe_id = probe.id and session.closed_at is null
+    where probe.id = ${probeId} and probe.revoked_at is null`);
+  return row ?? undefined;
+}
+
+export type ProbeChange = {
+  readonly name?: string | undefined;
+  readonly region?: string | undefined;
+  readonly is_paused?: boolean | undefined;
+};
+
+/**
+ * Writes a change; a pause or resume reaches the agent as a new revision of its seats.
+ * @returns false when the version is another by now
+ * @throws Problem `name_taken`
+ */
+export async function changeProbe(
+  _scope: Scope,
+  tx: Transaction,
+  before: ProbeRow,
+  change: ProbeChange,
+): Promise<boolean> {
+  const isPaused = change.is_paused ?? before.is_paused;
+  try {
+    const changed = await tx.maybeOne(sql.typeAlias('id')`
+      update probes set name = ${change.name ?? before.name}, region = ${change.region ?? before.region},
+        is_paused = ${isPaused}, version = version + 1, updated_at = now()
+      where id = ${before.id} and revoked_at is null and version = ${before.version} returning id`);
+    if (changed === null) return false;
+  } catch (error) {
+    throw nameTaken(error, change.name ?? before.name);
+  }
+  if (isPaused !== before.is_paused) await touchSeatsOfProbe(tx, before.id);
+  return true;
+}
+
+/** Revokes a probe with its certificates and session. Its seats are given to others by the job of the assignments. */
+export async function revokeProbe(_scope: Scope, tx: Transaction, probeId: number): Promise<boolean> {
+  const revoked = await tx.maybeOne(sql.typeAlias('id')`
+    update probes set revoked_at = now(), version = version + 1, updated_at = now()
+    where id = ${probeId} and revoked_at is null returning id`);
+  if (revoked === null) return false;
+  await tx.query(sql.unsafe`
+    update probe_certificates set revoked_at = now() where probe_id = ${probeId} and revoked_at is null`);
+  await tx.query(sql.unsafe`
+    update probe_sessions set closed_at = now(), close_reason = 'revoked' where probe_id = ${probeId} and closed_at is null`);
+  return true;
+}
+
+export type JoinTokenOptions = {
+  readonly name: string;
+  readonly region: string;
+  /** null: a public probe. */
+  readonly workspaceId: number | null;
+  /** Life in minutes, at most a day; 10 when absent. */
+  readonly minutes?: number | undefined;
+  readonly createdBy: number | null;
+  /** Fingerprint of the installation's authority. */
+  readonly fingerprint: string;
+  readonly random: (bytes: number) => Uint8Array;
+};
+
+/** A join token as it is shown once. */
+export type CreatedJoinToken = { readonly id: number; readonly token: string; readonly expiresAtMs: number };
+
+/** Makes a one-time token for a probe of this name and region. @throws Problem `name_taken` when a probe has the name */
+export async function createJoinToken(tx: CommonQueryMethods, options: JoinTokenOptions): Promise<CreatedJoinToken> {
+  const isTaken = await tx.exists(sql.unsafe`
+    select 1 from probes where name = ${options.name} and revoked_at is null
+      and workspace_id is not distinct from ${options.workspaceId}`);
+  if (isTaken)
+    throw new Problem('name_taken', `a probe named ${options.name} exists already: revoke it or take another name`);
+  const minutes = Math.min(Math.max(1, options.minutes ?? joinTokenDefaultMinutes), joinTokenMaxMinutes);
+  const { secret, hash } = makeJoinSecret(options.random);
+  const row = await tx.one(sql.type(z.object({ id: z.number(), expires_at: z.number() }))`
+    insert into join_tokens (workspace_id, secret_hash, name, region, created_by, expires_at)
+    values (${options.workspaceId}, ${sql.binary(hash)}, ${options.name}, ${options.region}, ${options.createdBy},
+      now() + ${minutes} * interval '1 minute')
+    returning id, expires_at`);
+  return { id: row.id, token: formatJoinToken(row.id, secret, options.fingerprint), expiresAtMs: row.expires_at };
+}
+
+/** What an operator pastes on the machine of the probe. Names and regions have no characters that a shell would read. */
+export function joinCommand(enrolmentAddress: string, token: string): string {
+  return `probe-agent register --control-plane ${enrolmentAddress} --join-token ${token}`;
+}
+
+const addressRow = z.object({ public_addresses: z.array(z.string()), remote_address: z.string().nullable() });
+
+/** Addresses of the public probes: what their operators state, and where their sessions come from. */
+export async function publicProbeAddresses(
+  pool: CommonQueryMethods,
+): Promise<readonly { readonly stated: readonly string[]; readonly seen: string | null }[]> {
+  const rows = await pool.any(sql.type(addressRow)`
+    select probe.public_addresses, session.remote_address
+    from probes probe left join probe_sessions session on session.probe_id = probe.id and session.closed_at is null
+    where probe.revoked_at is null and probe.workspace_id is null order by probe.id`);
+  return rows.map((row) => ({ stated: row.public_addresses, seen: row.remote_address }));
+}
+
+/** A row as the API shows it. @param lostAfterMs silence after which a session counts as gone */
+export function probeAnswer(row: ProbeRow, nowMs: number, lostAfterMs: number): ProbeAnswer {
+  const isOnline = row.last_heartbeat_at !== null && nowMs - row.last_heartbeat_at < lostAfterMs;
+  const lastSeenMs = Math.max(row.last_heartbeat_at ?? 0, row.last_seen_at ?? 0);
+  return {
+    id: row.id,
+    workspace_id: row.workspace_id,
+    name: row.name,
+    region: row.region,
+    is_paused: row.is_paused,
+    agent_version: row.agent_version,
+    capabilities: row.capabilities,
+    public_addresses: row.public_addresses,
+    health: {
+      status: isOnline ? 'online' : lastSeenMs === 0 ? 'never_connected' : 'offline',
+      session_since: isoTime(row.session_since),
+      last_seen_at: lastSeenMs === 0 ? null : isoTime(lastSeenMs),
+      in_flight: row.in_flight ?? 0,
+      oldest_unacknowledged_ms: Number(row.oldest_unacknowledged_ms ?? 0n),
+      damaged_records: Number(row.damaged_records ?? 0n),
+      applied_revision: Number(row.applied_revision ?? 0n),
+      assignment_revision: Number(row.assignment_revision),
+      assigned_monitors: row.assigned_monitors,
+      certificate_expires_at: isoTime(row.certificate_expires_at),
+    },
+    version: row.version,
+    created_at: new Date(row.created_at).toISOString(),
+    updated_at: new Date(row.updated_at).toISOString(),
+  };
+}
+
+function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+function nameTaken(error: unknown, name: string): unknown {
+  const isTaken = error instanceof UniqueIntegrityConstraintViolationError && error.constraint === 'probes_name';
+  return isTaken ? new Problem('name_taken', `a probe named ${name} exists already`) : error;
+}

@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto';
+import { networkInterfaces } from 'node:os';
+import {
+  createProbeJoinToken,
+  getProbe,
+  listProbeAddresses,
+  listProbeAddressesAtRoot,
+  listProbes as listProbesRoute,
+  Problem,
+  revokeProbe as revokeProbeRoute,
+  updateProbe,
+} from '@parallax/api-contract';
+import type { Context } from '../../context.ts';
+import { recordAudit } from '../../identity/audit/index.ts';
+import { loadAuthority } from '../../installation/index.ts';
+import { inScope } from '../../platform/database/scope.ts';
+import { requireRole, scopeOf } from '../../platform/http/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { handle, OtherText } from '../../platform/http/handler.ts';
+import type { RequestFacts, Route } from '../../platform/http/handler.ts';
+import { dispatchSubject } from './dispatch-messages.ts';
+import { probesChangedSubject } from './gateway.ts';
+import { asCidr, cleanAddresses, isGlobalAddress } from './peer-address.ts';
+import {
+  changeProbe,
+  createJoinToken,
+  findProbe,
+  joinCommand,
+  listProbes,
+  probeAnswer,
+  publicProbeAddresses,
+  revokeProbe,
+} from './queries.ts';
+import type { ProbeRow } from './queries.ts';
+import { lostAfterSeconds } from './sessions/queries.ts';
+
+type AddressFormat = 'json' | 'text' | 'cidr';
+
+/** Routes below `/probes`, and `/probe/ips`. */
+export function probeRoutes(context: Context): readonly Route[] {
+  const answer = (row: ProbeRow) => probeAnswer(row, context.now(), lostAfterSeconds * 1_000);
+  const addresses = (format: AddressFormat | undefined, request: RequestFacts) =>
+    answerAddresses(context, format ?? wantedFormat(request));
+  return [
+    handle(listProbesRoute, async ({ caller, query }) => {
+      const { page, page_size, workspace_id: workspaceId } = query;
+      if (workspaceId !== undefined) requireRole(caller, workspaceId, 'viewer');
+      const scope = scopeOf(caller);
+      const { rows, total } = await inScope(context.database.api, scope, (tx) =>
+        listProbes(scope, tx, { limit: page_size, offset: (page - 1) * page_size, workspaceId }),
+      );
+      return { probes: rows.map(answer), total, page, page_size };
+    }),
+    handle(getProbe, async ({ caller, params, request }) => {
+      const scope = scopeOf(caller);
+      const row = await inScope(context.database.api, scope, (tx) => findProbe(scope, tx, params.probe_id));
+      const found = answer(present(row, params.probe_id));
+      void request.reply.header('etag', `"${found.version}"`);
+      return found;
+    }),
+    handle(updateProbe, async ({ caller, params, body, request }) => {
+      const scope = scopeOf(caller);
+      const row = await inScope(context.database.api, scope, async (tx) => {
+        const before = present(await findProbe(scope, tx, params.probe_id), params.probe_id);
+        requireProbeRight(caller, before.workspace_id);
+        requireVersion(request, before.version);
+        if (!(await changeProbe(scope, tx, before, body))) {
+          throw new Problem('version_mismatch', 'the probe was changed by somebody else meanwhile: read it again');
+        }
+        await recordAudit(tx, caller, request, {
+          action: 'probe.updated',
+          subjectType: 'probe',
+          subjectId: before.id,
+          ...(before.workspace_id === null ? {} : { workspaceId: before.workspace_id }),
+          detail: { fields: Object.keys(body) },
+        });
+        return present(await findProbe(scope, tx, params.probe_id), params.probe_id);
+      });
+      context.bus.hint(dispatchSubject(row.id), { type: 'assignments' });
+      context.bus.hint(probesChangedSubject, {});
+      void request.reply.header('etag', `"${row.version}"`);
+      return answer(row);
+    }),
+    handle(revokeProbeRoute, async ({ caller, params, request }) => {
+      const scope = scopeOf(caller);
+      await inScope(context.database.api, scope, async (tx) => {
+        const before = present(await findProbe(scope, tx, params.probe_id), params.probe_id);
+        requireProbeRight(caller, before.workspace_id);
+        if (!(await revokeProbe(scope, tx, before.id))) present(undefined, before.id);
+        await recordAudit(tx, caller, request, {
+          action: 'probe.revoked',
+          subjectType: 'probe',
+          subjectId: before.id,
+          ...(before.workspace_id === null ? {} : { workspaceId: before.workspace_id }),
+          detail: { name: before.name },
+        });
+      });
+      context.bus.hint(dispatchSubject(params.probe_id), { type: 'revoked' });
+      context.bus.hint(probesChangedSubject, {});
+    }),
+    handle(createProbeJoinToken, async ({ caller, body, request }) => {
+      const workspaceId = body.workspace_id ?? null;
+      requireProbeRight(caller, workspaceId);
+      const authority = await loadAuthority(context.database.worker, context.sealer, context.now());
+      const scope = scopeOf(caller);
+      const { name, region } = body;
+      const made = await inScope(context.database.api, scope, async (tx) => {
+        const token = await createJoinToken(tx, {
+          name,
+          region,
+          workspaceId,
+          minutes: body.expires_in_minutes,
+          createdBy: caller.userId,
+          fingerprint: authority.fingerprint,
+          random: randomBytes,
+        });
+        await recordAudit(tx, caller, request, {
+          action: 'join_token.created',
+          subjectType: 'join_token',
+          subjectId: token.id,
+          ...(workspaceId === null ? {} : { workspaceId }),
+          detail: { name, region },
+        });
+        return token;
+      });
+      return {
+        id: made.id,
+        token: made.token,
+        command: joinCommand(context.addresses.enrolment, made.token),
+        name,
+        region,
+        workspace_id: workspaceId,
+        expires_at: new Date(made.expiresAtMs).toISOString(),
+      };
+    }),
+    handle(listProbeAddresses, async ({ query, request }) => addresses(query.format, request)),
+    handle(listProbeAddressesAtRoot, async ({ query, request }) => addresses(query.format, request)),
+  ];
+}
+
+function present(row: ProbeRow | undefined, probeId: number): ProbeRow {
+  if (row === undefined) throw new Problem('not_found', `there is no probe ${probeId}`);
+  return row;
+}
+
+/** Public probes belong to administrators, private ones to owners of their workspace. */
+function requireProbeRight(caller: Caller, workspaceId: number | null): void {
+  if (workspaceId !== null) requireRole(caller, workspaceId, 'owner');
+  else if (!caller.isAdministrator)
+    throw new Problem('forbidden', 'public probes belong to the administrators of the installation');
+}
+
+function requireVersion(request: RequestFacts, version: number): void {
+  const wanted = request.header('if-match');
+  if (wanted === undefined || wanted.trim() === '*') return;
+  const isSame = wanted
+    .split(',')
+    .some((tag) => tag.trim().replace(/^W\//u, '').replaceAll('"', '') === String(version));
+  if (!isSame) throw new Problem('version_mismatch', `the probe has version ${version} by now: read it again`);
+}
+
+function wantedFormat(request: RequestFacts): 'json' | 'text' {
+  const accept = request.header('accept') ?? '';
+  return /\btext\/plain\b/u.test(accept) && !/\bapplication\/json\b/u.test(accept) ? 'text' : 'json';
+}
+
+async function answerAddresses(
+  context: Context,
+  format: AddressFormat,
+): Promise<{ addresses: string[]; cidrs: string[] } | OtherText> {
+  const probes = await publicProbeAddresses(context.database.worker);
+  const ofProbes = probes.flatMap(({ stated, seen }) => [
+    ...stated,
+    ...(seen !== null && isGlobalAddress(seen) ? [seen] : []),
+  ]);
+  const addresses = cleanAddresses([...ofProbes, ...ownAddresses(context)], Number.POSITIVE_INFINITY).sort();
+  const cidrs = addresses.map(asCidr);
+  if (format === 'json') return { addresses, cidrs };
+  const text = (format === 'cidr' ? cidrs : addresses).map((line) => `${line}\n`).join('');
+  return new OtherText(text, 'text/plain; charset=utf-8');
+}
+
+/** What the control plane's own checks and webhooks leave from: its public addresses, as the machine and the settings know them. */
+function ownAddresses(context: Context): string[] {
+  const advertised = Object.values(context.addresses).map((address) =>
+    address.replace(/:\d+$/u, '').replace(/^\[|\]$/gu, ''),
+  );
+  const ofMachine = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map((one) => one.address));
+  return [...advertised, ...ofMachine].filter(isGlobalAddress);
+}

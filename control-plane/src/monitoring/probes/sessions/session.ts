@@ -1,0 +1,331 @@
+import type { Logger } from '@parallax/telemetry';
+import { CheckKind } from '@parallax/wire';
+import type { AgentMessage, Assignment, Heartbeat, Hello } from '@parallax/wire';
+import { dispatchMessageSchema } from '../dispatch-messages.ts';
+import type { DispatchPosition, RunCheckAnswer, RunCheckRequest } from '../dispatch-messages.ts';
+import { TokenBucket } from '../token-bucket.ts';
+import { AssignmentFeed } from './assignment-feed.ts';
+import type { AssignmentSource } from './assignment-feed.ts';
+import { Outbound } from './outbound.ts';
+import type { SessionCall } from './outbound.ts';
+import { PendingChecks } from './pending-checks.ts';
+import type { OpenedSession, PresentedIdentity, SessionReport } from './queries.ts';
+
+/** Messages of an agent: one heartbeat in 15 s, one clock request in 4 s and answers; more is a fault or an attack. */
+const inboundRate = { burst: 1_000, perSecond: 100 };
+/** Rechecks that are passed on; the ingest asks again when they matter. */
+const recheckRate = { burst: 500, perSecond: 100 };
+const recheckDeadlineMs = 30_000;
+/** What the trip to the probe and back may take beside the check itself. */
+const answerGraceMs = 2_000;
+
+/** Why the control plane ends a session: another took its place, too much came, what came was wrong, the probe may not, it fell silent, we go. */
+export type SessionEnd = 'superseded' | 'too_much' | 'invalid' | 'revoked' | 'silent' | 'stopping';
+
+/** What a session is given; it does no I/O of its own but its stream. */
+export type SessionPorts = {
+  readonly call: SessionCall;
+  readonly identity: PresentedIdentity;
+  readonly opened: OpenedSession;
+  readonly hello: Hello;
+  readonly remoteAddress: string | undefined;
+  readonly log: Logger;
+  /** Server time, ms. */
+  readonly now: () => number;
+  /** Fresh credentials for the broker. */
+  readonly mintCredentials: () => { readonly jwt: string; readonly expiresAtMs: number };
+  readonly assignments: AssignmentSource;
+  /** Ends the stream with what the agent is told. */
+  readonly endStream: (kind: SessionEnd, reason: string) => void;
+  /** Called once when the stream is over, whoever ended it. */
+  readonly onClosed: (session: ProbeSession, reason: string) => void;
+  /** The session wants the poll to look at once. */
+  readonly onPollWanted: () => void;
+};
+
+/** One probe's stream after its hello was accepted. */
+export class ProbeSession {
+  readonly probeId: number;
+  readonly sessionId: number;
+  readonly serial: string;
+  readonly feed: AssignmentFeed;
+  /** Epochs below are gone from the agent's log. */
+  readonly oldestEpoch: bigint;
+  readonly #ports: SessionPorts;
+  readonly #outbound: Outbound;
+  readonly #pending = new PendingChecks();
+  readonly #inbound: TokenBucket;
+  readonly #rechecks: TokenBucket;
+  readonly #acknowledged = new Map<string, number>();
+  #lastHeardMs: number;
+  #isDirty = true;
+  #isClosed = false;
+  #report = { appliedRevision: 0n, oldestUnacknowledgedMs: 0, inFlight: 0, damagedRecords: 0 };
+  #credentialsExpireMs = 0;
+  #credentialsMintedMs = 0;
+
+  constructor(ports: SessionPorts) {
+    this.#ports = ports;
+    this.probeId = ports.identity.probeId;
+    this.serial = ports.identity.serial;
+    this.sessionId = ports.opened.sessionId;
+    this.#lastHeardMs = ports.now();
+    this.#inbound = new TokenBucket(inboundRate, ports.now());
+    this.#rechecks = new TokenBucket(recheckRate, ports.now());
+    this.#outbound = new Outbound(ports.call, () => this.end('too_much', 'the agent does not read'));
+    const { epochs, knownRevision } = ports.hello;
+    this.oldestEpoch = epochs.reduce((least, epoch) => (epoch < least ? epoch : least), epochs[0] ?? 0n);
+    this.#report.appliedRevision = knownRevision;
+    this.feed = new AssignmentFeed({
+      source: ports.assignments,
+      outbound: this.#outbound,
+      knownRevision,
+    });
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Milliseconds since the last sign of life. */
+  idleMs(nowMs: number): number {
+    return Math.max(0, nowMs - this.#lastHeardMs);
+  }
+
+  /** After a standstill of this process the silence is ours, not the probe's. */
+  forgiveSilence(nowMs: number): void {
+    this.#lastHeardMs = nowMs;
+  }
+
+  welcome(welcome: {
+    readonly deniedListeners: readonly { readonly address: string; readonly port: number }[];
+    readonly brokerAddress: string;
+    readonly shards: number;
+  }): void {
+    this.#outbound.send({
+      $case: 'welcome',
+      value: {
+        serverUs: this.#serverUs(),
+        probeId: this.probeId,
+        name: this.#ports.opened.name,
+        region: this.#ports.opened.region,
+        deniedListeners: welcome.deniedListeners.map(({ address, port }) => ({ address, port })),
+        brokerAddress: welcome.brokerAddress,
+        credentials: this.#freshCredentials(),
+        shards: welcome.shards,
+      },
+    });
+  }
+
+  /** A message of the agent after its hello. */
+  receive(message: AgentMessage): void {
+    if (this.#isClosed) return;
+    if (!this.#inbound.take(this.#ports.now())) {
+      this.end('too_much', 'the agent sends too many messages');
+      return;
+    }
+    const body = message.message;
+    switch (body?.$case) {
+      case 'heartbeat':
+        this.#heartbeat(body.value);
+        break;
+      case 'clockRequest':
+        this.#outbound.send({ $case: 'clockReply', value: { nonce: body.value.nonce, serverUs: this.#serverUs() } });
+        break;
+      case 'checkAnswer':
+        this.#pending.answer(body.value);
+        break;
+      case 'appliedRevision':
+        this.#report = { ...this.#report, appliedRevision: body.value.revision };
+        this.#isDirty = true;
+        break;
+      case 'credentialsRequest':
+        this.sendCredentials();
+        break;
+      case 'hello':
+        this.end('invalid', 'a second hello on one stream');
+        break;
+      case undefined:
+        // A message of a newer agent; this version has nothing to do for it.
+        break;
+    }
+  }
+
+  /** A message from the bus. What is returned answers the asker. */
+  dispatched(message: unknown): Promise<RunCheckAnswer> | RunCheckAnswer | undefined {
+    const parsed = dispatchMessageSchema.safeParse(message);
+    if (!parsed.success) {
+      this.#ports.log.warn({ probe_id: this.probeId }, 'a dispatch message was not understood');
+      return undefined;
+    }
+    const body = parsed.data;
+    switch (body.type) {
+      case 'run_check':
+        return this.#runCheck(body);
+      case 'recheck':
+        for (const monitorId of body.monitor_ids) this.#recheck(monitorId);
+        return undefined;
+      case 'assignments':
+        this.wakeFeed();
+        return undefined;
+      case 'acknowledged':
+        this.acknowledge(body.positions);
+        return undefined;
+      case 'resend':
+        this.#outbound.send({
+          $case: 'resendFrom',
+          value: { position: { epoch: BigInt(body.epoch), shard: body.shard, seq: BigInt(body.seq) } },
+        });
+        return undefined;
+      case 'revoked':
+        // Only the database revokes.
+        this.#ports.onPollWanted();
+        return undefined;
+      case 'superseded':
+        if (body.session_id > this.sessionId) this.end('superseded', 'a newer session of this probe');
+        return undefined;
+    }
+  }
+
+  /** There may be something new for the agent. */
+  wakeFeed(): void {
+    this.feed.wake().catch((error: unknown) => {
+      this.#ports.log.warn({ err: error, probe_id: this.probeId }, 'assignments not sent; they are tried again');
+    });
+  }
+
+  /** Tells the agent what is committed; what it knows already is left out, and nothing is queued for one that does not read. */
+  acknowledge(positions: readonly DispatchPosition[]): void {
+    if (this.#isClosed || this.#outbound.isBlocked) return;
+    const news = positions.filter(
+      ({ epoch, shard, seq }) =>
+        BigInt(epoch) >= this.oldestEpoch && seq > (this.#acknowledged.get(`${epoch}:${shard}`) ?? 0),
+    );
+    if (news.length === 0) return;
+    for (const { epoch, shard, seq } of news) this.#acknowledged.set(`${epoch}:${shard}`, seq);
+    this.#outbound.send({
+      $case: 'acknowledgements',
+      value: {
+        positions: news.map(({ epoch, shard, seq }) => ({ epoch: BigInt(epoch), shard, seq: BigInt(seq) })),
+      },
+    });
+  }
+
+  /** New credentials before the held ones end: when two thirds of their life are over. */
+  renewCredentials(nowMs: number): void {
+    const life = this.#credentialsExpireMs - this.#credentialsMintedMs;
+    if (nowMs > this.#credentialsMintedMs + (life * 2) / 3) this.sendCredentials();
+  }
+
+  sendCredentials(): void {
+    this.#outbound.send({ $case: 'credentials', value: this.#freshCredentials() });
+  }
+
+  /** What is to be written of this session, if there is anything new. */
+  takeReport(nowMs: number): SessionReport | undefined {
+    if (!this.#isDirty) return undefined;
+    this.#isDirty = false;
+    return { sessionId: this.sessionId, idleMs: Math.round(this.idleMs(nowMs)), ...this.#report };
+  }
+
+  /** The report could not be written and is due again. */
+  keepReport(): void {
+    this.#isDirty = true;
+  }
+
+  /** Ends the stream with a status; the reason is told to the agent and logged. */
+  end(kind: SessionEnd, reason: string): void {
+    if (this.#isClosed) return;
+    this.closed(reason);
+    this.#ports.endStream(kind, reason);
+  }
+
+  /** The stream is over. */
+  closed(reason: string): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.feed.stop();
+    this.#outbound.close();
+    this.#pending.refuseAll("the probe's session has ended");
+    this.#ports.onClosed(this, reason);
+  }
+
+  #heartbeat(heartbeat: Heartbeat): void {
+    this.#lastHeardMs = this.#ports.now();
+    this.#report = {
+      ...this.#report,
+      oldestUnacknowledgedMs: bounded(Number(heartbeat.oldestUnacknowledgedMs), Number.MAX_SAFE_INTEGER),
+      inFlight: bounded(heartbeat.inFlight, 2_147_483_647),
+      damagedRecords: bounded(Number(heartbeat.damagedRecords), Number.MAX_SAFE_INTEGER),
+    };
+    this.#isDirty = true;
+  }
+
+  #runCheck(request: RunCheckRequest): Promise<RunCheckAnswer> {
+    return this.#pending.ask(request.deadline_ms + answerGraceMs, (requestId) => {
+      this.#outbound.send({
+        $case: 'runCheck',
+        value: {
+          requestId,
+          monitorId: request.monitor_id,
+          kind: kinds[request.kind],
+          deadlineMs: request.deadline_ms,
+          assignment: request.assignment === undefined ? undefined : unsavedAssignment(request),
+          trace: request.trace,
+        },
+      });
+    });
+  }
+
+  #recheck(monitorId: number): void {
+    if (this.#outbound.isBlocked || !this.#rechecks.take(this.#ports.now())) return;
+    this.#outbound.send({
+      $case: 'runCheck',
+      value: {
+        // Nobody waits: the result comes by the log.
+        requestId: '',
+        monitorId,
+        kind: CheckKind.RECHECK,
+        deadlineMs: recheckDeadlineMs,
+        assignment: undefined,
+        trace: false,
+      },
+    });
+  }
+
+  #freshCredentials(): { jwt: string; expiresAtMs: bigint } {
+    const { jwt, expiresAtMs } = this.#ports.mintCredentials();
+    this.#credentialsMintedMs = this.#ports.now();
+    this.#credentialsExpireMs = expiresAtMs;
+    return { jwt, expiresAtMs: BigInt(Math.floor(expiresAtMs)) };
+  }
+
+  #serverUs(): bigint {
+    return BigInt(Math.round(this.#ports.now() * 1_000));
+  }
+}
+
+const kinds = { scheduled: CheckKind.SCHEDULED, recheck: CheckKind.RECHECK, manual: CheckKind.MANUAL } as const;
+
+function unsavedAssignment(request: RunCheckRequest): Assignment | undefined {
+  const given = request.assignment;
+  if (given === undefined) return undefined;
+  return {
+    monitorId: request.monitor_id,
+    revision: 0n,
+    probeRevision: 1,
+    shard: 0,
+    protocol: given.protocol,
+    url: given.url,
+    intervalSeconds: given.interval_seconds,
+    timeoutSeconds: given.timeout_seconds,
+    confirmations: given.confirmations,
+    degradedThresholdMs: given.degraded_threshold_ms ?? 0,
+    settingsJson: Buffer.from(JSON.stringify(given.settings)),
+    supplement: false,
+  };
+}
+
+function bounded(value: number, most: number): number {
+  return Number.isFinite(value) ? Math.min(Math.max(0, Math.trunc(value)), most) : 0;
+}

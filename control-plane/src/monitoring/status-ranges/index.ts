@@ -1,0 +1,3 @@
+export { foldedUntil, probeRanges, statusRanges, statusRangesPage } from './queries.ts';
+export type { StatusRangeItem } from './queries.ts';
+export { atMicroseconds, RangeDriftError, writeRangeEdits } from './write-edits.ts';

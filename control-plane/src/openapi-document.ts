@@ -1,0 +1,38 @@
+import { allRoutes } from './app.ts';
+import type { Context } from './context.ts';
+import { openApiDocument } from './platform/http/openapi.ts';
+import { version } from './version.ts';
+
+/** The OpenAPI document of all routes, without a database or a broker: routes are described, never called. */
+export function describeRoutes(): Record<string, unknown> {
+  return openApiDocument(allRoutes(descriptionContext()).map((route) => route.contract));
+}
+
+function descriptionContext(): Context {
+  return {
+    database: inert('database'),
+    bus: inert('bus'),
+    sealer: inert('sealer'),
+    log: inert('log'),
+    replica: 'description',
+    now: () => 0,
+    publicUrl: 'http://localhost',
+    shards: 1,
+    registration: 'open',
+    defaultPlan: 'self_hosted',
+    needsSetupToken: false,
+    addresses: { session: '', enrolment: '', broker: '' },
+    listen: { grpcHost: '', grpcPort: 0, enrolmentPort: 0 },
+    deniedListeners: [],
+    allowedPrivateTargets: [],
+    version,
+  };
+}
+
+/** A collaborator whose parts may be named while routes are made, and which throws when it is called. */
+function inert<Collaborator extends object>(name: string): Collaborator {
+  const called = (): never => {
+    throw new Error(`making routes must not call ${name}`);
+  };
+  return new Proxy(called, { get: (_target, part) => inert(`${name}.${String(part)}`) }) as unknown as Collaborator;
+}

@@ -1,0 +1,43 @@
+import { problems } from '@parallax/api-contract';
+import swagger from '@fastify/swagger';
+import type { StaticDocumentSpec } from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import type { Route } from './handler.ts';
+import { openApiDocument } from './openapi.ts';
+
+/** Serves `/openapi.json`, its readable form at `/docs`, and the list of error codes at `/docs/problems`. */
+export async function registerDocuments(app: FastifyInstance, routes: readonly Route[]): Promise<void> {
+  const document = openApiDocument(routes.map((route) => route.contract));
+  const text = JSON.stringify(document);
+  await app.register(swagger, {
+    mode: 'static',
+    specification: { document: document as unknown as StaticDocumentSpec['document'] },
+  });
+  await app.register(swaggerUi, { routePrefix: '/docs', uiConfig: { deepLinking: true, tryItOutEnabled: true } });
+  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(text));
+  app.get('/docs/problems', async (_request, reply) => reply.type('text/html; charset=utf-8').send(problemsPage()));
+}
+
+/** Paths beside the routes of capabilities, so that another method is refused with the right list. */
+export const documentPaths = [
+  { method: 'GET', path: '/openapi.json' },
+  { method: 'GET', path: '/docs' },
+  { method: 'GET', path: '/docs/problems' },
+] as const;
+
+function problemsPage(): string {
+  const rows = Object.entries(problems).map(
+    ([code, { status, title }]) =>
+      `<tr id="${code}"><td><code>${code}</code></td><td>${status}</td><td>${title}</td></tr>`,
+  );
+  return [
+    '<!doctype html>',
+    '<html lang="en"><head><meta charset="utf-8"><title>Parallax: errors of the API</title></head><body>',
+    '<h1>Errors of the API</h1>',
+    '<p>Every error is <code>application/problem+json</code> (RFC 9457); <code>code</code> is stable.</p>',
+    '<table><thead><tr><th>code</th><th>status</th><th>meaning</th></tr></thead><tbody>',
+    ...rows,
+    '</tbody></table></body></html>',
+  ].join('\n');
+}

@@ -1,0 +1,226 @@
+import { problemSchema, problems } from '@parallax/api-contract';
+import type { Credentials, RouteContract } from '@parallax/api-contract';
+import { z } from 'zod';
+
+/** A JSON object of the document. */
+type Node = Record<string, unknown>;
+
+const securityOf: Readonly<Record<Credentials, readonly Node[]>> = {
+  none: [],
+  bearer: [{ bearer: [] }],
+  'key-or-bearer': [{ api_key: [] }, { bearer: [] }],
+  'bearer-or-none': [{ bearer: [] }, {}],
+  'secret-header': [{ heartbeat_secret: [] }],
+};
+
+/**
+ * The OpenAPI 3.1 document of the given routes, the same for the same routes. Schemas with `.meta({ id })` become components; one
+ * that reads otherwise as input than as output is there twice, as input with the suffix `Input`.
+ */
+export function openApiDocument(contracts: readonly RouteContract[]): Node {
+  const components = new Components();
+  const paths: Record<string, Node> = {};
+  // Outputs first: whether an input needs a name of its own depends on them.
+  for (const contract of contracts) responsesOf(contract, components);
+  for (const contract of contracts.toSorted((a, b) => compare(a.path, b.path) || compare(a.method, b.method))) {
+    const path = contract.path.replaceAll(/:([a-z_]+)/g, '{$1}');
+    paths[path] = { ...paths[path], [contract.method.toLowerCase()]: operation(contract, components) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Parallax',
+      version: '1.0.0',
+      description: 'Availability monitoring from several vantage points.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(contracts.map((contract) => contract.tag))].toSorted(compare).map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        api_key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        heartbeat_secret: { type: 'apiKey', in: 'header', name: 'X-Secret' },
+      },
+      schemas: components.sorted(),
+    },
+  };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function operation(contract: RouteContract, components: Components): Node {
+  const parameters = [
+    ...parametersOf('path', contract.params, components),
+    ...parametersOf('query', contract.query, components),
+  ];
+  return {
+    operationId: operationId(contract),
+    tags: [contract.tag],
+    summary: contract.summary,
+    ...(contract.description === undefined ? {} : { description: contract.description }),
+    security: securityOf[contract.credentials],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(contract.body === undefined ? {} : { requestBody: requestBody(contract.body, components) }),
+    responses: responsesOf(contract, components),
+  };
+}
+
+function operationId(contract: RouteContract): string {
+  const words = contract.path
+    .replace(/^\/api\/v1/, '')
+    .split('/')
+    .filter((part) => part !== '')
+    .map((part) => part.replace(/^:/, 'by_').replaceAll('-', '_'));
+  return [contract.method.toLowerCase(), ...words].join('_');
+}
+
+function parametersOf(place: 'path' | 'query', schema: z.ZodType | undefined, components: Components): Node[] {
+  if (schema === undefined) return [];
+  const { properties = {}, required = [] } = components.describe(schema, 'input') as {
+    properties?: Record<string, Node>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, described]) => {
+    const { description, ...rest } = described;
+    return {
+      name,
+      in: place,
+      required: place === 'path' || required.includes(name),
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+    };
+  });
+}
+
+function requestBody(schema: z.ZodType, components: Components): Node {
+  return {
+    required: !schema.safeParse(undefined).success,
+    content: { 'application/json': { schema: components.reference(schema, 'input') } },
+  };
+}
+
+function responsesOf(contract: RouteContract, components: Components): Node {
+  const { status, answer, contentType = 'application/json' } = contract.success;
+  const described: Node =
+    answer === undefined ? {} : { content: { [contentType]: { schema: components.reference(answer, 'output') } } };
+  const location: Node = status === 307 ? { headers: { Location: { schema: { type: 'string' } } } } : {};
+  const responses: Record<string, Node> = {
+    [status]: { description: successText(status), ...location, ...described },
+  };
+  const isPublic = contract.credentials === 'none' && !contract.path.startsWith('/api/');
+  const statuses = new Set([
+    ...(contract.credentials === 'none' ? [] : [401, 403]),
+    ...(contract.params !== undefined || contract.query !== undefined || contract.body !== undefined ? [422] : []),
+    ...(isPublic ? [] : [429, 503]),
+    ...(contract.errors ?? []),
+  ]);
+  for (const error of statuses) {
+    responses[error] = {
+      description: describedProblems(error),
+      content: { 'application/problem+json': { schema: components.reference(problemSchema, 'output') } },
+    };
+  }
+  if (contract.alternative !== undefined) {
+    responses[contract.alternative.status] = { description: contract.alternative.description, ...described };
+  }
+  return responses;
+}
+
+function successText(status: number): string {
+  return { 201: 'created', 202: 'accepted', 204: 'done', 307: 'redirect' }[status] ?? 'success';
+}
+
+/** The codes that a status may carry. */
+function describedProblems(status: number): string {
+  const codes = Object.entries(problems).filter(([, problem]) => problem.status === status);
+  return codes.map(([code]) => code).join(', ') || 'error';
+}
+
+/** Collects the named schemas of the document. */
+class Components {
+  readonly #schemas = new Map<string, Node>();
+  readonly #texts = new Map<string, string>();
+
+  sorted(): Record<string, Node> {
+    return Object.fromEntries([...this.#schemas].toSorted(([a], [b]) => compare(a, b)));
+  }
+
+  /** The schema itself, its named parts by reference. */
+  describe(schema: z.ZodType, io: 'input' | 'output'): Node {
+    const named = this.reference(schema, io);
+    const name = typeof named['$ref'] === 'string' ? named['$ref'].split('/').at(-1) : undefined;
+    return name === undefined ? named : (this.#schemas.get(name) ?? {});
+  }
+
+  /** The schema, or a reference to it when it has a name. */
+  reference(schema: z.ZodType, io: 'input' | 'output'): Node {
+    // Wrapped, so that a name of the schema itself becomes a definition too.
+    const wrapped = z.toJSONSchema(z.object({ it: schema }), {
+      io,
+      target: 'draft-2020-12',
+      unrepresentable: 'any',
+      override: ({ zodSchema, jsonSchema }) => {
+        const { def } = zodSchema._zod;
+        // Lost by zod where the inner schema converts from text.
+        if (def.type === 'default') jsonSchema.default = def.defaultValue;
+        // What is not named is ignored or left out, but a later version may name more.
+        if (def.type === 'object' && def.catchall === undefined && jsonSchema.additionalProperties === false) {
+          delete jsonSchema.additionalProperties;
+        }
+        // What every number of JSON is bounded by says nothing.
+        if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+        // The format says it, in less than a thousand characters.
+        if (jsonSchema.format === 'date-time' || jsonSchema.format === 'email') delete jsonSchema.pattern;
+        delete jsonSchema.id;
+      },
+    }) as unknown as { properties: { it: Node }; $defs?: Record<string, Node> };
+    const definitions = wrapped.$defs ?? {};
+    const rename = new Map(
+      Object.keys(definitions).map((name) => [name, this.#nameOf(name, reachable(name, definitions), io)]),
+    );
+    for (const [name, node] of Object.entries(definitions)) {
+      this.#schemas.set(rename.get(name) ?? name, pointToComponents(node, rename) as Node);
+    }
+    return pointToComponents(wrapped.properties.it, rename) as Node;
+  }
+
+  /** Outputs keep their name; an input that reads otherwise than the output of that name gets a suffix. */
+  #nameOf(name: string, text: string, io: 'input' | 'output'): string {
+    const known = this.#texts.get(`${io} ${name}`);
+    if (known !== undefined && known !== text) throw new Error(`two schemas are called ${name}`);
+    this.#texts.set(`${io} ${name}`, text);
+    if (io === 'output') return name;
+    const output = this.#texts.get(`output ${name}`);
+    return output === undefined || output === text ? name : `${name}Input`;
+  }
+}
+
+/** A definition with all that it refers to, as text to compare by. */
+function reachable(name: string, definitions: Readonly<Record<string, Node>>): string {
+  const found = new Map<string, string>();
+  const visit = (at: string): void => {
+    if (found.has(at)) return;
+    const text = JSON.stringify(definitions[at] ?? {});
+    found.set(at, text);
+    for (const [, next] of text.matchAll(/"#\/\$defs\/([^"]+)"/g)) visit(next ?? '');
+  };
+  visit(name);
+  return [...found].map(([at, text]) => `${at} ${text}`).join('\n');
+}
+
+function pointToComponents(node: unknown, rename: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(node)) return node.map((item) => pointToComponents(item, rename));
+  if (typeof node !== 'object' || node === null) return node;
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) => {
+      if (key !== '$ref' || typeof value !== 'string') return [key, pointToComponents(value, rename)];
+      const name = value.split('/').at(-1) ?? '';
+      return [key, `#/components/schemas/${rename.get(name) ?? name}`];
+    }),
+  );
+}

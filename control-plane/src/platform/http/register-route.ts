@@ -1,0 +1,97 @@
+import { Problem } from '@parallax/api-contract';
+import type { Credentials, RouteContract } from '@parallax/api-contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Caller } from './caller.ts';
+import { clientAddress } from './client-address.ts';
+import { AlternativeAnswer, JsonText, OtherText } from './handler.ts';
+import type { RequestFacts, Route } from './handler.ts';
+import { validateInput } from './validate.ts';
+
+/** What stands before every handler. */
+export type RequestGuards = {
+  /** Reads credentials of a request against the database; throws `Problem` for those that are not valid, undefined when there are none. */
+  readonly authenticate: (request: FastifyRequest, accepts: Credentials) => Promise<Caller | undefined>;
+  /** Counts the request against the caller's plan, or the address; sets headers; throws `Problem` `rate_limited`. */
+  readonly limit: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    caller: Caller | undefined,
+    route: RouteContract,
+  ) => Promise<void>;
+};
+
+const callers = new WeakMap<FastifyRequest, Caller | undefined>();
+
+/** Adds one route: credentials, limits, validation, handler, answer. */
+export function registerRoute(app: FastifyInstance, route: Route, guards: RequestGuards): void {
+  const { contract } = route;
+  app.route({
+    method: contract.method,
+    url: contract.path,
+    // Credentials and limits come before validation: a stranger learns nothing about bodies, and a flood is not parsed.
+    onRequest: async (request, reply) => {
+      const caller =
+        contract.credentials === 'none' ? undefined : await guards.authenticate(request, contract.credentials);
+      callers.set(request, caller);
+      await guards.limit(request, reply, caller, contract);
+      if (caller?.readOnly === true && contract.method !== 'GET') {
+        throw new Problem('read_only_key', 'this API key may read only');
+      }
+    },
+    handler: async (request, reply) => {
+      const input = validateInput(contract, request);
+      const result = await route.handler({
+        params: input.params,
+        query: input.query,
+        body: input.body,
+        caller: callers.get(request),
+        request: factsOf(request, reply),
+      });
+      return sendAnswer(contract, result, reply);
+    },
+  });
+}
+
+function sendAnswer(contract: RouteContract, result: unknown, reply: FastifyReply): FastifyReply {
+  const { status, answer, contentType } = contract.success;
+  if (answer === undefined) return reply.code(status).send();
+  if (result instanceof JsonText) return sendJson(reply, status, result.text);
+  if (result instanceof OtherText) return reply.code(status).type(result.contentType).send(result.text);
+  if (result instanceof AlternativeAnswer) {
+    return sendJson(reply, contract.alternative?.status ?? status, encode(contract, answer, result.answer));
+  }
+  if (contentType !== undefined) return reply.code(status).type(contentType).send(result);
+  return sendJson(reply, status, encode(contract, answer, result));
+}
+
+function sendJson(reply: FastifyReply, status: number, text: string): FastifyReply {
+  return reply.code(status).type('application/json; charset=utf-8').send(text);
+}
+
+/** Only what the contract names leaves the process: a column that was read too much stays here. */
+function encode(contract: RouteContract, schema: z.ZodType, value: unknown): string {
+  const encoded = z.safeEncode(schema, value);
+  if (encoded.success) return JSON.stringify(encoded.data);
+  throw new Error(
+    `the answer of ${contract.method} ${contract.path} does not fit its contract: ${z.prettifyError(encoded.error)}`,
+  );
+}
+
+function factsOf(request: FastifyRequest, reply: FastifyReply): RequestFacts {
+  const gone = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableEnded) gone.abort(new Error('the client went away'));
+  });
+  return {
+    requestId: request.id,
+    remoteAddress: clientAddress(request.ip, request.socket.remoteAddress),
+    userAgent: request.headers['user-agent'],
+    header: (name) => {
+      const value = request.headers[name.toLowerCase()];
+      return Array.isArray(value) ? value[0] : value;
+    },
+    reply,
+    signal: gone.signal,
+  };
+}

@@ -1,0 +1,48 @@
+import type { CommonQueryMethods } from 'slonik';
+import { sql } from '../database/pools.ts';
+
+/** A state change for others to act on. */
+export type OutboxEntry = {
+  /** Rows of one key are handed out in the order in which they were written: `monitor:17`, `incident:4`. */
+  readonly key: string;
+  /** Picks the consumers. */
+  readonly kind: string;
+  /** Plain JSON. */
+  readonly payload: unknown;
+};
+
+/** Subject of the hint that wakes the workers after the commit; they also look every 500 ms. */
+export const outboxSubject = 'outbox';
+
+/** The insertion for a connection without slonik: arrays of keys, kinds and payloads as JSON text, of equal length. */
+export const enqueueText = `insert into outbox (key, kind, payload)
+  select key, kind, payload::jsonb from unnest($1::text[], $2::text[], $3::text[]) with ordinality as entry (key, kind, payload, position)
+  order by position`;
+
+/** The parameters of `enqueueText`. */
+export function enqueueValues(entries: readonly OutboxEntry[]): [string[], string[], string[]] {
+  return [
+    entries.map((entry) => entry.key),
+    entries.map((entry) => entry.kind),
+    entries.map((entry) => JSON.stringify(entry.payload)),
+  ];
+}
+
+/**
+ * Writes state changes in the transaction of the change itself. The keys are locked until it ends, so that two writers of one
+ * key get numbers in the order of their commits. For a few keys at a time.
+ */
+export async function enqueue(transaction: CommonQueryMethods, ...entries: readonly OutboxEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const keys = [...new Set(entries.map((entry) => entry.key))].sort();
+  const [keyColumn, kindColumn, payloadColumn] = enqueueValues(entries);
+  // In a statement of its own: the numbers must be drawn after the locks are held.
+  await transaction.query(sql.unsafe`
+    select pg_advisory_xact_lock(hashtextextended('outbox ' || key, 0)) from unnest(${sql.array(keys, 'text')}) as key`);
+  await transaction.query(sql.unsafe`
+    insert into outbox (key, kind, payload)
+    select key, kind, payload::jsonb
+    from unnest(${sql.array(keyColumn, 'text')}, ${sql.array(kindColumn, 'text')}, ${sql.array(payloadColumn, 'text')})
+      with ordinality as entry (key, kind, payload, position)
+    order by position`);
+}

@@ -1,0 +1,161 @@
+import type { Logger } from '@parallax/telemetry';
+import type { DatabasePool } from 'slonik';
+import { z } from 'zod';
+import type { RunningService } from '../../capability.ts';
+import type { Bus } from '../bus/bus.ts';
+import { sql } from '../database/pools.ts';
+import type { Transaction } from '../database/pools.ts';
+import type { OutboxConsumer, OutboxRow } from './consumer.ts';
+import { outboxSubject } from './enqueue.ts';
+
+/** After so many failures a row is left as it is, with its last error, and the rows behind it go on. */
+export const poisonAttempts = 20;
+
+const pollMs = 500;
+const rowsAtOnce = 20;
+const keepDoneHours = 24;
+const cleanEveryMs = 60_000;
+
+/** What the worker itself needs of the context that it hands to consumers. */
+export type OutboxContext = {
+  readonly database: { readonly worker: DatabasePool };
+  readonly bus: Pick<Bus, 'listen'>;
+  readonly log: Logger;
+};
+
+const claimedRow = z.object({
+  id: z.bigint(),
+  key: z.string(),
+  kind: z.string(),
+  payload: z.unknown(),
+  created_at: z.number(),
+  attempts: z.number(),
+});
+
+/** Seconds until a row that failed is tried again: 1, 2, 4 … at most 300. `attempts` counts the failures before this one. */
+export function backOffSeconds(attempts: number): number {
+  return Math.min(300, 2 ** Math.min(attempts, 9));
+}
+
+/**
+ * Hands out a round of rows and runs their consumers: only the oldest unfinished row of each key, so that a later change never
+ * overtakes an earlier one, however many workers there are. The rows stay locked until the round's transaction ends; a worker that
+ * dies gives them back by that. A consumer that fails takes only its own row's writes with it.
+ * @returns how many rows were handed out
+ */
+export async function workOnce<Context extends OutboxContext>(
+  context: Context,
+  consumers: readonly OutboxConsumer<Context>[],
+): Promise<number> {
+  return context.database.worker.transaction(async (transaction) => {
+    // A row that another worker has finished since this snapshot is read again after its lock and no longer matches; one whose
+    // elder is unfinished in this snapshot waits for a later round.
+    const rows = await transaction.any(sql.type(claimedRow)`
+      select o.id, o.key, o.kind, o.payload, o.created_at, o.attempts from outbox o
+      where o.done_at is null and o.available_at <= now() and o.attempts < ${poisonAttempts}
+        and not exists (
+          select from outbox elder
+          where elder.key = o.key and elder.done_at is null and elder.attempts < ${poisonAttempts} and elder.id < o.id)
+      order by o.id limit ${rowsAtOnce}
+      for update of o skip locked`);
+    for (const row of rows) await handOver(transaction, outboxRow(row), context, consumers);
+    return rows.length;
+  });
+}
+
+async function handOver<Context extends OutboxContext>(
+  transaction: Transaction,
+  row: OutboxRow,
+  context: Context,
+  consumers: readonly OutboxConsumer<Context>[],
+): Promise<void> {
+  try {
+    // A savepoint: what a failing consumer wrote goes, the lock on the row stays.
+    await transaction.transaction(async (inner) => {
+      for (const consumer of consumers) if (consumer.kind === row.kind) await consumer.consume(inner, row, context);
+    });
+    await transaction.query(
+      sql.unsafe`update outbox set done_at = clock_timestamp(), last_error = null where id = ${row.id}`,
+    );
+  } catch (error) {
+    const text = (error instanceof Error ? error.message : String(error)).slice(0, 1_000);
+    await transaction.query(sql.unsafe`
+      update outbox set attempts = attempts + 1, last_error = ${text},
+        available_at = clock_timestamp() + make_interval(secs => ${backOffSeconds(row.attempts)})
+      where id = ${row.id}`);
+    const fields = { err: error, outbox_id: row.id, key: row.key, kind: row.kind, attempts: row.attempts + 1 };
+    if (row.attempts + 1 >= poisonAttempts) context.log.error(fields, 'state change given up; it stays in the outbox');
+    else context.log.warn(fields, 'state change put back');
+  }
+}
+
+/** Deletes a batch of rows that were finished a day ago or earlier. @returns how many */
+export async function cleanOnce(pool: DatabasePool): Promise<number> {
+  const deleted = await pool.query(sql.unsafe`
+    delete from outbox where id in (
+      select id from outbox where done_at < now() - make_interval(hours => ${keepDoneHours}) limit 1000)`);
+  return deleted.rowCount;
+}
+
+/** Works until stopped: woken by the hint of a writer, and every 500 ms anyway. Stopping waits for the round that runs. */
+export async function startOutboxWorker<Context extends OutboxContext>(
+  context: Context,
+  consumers: readonly OutboxConsumer<Context>[],
+): Promise<RunningService> {
+  const { log } = context;
+  const pool = context.database.worker;
+  let isStopping = false;
+  let wake: () => void = () => undefined;
+  let wasHinted = false;
+  const hints = context.bus.listen(outboxSubject, () => {
+    wasHinted = true;
+    wake();
+  });
+
+  async function run(): Promise<void> {
+    let cleanedAtMs = performance.now();
+    while (!isStopping) {
+      wasHinted = false;
+      const handed = await workOnce(context, consumers).catch((error: unknown) => {
+        log.warn({ err: error }, 'outbox: the database did not answer');
+        return 0;
+      });
+      if (performance.now() - cleanedAtMs > cleanEveryMs) {
+        cleanedAtMs = performance.now();
+        await cleanOnce(pool).catch((error: unknown) => log.warn({ err: error }, 'outbox: not cleaned'));
+      }
+      if (handed === 0 && !wasHinted && !isStopping) await pause();
+    }
+  }
+
+  function pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, pollMs);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  const running = run();
+  return {
+    stop: async () => {
+      isStopping = true;
+      hints.stop();
+      wake();
+      await running;
+    },
+  };
+}
+
+function outboxRow(row: z.infer<typeof claimedRow>): OutboxRow {
+  return {
+    id: Number(row.id),
+    key: row.key,
+    kind: row.kind,
+    payload: row.payload,
+    createdAtMs: row.created_at,
+    attempts: row.attempts,
+  };
+}

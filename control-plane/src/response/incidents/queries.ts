@@ -1,0 +1,133 @@
+import { incidentSchema } from '@parallax/api-contract';
+import type { Incident, IncidentResolution } from '@parallax/api-contract';
+import type { CommonQueryMethods } from 'slonik';
+import { z } from 'zod';
+import { sql } from '../../platform/database/pools.ts';
+import type { Transaction } from '../../platform/database/pools.ts';
+import type { Scope } from '../../platform/database/scope.ts';
+import type { Decision, MonitorState, OpenIncident } from './transition.ts';
+
+const iso = (column: ReturnType<typeof sql.fragment>) =>
+  sql.fragment`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const json = sql.fragment`jsonb_build_object(
+  'id', i.id, 'workspace_id', i.workspace_id, 'monitor_id', i.monitor_id, 'title', i.title, 'status', i.status,
+  'severity', i.severity, 'resolution', i.resolution, 'started_at', ${iso(sql.fragment`i.started_at`)},
+  'acknowledged_at', ${iso(sql.fragment`i.acknowledged_at`)}, 'resolved_at', ${iso(sql.fragment`i.resolved_at`)},
+  'detected_late', i.detected_late, 'cause', i.cause,
+  'members', jsonb_build_array(jsonb_build_object(
+    'type', 'monitor', 'id', i.monitor_id, 'name', coalesce(m.name, ''), 'started_at', ${iso(sql.fragment`i.started_at`)},
+    'ended_at', ${iso(sql.fragment`i.resolved_at`)}, 'cause', i.cause
+  )),
+  'created_at', ${iso(sql.fragment`i.created_at`)}, 'updated_at', ${iso(sql.fragment`i.updated_at`)}, 'version', i.version
+)`;
+
+export type IncidentFilter = {
+  readonly page: number;
+  readonly page_size: number;
+  readonly workspace_id?: number | undefined;
+  readonly status?: 'open' | 'acknowledged' | 'resolved' | undefined;
+  readonly monitor_id?: number | undefined;
+};
+
+/** A page of the scope's incidents, newest onset first, and how many match. */
+export async function incidentsPage(
+  connection: CommonQueryMethods,
+  scope: Scope,
+  filter: IncidentFilter,
+): Promise<{ readonly incidentsJson: string; readonly total: number }> {
+  const workspaces = filter.workspace_id === undefined ? scope.workspaceIds : [filter.workspace_id];
+  const conditions = sql.join(
+    [
+      sql.fragment`i.workspace_id = any(${sql.array(workspaces, 'int4')})`,
+      ...(filter.status === undefined ? [] : [sql.fragment`i.status = ${filter.status}`]),
+      ...(filter.monitor_id === undefined ? [] : [sql.fragment`i.monitor_id = ${filter.monitor_id}`]),
+    ],
+    sql.fragment` and `,
+  );
+  const found = await connection.one(sql.type(z.object({ incidents: z.string(), total: z.number() }))`
+    select (select count(*)::integer from incidents i where ${conditions}) as total, coalesce((
+      select jsonb_agg(page.incident order by page.started_at desc, page.id desc) from (
+        select i.id, i.started_at, ${json} as incident
+        from incidents i left join monitors m on m.id = i.monitor_id
+        where ${conditions}
+        order by i.started_at desc, i.id desc
+        limit ${filter.page_size} offset ${(filter.page - 1) * filter.page_size}
+      ) page
+    ), '[]')::text as incidents`);
+  return { incidentsJson: found.incidents, total: found.total };
+}
+
+/** One incident of the scope, or null. */
+export async function readIncident(
+  connection: CommonQueryMethods,
+  scope: Scope,
+  incidentId: number,
+): Promise<Incident | null> {
+  return connection.maybeOneFirst(sql.type(z.object({ incident: incidentSchema }))`
+    select ${json} as incident from incidents i left join monitors m on m.id = i.monitor_id
+    where i.id = ${incidentId} and i.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')})`);
+}
+
+const stateRow = z.object({
+  name: z.string(),
+  is_paused: z.boolean(),
+  is_deleted: z.boolean(),
+  open_started_at: z.number().nullable(),
+});
+
+/**
+ * A monitor and its open incident as a transition finds them; null when there is no such monitor. The row is locked against being
+ * paused or deleted until the incident is written (those lock it for update), and not against the ingest, which writes its status.
+ */
+export async function lockState(
+  transaction: Transaction,
+  monitorId: number,
+): Promise<{ readonly monitor: MonitorState; readonly open: OpenIncident | undefined } | null> {
+  await transaction.query(sql.unsafe`select from monitors where id = ${monitorId} for key share`);
+  const row = await transaction.maybeOne(sql.type(stateRow)`
+    select m.name, m.deleted_at is not null as is_deleted,
+      not m.is_active or exists (select from pauses p where p.monitor_id = m.id and p.ended_at is null) as is_paused,
+      (select i.started_at from incidents i where i.monitor_id = m.id and i.status <> 'resolved') as open_started_at
+    from monitors m where m.id = ${monitorId}`);
+  if (row === null) return null;
+  return {
+    monitor: { name: row.name, isPaused: row.is_paused, isDeleted: row.is_deleted },
+    open: row.open_started_at === null ? undefined : { startedMs: row.open_started_at },
+  };
+}
+
+/** Opens an incident unless one is open: the unique index settles a race. */
+export async function openIncident(
+  transaction: Transaction,
+  place: { readonly workspaceId: number; readonly monitorId: number },
+  opening: Extract<Decision, { kind: 'open' }>,
+): Promise<void> {
+  await transaction.query(sql.unsafe`
+    insert into incidents (workspace_id, monitor_id, title, started_at, cause, detected_late)
+    values (${place.workspaceId}, ${place.monitorId}, ${opening.title}, ${sql.timestamp(new Date(opening.startedMs))},
+      ${JSON.stringify(opening.cause)}::jsonb, ${opening.detectedLate})
+    on conflict (monitor_id) where status <> 'resolved' do nothing`);
+}
+
+/** Dates the open incident of a monitor back; never forward. */
+export async function moveOnset(transaction: Transaction, monitorId: number, startedMs: number): Promise<void> {
+  const at = sql.timestamp(new Date(startedMs));
+  await transaction.query(sql.unsafe`
+    update incidents set started_at = ${at}, version = version + 1, updated_at = clock_timestamp()
+    where monitor_id = ${monitorId} and status <> 'resolved' and started_at > ${at}`);
+}
+
+/** Ends the open incident of a monitor, if there is one; not before it began. `atMs` undefined: now. */
+export async function resolveIncident(
+  transaction: Transaction,
+  monitorId: number,
+  resolution: IncidentResolution,
+  atMs: number | undefined,
+): Promise<void> {
+  const at = atMs === undefined ? sql.fragment`clock_timestamp()` : sql.timestamp(new Date(atMs));
+  await transaction.query(sql.unsafe`
+    update incidents set status = 'resolved', resolution = ${resolution}, resolved_at = greatest(${at}, started_at),
+      version = version + 1, updated_at = clock_timestamp()
+    where monitor_id = ${monitorId} and status <> 'resolved'`);
+}

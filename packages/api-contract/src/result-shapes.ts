@@ -1,0 +1,128 @@
+import { failureSources, outcomes } from '@parallax/checks';
+import { z } from 'zod';
+import { monitorStatuses } from './monitor-shapes.ts';
+import { timestamp } from './shared.ts';
+
+/** What status ranges carry. PARTIAL and WARNING count as DEGRADED; UNKNOWN and paused leave a gap. */
+export const rangeStatuses = ['UP', 'DOWN', 'TIMEOUT', 'DEGRADED'] as const;
+export type RangeStatus = (typeof rangeStatuses)[number];
+
+/** Status of one row of results. */
+export const resultStatuses = [
+  'UP',
+  'DOWN',
+  'TIMEOUT',
+  'DEGRADED',
+  'WARNING',
+  'UNKNOWN',
+  'transient',
+  'skipped',
+] as const;
+export type ResultStatus = (typeof resultStatuses)[number];
+
+const phasesSchema = z.object({
+  dns_ms: z.number().nullable(),
+  connect_ms: z.number().nullable(),
+  tls_ms: z.number().nullable(),
+  first_byte_ms: z.number().nullable(),
+  transfer_ms: z.number().nullable(),
+});
+
+const outcomeFields = {
+  status: z
+    .enum(resultStatuses)
+    .describe(
+      'From the outcome: ok UP, slow DEGRADED, warn WARNING, skipped skipped, probe_error UNKNOWN. fail is DOWN and timeout is TIMEOUT ' +
+        "when they were confirmed (the probe's own timeline is DOWN or TIMEOUT at that time) or the check was manual, else transient.",
+    ),
+  outcome: z.enum(outcomes),
+  failure_source: z.enum(failureSources).nullable(),
+  response_time_ms: z.number().nullable().describe('To a microsecond; null for a check that did not run.'),
+  phases: phasesSchema,
+  error_code: z.string().nullable(),
+  message: z.string().nullable(),
+  evidence: z.record(z.string(), z.unknown()).nullable(),
+};
+
+/** One check result. */
+export const checkResultSchema = z
+  .object({
+    created_at: timestamp.describe('Effective time: the start of the check.'),
+    received_at: timestamp,
+    probe_id: z.number().int().nullable().describe('null: the control plane itself.'),
+    kind: z.enum(['scheduled', 'recheck', 'manual']),
+    is_manual: z.boolean(),
+    is_fallback: z.boolean().describe('By the control plane beside probes that could not vote.'),
+    is_late: z.boolean(),
+    probe_revision: z.number().int(),
+    ...outcomeFields,
+  })
+  .meta({ id: 'CheckResult' });
+export type CheckResult = z.output<typeof checkResultSchema>;
+
+/** Why a range has the status that it has. */
+export const rangeEvidenceSchema = z.record(z.string(), z.unknown()).meta({ id: 'RangeEvidence' });
+
+export const statusRangeSchema = z
+  .object({
+    id: z.number().int(),
+    monitor_id: z.number().int(),
+    started_at: timestamp,
+    ended_at: timestamp.nullable().describe('null: the ongoing run.'),
+    status: z.enum(rangeStatuses),
+    evidence: rangeEvidenceSchema,
+    revised_at: timestamp.nullable().describe('Set when a late result moved a boundary.'),
+  })
+  .meta({ id: 'StatusRange' });
+export type StatusRange = z.output<typeof statusRangeSchema>;
+
+export const timelineEntrySchema = z
+  .object({
+    started_at: timestamp,
+    ended_at: timestamp
+      .nullable()
+      .describe('End of a range, null while it lasts; of results the time of the last one in this entry.'),
+    status: z.enum([...resultStatuses, 'PARTIAL']),
+    response_time_ms: z
+      .number()
+      .nullable()
+      .describe('Of a result; the mean of the answered ones where several are merged.'),
+    probe_id: z.number().int().nullable(),
+    is_manual: z.boolean(),
+    is_fallback: z.boolean(),
+    count: z.number().int().describe('Results that this entry stands for; 0 for a range of the consensus.'),
+  })
+  .meta({ id: 'TimelineEntry' });
+export type TimelineEntry = z.output<typeof timelineEntrySchema>;
+
+export const timelineSchema = z
+  .object({
+    monitor_id: z.number().int(),
+    source: z
+      .enum(['consensus', 'results'])
+      .describe('`consensus`: one entry per status range; `results`: one per result.'),
+    from: timestamp,
+    to: timestamp,
+    merged: z.boolean().describe('Above 10,000 results neighbours of equal status are one entry with a `count`.'),
+    timeline: z.array(timelineEntrySchema),
+  })
+  .meta({ id: 'Timeline' });
+
+/** Answer of POST /monitors/{monitor_id}/check. */
+export const manualCheckSchema = z
+  .object({
+    monitor_id: z.number().int(),
+    created_at: timestamp,
+    is_manual: z.literal(true),
+    status: z
+      .enum(monitorStatuses)
+      .describe('What these answers alone would say under the policy of the monitor, one failure being enough.'),
+    response_time_ms: z.number().nullable().describe('Median of those that got an answer, else of those that failed.'),
+    results: z.array(z.object({ created_at: timestamp, probe_id: z.number().int().nullable(), ...outcomeFields })),
+    missing: z.array(z.object({ probe_id: z.number().int(), reason: z.string() })),
+    trace: z.array(
+      z.object({ probe_id: z.number().int().nullable(), at_ms: z.number(), step: z.string(), detail: z.string() }),
+    ),
+  })
+  .meta({ id: 'ManualCheck' });
+export type ManualCheck = z.output<typeof manualCheckSchema>;

@@ -1,0 +1,211 @@
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { createPinger } from './icmp/pinger.ts';
+import { parseFpingLine, parsePingLine } from './icmp/ping-output.ts';
+import { pingStatistics, planPings } from './icmp/plan.ts';
+import { findPingTool } from './icmp/tool.ts';
+import { runCheck } from './run.ts';
+import { testContext, until } from './testing/context.ts';
+
+void t.test('lines of fping', async (t) => {
+  const pairs: Array<[string, unknown]> = [
+    [
+      '127.0.0.1  : [0], 64 bytes, 0.291 ms (0.291 avg, 0% loss)',
+      { kind: 'reply', address: '127.0.0.1', sequence: 0, rttUs: 291 },
+    ],
+    [
+      '::1        : [3], 64 bytes, 12.5 ms (9.1 avg, 0% loss)',
+      { kind: 'reply', address: '::1', sequence: 3, rttUs: 12500 },
+    ],
+    [
+      '8.8.8.8 : [1], 64 bytes, 1.5e+03 ms (1500 avg, 0% loss)',
+      { kind: 'reply', address: '8.8.8.8', sequence: 1, rttUs: 1_500_000 },
+    ],
+    [
+      '8.8.8.8 : [1], 64 bytes, 5.31 ms (5.31 avg, 0% loss) [<- 8.8.4.4]',
+      { kind: 'reply', address: '8.8.8.8', sequence: 1, rttUs: 5310 },
+    ],
+    ['192.0.2.77 : [2], timed out (NaN avg, 100% loss)', { kind: 'lost', address: '192.0.2.77', sequence: 2 }],
+    ['8.8.8.8 : duplicate for [0], 64 bytes, 5.31 ms', undefined],
+    ['127.0.0.1  : 0.29 0.04 0.04', undefined],
+    [
+      'ICMP Host Unreachable from 192.0.2.2 for ICMP Echo sent to 192.0.2.77',
+      { kind: 'unreachable', address: '192.0.2.77', reason: 'Host Unreachable' },
+    ],
+    [
+      '10.9.9.9: error while sending ping: Network is unreachable',
+      { kind: 'unreachable', address: '10.9.9.9', reason: 'Network is unreachable' },
+    ],
+    ['', undefined],
+    ["fping: can't create socket (must run as root?)", undefined],
+  ];
+  for (const [line, parsed] of pairs) t.same(parseFpingLine(line), parsed, line);
+});
+
+void t.test('lines of ping', async (t) => {
+  const pairs: Array<[string, unknown]> = [
+    [
+      '64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.015 ms',
+      { kind: 'reply', address: 'x', sequence: 1, rttUs: 15 },
+    ],
+    [
+      '64 bytes from dns.google (8.8.8.8): icmp_seq=2 ttl=117 time=5.30 ms',
+      { kind: 'reply', address: 'x', sequence: 2, rttUs: 5300 },
+    ],
+    ['64 bytes from 10.0.0.1: seq=0 ttl=64 time=0.100 ms', { kind: 'reply', address: 'x', sequence: 0, rttUs: 100 }],
+    ['64 bytes from 8.8.8.8: icmp_seq=1 ttl=64 time=0.015 ms (DUP!)', undefined],
+    [
+      'From 192.0.2.2 icmp_seq=1 Destination Host Unreachable',
+      { kind: 'unreachable', address: 'x', reason: 'Destination Host Unreachable' },
+    ],
+    ['ping: connect: Network is unreachable', { kind: 'unreachable', address: 'x', reason: 'Network is unreachable' }],
+    ['PING 127.0.0.1 (127.0.0.1) 56(84) bytes of data.', undefined],
+    ['2 packets transmitted, 2 received, 0% packet loss, time 254ms', undefined],
+  ];
+  for (const [line, parsed] of pairs) t.same(parsePingLine(line, 'x'), parsed, line);
+});
+
+void t.test('statistics of round trips', async (t) => {
+  t.same(pingStatistics([100, undefined, 300, 200]), {
+    sent: 4,
+    received: 3,
+    lossPercent: 25,
+    minUs: 100,
+    averageUs: 200,
+    maxUs: 300,
+    jitterUs: 150,
+  });
+  t.same(pingStatistics([undefined]), {
+    sent: 1,
+    received: 0,
+    lossPercent: 100,
+    minUs: 0,
+    averageUs: 0,
+    maxUs: 0,
+    jitterUs: 0,
+  });
+});
+
+void t.test('all packets and the wait for the last fit into the time of the check', async (t) => {
+  for (const timeoutMs of [300, 500, 1000, 5000, 60_000]) {
+    for (const count of [1, 2, 4, 10]) {
+      const plan = planPings(count, timeoutMs);
+      t.ok((count - 1) * plan.intervalMs + plan.packetTimeoutMs <= timeoutMs - 100, `${count} in ${timeoutMs}`);
+      t.ok(plan.intervalMs >= 5 && plan.packetTimeoutMs >= 20);
+    }
+  }
+});
+
+/** A program in the place of fping that notes its arguments and says what it is told. */
+function fakeTool(t: Test, script: string) {
+  const folder = t.testdir({
+    fping: `#!/bin/sh\necho "$$ $@" >> ${JSON.stringify(t.testdirName)}/calls\n${script}\n`,
+    calls: '',
+  });
+  chmodSync(join(folder, 'fping'), 0o755);
+  const tool = findPingTool([folder]);
+  if (tool === undefined) throw new Error('The fake tool was not found.');
+  const calls = () => readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n').filter(Boolean);
+  return { tool, calls };
+}
+
+const order = { ...planPings(2, 1000), packetBytes: 56, sourceAddress: undefined };
+const { signal } = new AbortController();
+
+void t.test('pings that are due together share one process, and each gets its own replies', async (t) => {
+  const { tool, calls } = fakeTool(
+    t,
+    'for a in 10.0.0.1 10.0.0.2; do echo "$a : [0], 64 bytes, 1.5 ms (x)"; done; echo "10.0.0.1 : [1], 64 bytes, 2.5 ms (x)"; echo "10.0.0.2 : [1], timed out (x)"; exit 1',
+  );
+  const pinger = createPinger({ tool, windowMs: 20 });
+  const [one, two, again, other] = await Promise.all([
+    pinger.ping('10.0.0.1', order, signal),
+    pinger.ping('10.0.0.2', order, signal),
+    pinger.ping('10.0.0.1', order, signal),
+    pinger.ping('10.0.0.1', { ...order, count: 1 }, signal),
+  ]);
+  t.same(one, { ok: true, roundTripsUs: [1500, 2500], unreachable: undefined });
+  t.same(again, one);
+  t.same(two, { ok: true, roundTripsUs: [1500, undefined], unreachable: undefined });
+  t.match(other, { ok: true, roundTripsUs: [1500] });
+  t.equal(calls().length, 2, 'one process per order');
+  t.match(
+    calls().find((line) => line.includes('-C 2')),
+    /-C 2 .*-i 1 .* 10\.0\.0\.1 10\.0\.0\.2$/,
+  );
+});
+
+void t.test('a program that fails is the fault of the probe', async (t) => {
+  const { tool } = fakeTool(t, 'echo "fping: cannot create socket" >&2; exit 4');
+  t.match(await createPinger({ tool, windowMs: 0 }).ping('10.0.0.1', order, signal), {
+    ok: false,
+    reason: 'tool_failed',
+    detail: /cannot create socket/,
+  });
+  const gone = { ...tool, path: '/nonexistent/fping' };
+  t.match(await createPinger({ tool: gone, windowMs: 0 }).ping('10.0.0.1', order, signal), {
+    ok: false,
+    reason: 'tool_failed',
+    detail: /ENOENT/,
+  });
+  t.equal(findPingTool(['/nonexistent']), undefined);
+});
+
+void t.test('a process that nobody waits for any more is ended', async (t) => {
+  const { tool, calls } = fakeTool(t, 'exec sleep 60');
+  const controller = new AbortController();
+  const pinged = createPinger({ tool, windowMs: 0 }).ping('10.0.0.1', order, controller.signal);
+  await until(() => calls().length === 1, 'the process runs');
+  controller.abort();
+  t.match(await pinged, { ok: false, reason: 'aborted' });
+  const pid = Number(calls()[0]?.split(' ')[0]);
+  await until(() => !alive(pid), 'the process is gone');
+});
+
+function alive(pid: number): boolean {
+  try {
+    // A zombie that Node has not reaped yet is not alive.
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+void t.test('ping takes the place of fping', async (t) => {
+  const ping = ['/bin/ping', '/usr/bin/ping'].find((path) => existsSync(path));
+  if (ping === undefined) return t.comment('ping is not installed');
+  const tool = findPingTool([t.testdir({ ping: t.fixture('symlink', ping) })]);
+  if (tool === undefined) throw new Error('ping was not found.');
+  const pinger = createPinger({ tool });
+  const pinged = await pinger.ping('127.0.0.1', order, signal);
+  if (!pinged.ok) return t.comment(`this machine may not ping: ${pinged.detail}`);
+  t.match(pinged.roundTripsUs, [Number, Number]);
+});
+
+const check = (url: string, settings: object = {}, overrides = {}) =>
+  runCheck('icmp', { url }, settings, testContext(overrides));
+
+void t.test('checks', async (t) => {
+  t.match(await check('10.0.0.1'), { outcome: 'fail', code: 'address_denied' });
+  t.match(await check('127.0.0.1:80'), { code: 'target_invalid' });
+  t.match(await check('127.0.0.1', { count: 0 }), { outcome: 'probe_error' });
+  if (findPingTool() === undefined) return t.comment('neither fping nor ping is installed');
+  const outcome = await check('ping://127.1', { count: 3 }, { timeoutMs: 2000 });
+  if (outcome.code === 'probe_capability') return t.comment(`this machine may not ping: ${outcome.message ?? ''}`);
+  t.match(outcome, {
+    outcome: 'ok',
+    evidence: { address: '127.0.0.1', packets_sent: 3, packets_received: 3, rtt_min_us: Number, jitter_us: Number },
+  });
+  t.ok(outcome.total < 100_000, 'the response time is the average round trip');
+  const lost = await check(
+    '192.0.2.77',
+    { count: 1 },
+    { timeoutMs: 400, addresses: { judge: () => undefined, setDeniedListeners: () => undefined } },
+  );
+  t.match(lost, {
+    outcome: /timeout|fail/,
+    code: /ping_no_reply|connect_unreachable/,
+    evidence: { packets_sent: 1, packets_received: 0 },
+  });
+});

@@ -1,0 +1,33 @@
+export * from './check.ts';
+export * from './outcome.ts';
+export {
+  type AddressPolicy,
+  type AddressPolicyOptions,
+  createAddressPolicy,
+  type Denial,
+  type Listener,
+  type Purpose,
+} from './net/address-policy.ts';
+export {
+  createResolver,
+  type Resolution,
+  type ResolveOptions,
+  type Resolver,
+  type ResolverOptions,
+} from './net/resolve.ts';
+export { dial, type Endpoint, locate } from './net/dial.ts';
+export { type Failure, withThreshold } from './net/failure.ts';
+export { parseHost, parseHostPort } from './net/host.ts';
+export { openTls } from './net/tls.ts';
+export {
+  type AnyCheckType,
+  checkTypeOf,
+  checkTypes,
+  isProtocol,
+  type Protocol,
+  protocols,
+  secretFieldsOf,
+  settingsSchema,
+} from './registry.ts';
+export { detectCapabilities } from './capabilities.ts';
+export { runCheck } from './run.ts';

@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { leakGuard, type TestContext } from '@parallax/testkit';
+import t from 'tap';
+import { FolderInUseError, lockFolder } from './folder-lock.ts';
+
+leakGuard(t);
+
+function folder(t: TestContext): string {
+  const made = mkdtempSync('/tmp/parallax-lock-');
+  t.teardown(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+for (const [kind, place] of [
+  ['short', ''],
+  ['deep', path.join('a'.repeat(60), 'b'.repeat(60))],
+] as const) {
+  t.test(`a ${kind} folder is held by one at a time, and the refusal names the folder and the holder`, async (t) => {
+    const target = path.join(folder(t), place);
+    mkdirSync(target, { recursive: true });
+    const lock = await lockFolder(target);
+    await t.rejects(lockFolder(target), {
+      name: 'FolderInUseError',
+      message: `data folder in use: ${target} is held by process ${process.pid}`,
+    });
+    await lock.release();
+    await (await lockFolder(target)).release();
+  });
+}
+
+t.test('of many that want it at once exactly one gets it, also over a socket that a killed holder left', async (t) => {
+  const target = folder(t);
+  const script = `import { lockFolder } from ${JSON.stringify(path.join(import.meta.dirname, 'folder-lock.ts'))};
+    await lockFolder(process.argv[1]); console.log('held'); setInterval(() => {}, 1000);`;
+  const holder = spawn(process.execPath, ['--input-type=module', '-e', script, target], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(holder.stdout, 'data');
+  await t.rejects(lockFolder(target), { message: new RegExp(`held by process ${holder.pid}$`) });
+  holder.kill('SIGKILL');
+  await once(holder, 'exit');
+  t.equal(readdirSync(path.join(target, '.lock')).length, 1);
+  const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => lockFolder(target)));
+  const held = outcomes.filter((outcome) => outcome.status === 'fulfilled');
+  t.equal(held.length, 1);
+  for (const outcome of outcomes)
+    if (outcome.status === 'rejected') t.ok(outcome.reason instanceof FolderInUseError, String(outcome.reason));
+  await t.rejects(lockFolder(target), FolderInUseError);
+  for (const { value } of held) await value.release();
+  t.same(readdirSync(target), []);
+});
+
+t.test('a holder that is stopping is waited for', async (t) => {
+  const target = folder(t);
+  const first = await lockFolder(target);
+  first.markStopping();
+  const waiting = lockFolder(target);
+  const isHeld = await Promise.race([
+    waiting.then(() => true),
+    new Promise((resolve) => setTimeout(() => resolve(false), 120)),
+  ]);
+  t.equal(isHeld, false);
+  await first.release();
+  await (await waiting).release();
+});

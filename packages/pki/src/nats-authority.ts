@@ -1,0 +1,177 @@
+import { credentialsText, signNatsJwt } from './nats-jwt.ts';
+import { createNkey, nkeyFromSeed, nkeyPublic, readNkeySeed } from './nkeys.ts';
+import type { Nkey, NkeyKind } from './nkeys.ts';
+import { PkiError } from './errors.ts';
+
+/** The four seeds of the broker's chain of trust, as text; they live sealed in the database. */
+export type NatsSeeds = {
+  readonly operator: string;
+  readonly system: string;
+  readonly account: string;
+  /** Signs users of the account, so that the account's own key is needed only for the account's JWT. */
+  readonly accountSigning: string;
+};
+
+export type ProbeJwtRequest = {
+  readonly probeId: number;
+  /** Raw Ed25519, 32 bytes: the key that the probe enrolled with. */
+  readonly publicKey: Uint8Array;
+  /** Shards that exist, 0 … n − 1. */
+  readonly shards: number;
+  readonly nowMs: number;
+  readonly expiresAtMs: number;
+};
+
+/** A revoked user: everything signed for the key up to the time is void. */
+export type NatsRevocation = { readonly publicKey: Uint8Array; readonly revokedAtMs: number };
+
+/** Mints what nats-server in operator mode needs to know whom it may let in. */
+export type NatsAuthority = {
+  readonly systemAccount: string;
+  readonly account: string;
+  readonly operatorJwt: (nowMs: number) => string;
+  readonly systemAccountJwt: (nowMs: number) => string;
+  /** With every revocation there is: the JWT that is pushed last is the whole truth. */
+  readonly accountJwt: (revocations: readonly NatsRevocation[], nowMs: number) => string;
+  /** May publish its own results and hear its own inbox, nothing else. */
+  readonly mintProbeJwt: (request: ProbeJwtRequest) => string;
+  /** Credentials of the control plane in the account: everything there. */
+  readonly controlPlaneCredentials: (nowMs: number) => string;
+  /** Credentials in the system account: pushes accounts' JWTs. */
+  readonly systemCredentials: (nowMs: number) => string;
+};
+
+const anyNumber = -1;
+const connectionLimits = {
+  conn: anyNumber,
+  leaf: 0,
+  data: anyNumber,
+  exports: anyNumber,
+  imports: anyNumber,
+  payload: anyNumber,
+  subs: anyNumber,
+  wildcards: true,
+};
+const storageLimits = {
+  mem_storage: anyNumber,
+  disk_storage: anyNumber,
+  streams: anyNumber,
+  consumer: anyNumber,
+  max_ack_pending: anyNumber,
+  mem_max_stream_bytes: anyNumber,
+  disk_max_stream_bytes: anyNumber,
+};
+/** A signed batch has at most 128 KiB and its envelope. */
+const probePayloadBytes = 160 * 1024;
+
+export function createNatsSeeds(): NatsSeeds {
+  return {
+    operator: createNkey('operator').seedText,
+    system: createNkey('account').seedText,
+    account: createNkey('account').seedText,
+    accountSigning: createNkey('account').seedText,
+  };
+}
+
+/** @throws PkiError when a seed is mistyped or of another kind */
+export function openNatsAuthority(seeds: NatsSeeds): NatsAuthority {
+  const operator = keyOf('operator', seeds.operator);
+  const system = keyOf('account', seeds.system);
+  const account = keyOf('account', seeds.account);
+  const accountSigning = keyOf('account', seeds.accountSigning);
+  const unrestricted = { pub: {}, sub: {}, subs: anyNumber, data: anyNumber, payload: anyNumber };
+
+  function user(issuer: Nkey, issuerAccount: string | undefined, name: string, nowMs: number): string {
+    const key = createNkey('user');
+    const jwt = signNatsJwt(
+      issuer,
+      {
+        sub: key.publicText,
+        name,
+        nats: {
+          type: 'user',
+          ...unrestricted,
+          ...(issuerAccount === undefined ? {} : { issuer_account: issuerAccount }),
+        },
+      },
+      nowMs,
+    );
+    return credentialsText(jwt, key.seedText);
+  }
+
+  return {
+    systemAccount: system.publicText,
+    account: account.publicText,
+    operatorJwt: (nowMs) =>
+      signNatsJwt(
+        operator,
+        { sub: operator.publicText, name: 'parallax', nats: { type: 'operator', system_account: system.publicText } },
+        nowMs,
+      ),
+    systemAccountJwt: (nowMs) =>
+      signNatsJwt(
+        operator,
+        { sub: system.publicText, name: 'SYS', nats: { type: 'account', limits: connectionLimits } },
+        nowMs,
+      ),
+    accountJwt: (revocations, nowMs) =>
+      signNatsJwt(
+        operator,
+        {
+          sub: account.publicText,
+          name: 'PARALLAX',
+          nats: {
+            type: 'account',
+            limits: { ...connectionLimits, ...storageLimits },
+            signing_keys: [accountSigning.publicText],
+            revocations: revocationTable(revocations),
+          },
+        },
+        nowMs,
+      ),
+    mintProbeJwt: ({ probeId, publicKey, shards, nowMs, expiresAtMs }) =>
+      signNatsJwt(
+        accountSigning,
+        {
+          sub: nkeyPublic('user', publicKey),
+          name: `probe-${probeId}`,
+          exp: Math.floor(expiresAtMs / 1000),
+          nats: {
+            type: 'user',
+            issuer_account: account.publicText,
+            pub: { allow: Array.from({ length: shards }, (_, shard) => resultSubject(probeId, shard)) },
+            sub: { allow: [`${inboxPrefix(probeId)}.>`] },
+            subs: 16,
+            data: anyNumber,
+            payload: probePayloadBytes,
+          },
+        },
+        nowMs,
+      ),
+    controlPlaneCredentials: (nowMs) => user(accountSigning, account.publicText, 'control-plane', nowMs),
+    systemCredentials: (nowMs) => user(system, undefined, 'control-plane-system', nowMs),
+  };
+}
+
+/** The subject that a probe publishes its results of a shard on. */
+export function resultSubject(probeId: number, shard: number): string {
+  return `results.${probeId}.${shard}`;
+}
+
+/** The prefix of every inbox of a probe: it may subscribe nowhere else. */
+export function inboxPrefix(probeId: number): string {
+  return `_INBOX_${probeId}`;
+}
+
+/** Whole seconds, rounded up: nats-server voids what was signed up to and including that second. */
+function revocationTable(revocations: readonly NatsRevocation[]): Record<string, number> {
+  return Object.fromEntries(
+    revocations.map(({ publicKey, revokedAtMs }) => [nkeyPublic('user', publicKey), Math.ceil(revokedAtMs / 1000)]),
+  );
+}
+
+function keyOf(kind: NkeyKind, seedText: string): Nkey {
+  const read = readNkeySeed(seedText);
+  if (read.kind !== kind) throw new PkiError(`expected the seed of an ${kind}, got one of an ${read.kind}`);
+  return nkeyFromSeed(kind, read.seed);
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { signEd25519 } from './ed25519.ts';
+import { base32 } from './nkeys.ts';
+import type { Nkey } from './nkeys.ts';
+
+/** Claims of a NATS JWT, version 2, beside those that are filled in here. */
+export type NatsClaims = {
+  readonly sub: string;
+  readonly name: string;
+  /** Seconds since the epoch; absent: never. */
+  readonly exp?: number;
+  readonly nats: { readonly type: 'operator' | 'account' | 'user'; readonly [claim: string]: unknown };
+};
+
+const header = Buffer.from(JSON.stringify({ typ: 'JWT', alg: 'ed25519-nkey' })).toString('base64url');
+
+/**
+ * Signs claims as nats-server reads them. By hand on node:crypto: the NATS library signs in plain JavaScript and takes about
+ * 29 ms, this less than one.
+ */
+export function signNatsJwt(issuer: Nkey, claims: NatsClaims, nowMs: number): string {
+  const body = {
+    iat: Math.floor(nowMs / 1000),
+    iss: issuer.publicText,
+    name: claims.name,
+    sub: claims.sub,
+    ...(claims.exp === undefined ? {} : { exp: claims.exp }),
+    nats: { ...claims.nats, version: 2 },
+  };
+  const jti = base32(createHash('sha256').update(JSON.stringify(body)).digest());
+  const payload = Buffer.from(JSON.stringify({ jti, ...body })).toString('base64url');
+  const signed = `${header}.${payload}`;
+  return `${signed}.${Buffer.from(signEd25519(issuer.seed, Buffer.from(signed))).toString('base64url')}`;
+}
+
+/** The text of a `.creds` file: a user's JWT and seed. */
+export function credentialsText(jwt: string, seedText: string): string {
+  return [
+    '-----BEGIN NATS USER JWT-----',
+    jwt,
+    '------END NATS USER JWT------',
+    '',
+    '-----BEGIN USER NKEY SEED-----',
+    seedText,
+    '------END USER NKEY SEED------',
+    '',
+  ].join('\n');
+}

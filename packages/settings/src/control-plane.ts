@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import { defineSettings, type SettingsOf } from './define.ts';
+import { basePath, host, hostAndPort, integer, key256, listOf, networks, port, text, url } from './values.ts';
+
+export const controlPlaneRoles = ['api', 'dispatch', 'ingest', 'worker'] as const;
+export type ControlPlaneRole = (typeof controlPlaneRoles)[number];
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Every variable of the control plane. `PARALLAX_PROBE_…` belongs to the agent and is left alone. */
+export const controlPlaneSettings = defineSettings(
+  {
+    HTTP_HOST: {
+      schema: host,
+      default: '127.0.0.1',
+      meaning: 'address of the REST API, console, status pages and public endpoints',
+    },
+    HTTP_PORT: { schema: port, default: '8080', meaning: 'port of the same' },
+    GRPC_HOST: {
+      schema: host,
+      default: '127.0.0.1',
+      meaning: 'address of probe sessions (mutual TLS) and of enrolment',
+    },
+    GRPC_PORT: { schema: port, default: '9443', meaning: 'port of probe sessions' },
+    ENROLMENT_PORT: { schema: port, default: '9444', meaning: 'port of enrolment (server TLS only)' },
+    NATS_HOST: { schema: host, default: '127.0.0.1', meaning: 'address of the nats-server that is started beside it' },
+    NATS_PORT: { schema: port, default: '4222', meaning: 'port of the same' },
+    NATS_SERVER: {
+      schema: text,
+      defaultMeaning: 'found on the PATH, in `/usr/sbin` or in the data folder',
+      meaning: 'path of the nats-server binary, 2.9.10 or newer',
+    },
+    GRPC_PUBLIC_ADDRESS: {
+      schema: hostAndPort,
+      defaultMeaning: 'host and port',
+      meaning: 'where probes elsewhere dial for their session',
+    },
+    ENROLMENT_PUBLIC_ADDRESS: {
+      schema: hostAndPort,
+      defaultMeaning: 'host and port',
+      meaning: 'where probes elsewhere dial to enrol; enrolment answers all three addresses',
+    },
+    NATS_PUBLIC_ADDRESS: {
+      schema: hostAndPort,
+      defaultMeaning: 'host and port',
+      meaning: 'where probes elsewhere dial to publish results',
+    },
+    PUBLIC_URL: {
+      schema: url('http', 'https'),
+      defaultMeaning: 'from host and port',
+      meaning: 'what links begin with',
+    },
+    TRUSTED_PROXIES: { schema: networks, defaultMeaning: 'none', meaning: 'CIDRs whose forwarded headers count' },
+    BASE_PATH: { schema: basePath, default: '/', meaning: 'path that everything is served below' },
+    DATA_DIR: {
+      schema: text,
+      defaultMeaning:
+        '`./data`, or a folder for this checkout under `/var/lib/parallax` (printed) where another account could not reach it',
+      meaning: 'embedded database, nats-server store, keys',
+    },
+    DATABASE_URL: {
+      schema: url('postgresql', 'postgres'),
+      secret: true,
+      defaultMeaning: 'unset: embedded PostgreSQL',
+      meaning: 'PostgreSQL 15 or newer, as the role that owns the schema and runs migrations',
+    },
+    DATABASE_API_URL: {
+      schema: url('postgresql', 'postgres'),
+      secret: true,
+      defaultMeaning: 'the role `parallax_api` at the same place',
+      meaning: 'the same database as the role of requests, which cannot bypass row-level security',
+    },
+    DATABASE_WORKER_URL: {
+      schema: url('postgresql', 'postgres'),
+      secret: true,
+      defaultMeaning: 'the role `parallax_worker` at the same place',
+      meaning: 'the same database as the role of ingest and workers',
+    },
+    NATS_URL: {
+      schema: url('nats', 'tls'),
+      defaultMeaning: 'unset: a nats-server started beside it',
+      meaning: 'an external nats-server or cluster in operator mode',
+    },
+    NATS_OPERATOR_SIGNING_KEY: {
+      schema: text,
+      secret: true,
+      meaning: 'seed of the operator signing key of an external nats-server',
+    },
+    NATS_ACCOUNT_SIGNING_KEY: {
+      schema: text,
+      secret: true,
+      meaning: 'seed of the account signing key of an external nats-server',
+    },
+    NATS_SYSTEM_CREDENTIALS: {
+      schema: z.string().min(1).max(16_384),
+      secret: true,
+      meaning: 'credentials of a user of its system account, which pushes revocations',
+    },
+    KEY_ENCRYPTION_KEY: {
+      schema: key256,
+      secret: true,
+      defaultMeaning: 'made in the data folder',
+      meaning: "32 bytes (base64 or hexadecimal) that seal secrets, the authority's key and signing keys in PostgreSQL",
+    },
+    ROLES: {
+      schema: listOf(controlPlaneRoles),
+      default: controlPlaneRoles.join(','),
+      meaning: 'which roles this process runs',
+    },
+    SHARDS: { schema: integer(1, 64), default: '1', meaning: 'shards of the ingest, fixed at installation' },
+    LOCAL_PROBES: {
+      schema: integer(0, 64),
+      defaultMeaning: '`1` under `npm start`, else `0`',
+      meaning: 'local probe agents to run beside the control plane, named `local-1`, `local-2` …',
+    },
+    DEFAULT_PLAN: {
+      schema: z.enum(['free', 'paid', 'self_hosted']),
+      default: 'self_hosted',
+      meaning: 'plan of new accounts: `free`, `paid`, `self_hosted`; a hosted service sets `free`',
+    },
+    REGISTRATION: {
+      schema: z.enum(['open', 'invite', 'closed']),
+      default: 'open',
+      meaning: 'who may register: `open`, `invite`, `closed`',
+    },
+    ALLOWED_PRIVATE_TARGETS: {
+      schema: networks,
+      defaultMeaning: 'loopback and private ranges under `npm start`, else none',
+      meaning:
+        "CIDRs that checks and webhooks may reach although they are not public; the product's own listeners stay denied",
+    },
+    SMTP_URL: {
+      schema: url('smtp', 'smtps'),
+      secret: true,
+      defaultMeaning: 'unset: mails are written to the log and to the data folder',
+      meaning: 'server that sends mail',
+    },
+    MAIL_FROM: { schema: text, meaning: 'sender of mail' },
+    LOG_LEVEL: {
+      schema: z.enum(logLevels),
+      default: 'info',
+      meaning: `least severe line that is logged: ${logLevels.join(', ')}`,
+    },
+    METRICS_PORT: { schema: port, defaultMeaning: 'off', meaning: 'port of `/metrics` for Prometheus, on loopback' },
+  },
+  { foreignPrefixes: ['PARALLAX_PROBE_'] },
+);
+
+export type ControlPlaneSettings = SettingsOf<typeof controlPlaneSettings>;
+
+/** What `npm start` allows as targets: loopback and the private ranges of RFC 1918 and RFC 4193. */
+export const localTargets: readonly string[] = [
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '::1/128',
+  'fc00::/7',
+];

@@ -1,0 +1,6 @@
+export { defineSettings, type Setting, type SettingsDefinition, type SettingsOf } from './define.ts';
+export { explicitSettings, readSettings, SettingsError, type Environment } from './read.ts';
+export { settingsTable } from './table.ts';
+export { decodeKey } from './values.ts';
+export * from './control-plane.ts';
+export { agentSettings, type AgentSettings } from './agent.ts';

@@ -1,0 +1,99 @@
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+
+/** A whole number in decimal digits between two bounds. */
+export function integer(min: number, max: number): z.ZodType<number, string> {
+  return z
+    .string()
+    .regex(/^-?[0-9]{1,15}$/, { error: `expected a whole number from ${min} to ${max}`, abort: true })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `expected a whole number from ${min} to ${max}`);
+}
+
+/** A TCP port that can be listened on. */
+export const port = integer(1, 65_535);
+
+/** Text of at most 2,048 characters without control characters. */
+export const text: z.ZodType<string, string> = z
+  .string()
+  .max(2048, 'longer than 2048 characters')
+  .regex(/^\P{Cc}+$/u, 'is empty or has control characters');
+
+/** A host name, an IPv4 address, or an IPv6 address without brackets. */
+export const host: z.ZodType<string, string> = z
+  .string()
+  .max(253)
+  .refine((value) => ipaddr.isValid(value) || /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/i.test(value), {
+    error: 'expected a host name or an address',
+  });
+
+/** `host:port`, with brackets around an IPv6 address. */
+export const hostAndPort: z.ZodType<string, string> = z.string().refine(
+  (value) => {
+    const match = /^(?:\[([^\]]+)\]|([^:]+)):([0-9]{1,5})$/.exec(value);
+    if (match === null) return false;
+    const named = match[1] ?? match[2] ?? '';
+    const number = Number(match[3]);
+    const isHost = match[1] === undefined ? host.safeParse(named).success : ipaddr.IPv6.isValid(named);
+    return isHost && number >= 1 && number <= 65_535;
+  },
+  { error: 'expected host:port' },
+);
+
+/** Comma-separated members of a fixed set, without repetition, at least one. */
+export function listOf<const Member extends string>(members: readonly Member[]): z.ZodType<readonly Member[], string> {
+  return z
+    .string()
+    .transform(splitList)
+    .pipe(z.array(z.enum(members, { error: `expected some of ${members.join(', ')}` })).min(1, 'expected at least one'))
+    .transform((given) => members.filter((member) => given.includes(member)));
+}
+
+/** Comma-separated CIDRs or single addresses, as CIDRs. */
+export const networks: z.ZodType<readonly string[], string> = z.string().transform((value, context) =>
+  splitList(value).map((item) => {
+    const slash = item.includes('/');
+    if (slash ? ipaddr.isValidCIDR(item) : ipaddr.isValid(item)) {
+      return slash ? item : `${item}/${ipaddr.parse(item).kind() === 'ipv6' ? 128 : 32}`;
+    }
+    context.addIssue({ code: 'custom', message: `${JSON.stringify(item)} is neither an address nor a CIDR` });
+    return item;
+  }),
+);
+
+/** An absolute URL with one of the given schemes (without colon). */
+export function url(...schemes: string[]): z.ZodType<string, string> {
+  return z.string().refine(
+    (value) => {
+      const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(value)?.[1]?.toLowerCase();
+      // A PostgreSQL URL whose host is an encoded socket path is no URL to the WHATWG parser for every scheme, so only the scheme is judged.
+      return scheme !== undefined && schemes.includes(scheme);
+    },
+    { error: `expected a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}` },
+  );
+}
+
+/** 32 bytes as base64, base64url or hexadecimal digits. */
+export const key256: z.ZodType<string, string> = z
+  .string()
+  .refine((value) => decodeKey(value) !== undefined, 'expected 32 bytes as base64 or hexadecimal digits');
+
+/** The bytes of a key that `key256` accepts, or undefined. */
+export function decodeKey(value: string): Uint8Array | undefined {
+  if (/^[0-9a-f]{64}$/i.test(value)) return new Uint8Array(Buffer.from(value, 'hex'));
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(value)) return new Uint8Array(Buffer.from(value, 'base64'));
+  return undefined;
+}
+
+/** A path that begins and ends with a slash. */
+export const basePath: z.ZodType<string, string> = z
+  .string()
+  .regex(/^\/([A-Za-z0-9._~-]+\/?)*$/, 'expected a path such as /parallax')
+  .transform((value) => (value.endsWith('/') ? value : `${value}/`));
+
+function splitList(value: string): string[] {
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}

@@ -1,0 +1,12 @@
+export { cloneDatabase, type ClonedDatabase, type DatabaseUrls, type Template } from './database/clone.ts';
+export { databaseCluster, type DatabaseCluster } from './database/cluster.ts';
+export { natsServer, type TestNatsOptions, type TestNatsServer } from './nats-server.ts';
+export { freePort } from './free-port.ts';
+export { keptLog, quietLog } from './quiet-log.ts';
+export type { TestContext } from './test-context.ts';
+export { fakeClock, type FakeClock, type FakeTimer } from './fake-clock.ts';
+export { leakGuard, openResources } from './leak-guard.ts';
+export { testAuthority, type CertifiedKey, type TestAuthority } from './certificates.ts';
+export { httpTarget, type HttpBehaviour, type HttpTarget, type SeenRequest } from './servers/http-target.ts';
+export { tcpTarget, type TcpBehaviour, type TcpTarget } from './servers/tcp-target.ts';
+export { dnsTarget, type DnsBehaviour, type DnsTarget } from './servers/dns-target.ts';

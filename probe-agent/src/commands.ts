@@ -1,0 +1,215 @@
+import path from 'node:path';
+import { certificateFacts, fingerprint } from '@parallax/pki';
+import type { AgentSettings } from '@parallax/settings';
+import { createLogger, createShutdown } from '@parallax/telemetry';
+import { isProtocol } from '@parallax/checks';
+import type { CheckOutcome } from '@parallax/checks';
+import { startAgent } from './agent.ts';
+import type { Agent } from './agent.ts';
+import { EnrolmentError } from './enrolment/authority.ts';
+import { register } from './enrolment/register.ts';
+import { machineBootId } from './machine/boot-id.ts';
+import { capabilitiesOf, inspectMachine } from './machine/capabilities.ts';
+import type { Logger } from './ports.ts';
+import { createChecker } from './runner/checker.ts';
+import { readIdentity } from './state/identity.ts';
+import type { Identity } from './state/identity.ts';
+import { lockStateFolder, statusOfRunningAgent } from './state/lock.ts';
+
+/** Where a command writes its answer. */
+export type Output = { readonly line: (text: string) => void };
+
+/** Registers this machine in its state folder; see `register`. */
+export async function runRegister(settings: AgentSettings, output: Output, json: boolean): Promise<void> {
+  const identity = await registerWith(settings);
+  if (json) output.line(JSON.stringify(identityFacts(identity)));
+  else {
+    output.line(`registered as probe ${identity.probeId} "${identity.name}" in region "${identity.region}"`);
+    if (settings.name !== undefined && settings.name !== identity.name) {
+      output.line(`note: the join token was made for the name "${identity.name}"; "${settings.name}" is not used`);
+    }
+    if (settings.region !== undefined && settings.region !== identity.region) {
+      output.line(
+        `note: the join token was made for the region "${identity.region}"; "${settings.region}" is not used`,
+      );
+    }
+    output.line(`state folder: ${path.resolve(settings.stateDir)}`);
+    output.line(`start it with: probe-agent run --state-dir ${settings.stateDir}`);
+  }
+}
+
+async function registerWith(settings: AgentSettings): Promise<Identity> {
+  if (settings.controlPlane === undefined) {
+    throw new EnrolmentError('where is the control plane? Give its enrolment address: --control-plane host:port');
+  }
+  if (settings.joinToken === undefined) {
+    throw new EnrolmentError(
+      'a join token is needed: --join-token TOKEN; make one with "control-plane join-token create --name NAME --region REGION"',
+    );
+  }
+  return register({
+    stateDir: settings.stateDir,
+    controlPlane: settings.controlPlane,
+    joinToken: settings.joinToken,
+    publicAddresses: settings.publicAddress === undefined ? [] : [settings.publicAddress],
+  });
+}
+
+/** Runs the agent until it is told to stop. Registers first when a join token is given and the folder has no probe yet. */
+export async function runAgent(settings: AgentSettings): Promise<void> {
+  const logger = createLogger({ name: 'probe-agent', level: settings.logLevel });
+  const shutdown = createShutdown({ log: logger });
+  let agent: Agent | undefined;
+  try {
+    const lock = await lockStateFolder(settings.stateDir, () => agent?.status() ?? { pid: process.pid });
+    shutdown.onShutdown('state folder', () => lock.release());
+    const started = await startWith(settings, logger, (failure) => {
+      logger.error({ error: failure.message }, 'the agent cannot go on');
+      void shutdown.stop('the log failed').finally(() => process.exit(1));
+    });
+    agent = started;
+    shutdown.onShutdown('agent', () => started.stop());
+    if (shutdown.signal.aborted) await started.stop();
+  } catch (error) {
+    await shutdown.stop('the agent could not start');
+    throw error;
+  }
+}
+
+async function startWith(settings: AgentSettings, logger: Logger, onFatal: (error: Error) => void): Promise<Agent> {
+  const identity = (await readIdentity(settings.stateDir)) ?? (await registerWith(settings));
+  const findings = inspectMachine(process.env['PATH'] ?? '');
+  for (const { present, capability, detail, remedy } of findings) {
+    if (!present) logger.warn({ capability, detail, remedy }, 'this machine lacks something that some checks need');
+  }
+  const checker = createChecker({
+    allowedPrivate: settings.allowedPrivateTargets ?? [],
+    sourceAddress: settings.sourceAddress,
+  });
+  const agent = await startAgent({
+    stateDir: settings.stateDir,
+    identity,
+    bootId: machineBootId(),
+    capabilities: capabilitiesOf(findings),
+    publicAddresses: settings.publicAddress === undefined ? [] : [settings.publicAddress],
+    maxInFlight: settings.maxInFlight,
+    check: checker.check,
+    denyListeners: checker.denyListeners,
+    logger,
+    onFatal,
+  });
+  const { probeId, name, region, sessionAddress } = identity;
+  logger.info({ probe_id: probeId, name, region, control_plane: sessionAddress }, 'the probe agent runs');
+  return agent;
+}
+
+/** Says how the agent of a state folder is. Gives false when there is none or it is not connected. */
+export async function runStatus(settings: AgentSettings, output: Output, json: boolean): Promise<boolean> {
+  const identity = await readIdentity(settings.stateDir);
+  const running = await statusOfRunningAgent(settings.stateDir);
+  const facts = {
+    registered: identity !== undefined,
+    running: running !== undefined,
+    ...(identity && identityFacts(identity)),
+    ...running,
+  };
+  if (json) output.line(JSON.stringify(facts));
+  else if (identity === undefined)
+    output.line(`${settings.stateDir} has no registered probe; register it with "probe-agent register"`);
+  else {
+    for (const [key, value] of Object.entries(facts)) output.line(`${key.replaceAll('_', ' ')}: ${String(value)}`);
+  }
+  return running?.['session_connected'] === true;
+}
+
+/** Says what this machine lacks and how to mend it. Gives false when something is missing. */
+export async function runDoctor(settings: AgentSettings, output: Output, json: boolean): Promise<boolean> {
+  const findings = inspectMachine(process.env['PATH'] ?? '');
+  const identity = await readIdentity(settings.stateDir).catch((error: unknown) => error as Error);
+  const lines = findings.map((finding) => ({
+    name: finding.capability,
+    ok: finding.present,
+    detail: finding.detail,
+    remedy: finding.remedy,
+  }));
+  if (identity instanceof Error)
+    lines.push({ name: 'state folder' as never, ok: false, detail: identity.message, remedy: '' });
+  const all = [
+    ...lines,
+    identity === undefined
+      ? {
+          name: 'registration',
+          ok: false,
+          detail: `${settings.stateDir} has no registered probe`,
+          remedy: 'probe-agent register --control-plane HOST:PORT --join-token TOKEN',
+        }
+      : {
+          name: 'registration',
+          ok: true,
+          detail: identity instanceof Error ? '' : `probe ${identity.probeId} "${identity.name}"`,
+          remedy: '',
+        },
+  ];
+  if (json) output.line(JSON.stringify({ findings: all }));
+  else {
+    for (const { name, ok, detail, remedy } of all) {
+      output.line(`${ok ? 'ok     ' : 'missing'}  ${name}: ${detail}`);
+      if (remedy !== '') output.line(`         ${remedy}`);
+    }
+  }
+  return all.every((finding) => finding.ok);
+}
+
+/** Runs one check from this machine, step by step, without any control plane. Gives the outcome. */
+export async function runOneCheck(
+  settings: AgentSettings,
+  url: string,
+  options: { protocol: string | undefined; timeoutSeconds: number },
+  output: Output,
+  json: boolean,
+): Promise<CheckOutcome> {
+  const protocol = options.protocol ?? /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase() ?? 'https';
+  if (!isProtocol(protocol))
+    throw new EnrolmentError(`"${protocol}" is no protocol that this probe knows; name one with --protocol`);
+  const checker = createChecker({
+    allowedPrivate: settings.allowedPrivateTargets ?? [],
+    sourceAddress: settings.sourceAddress,
+  });
+  const trace: { step: string; detail: string }[] = [];
+  const outcome = await checker.check(
+    {
+      monitorId: 1,
+      revision: 1n,
+      probeRevision: 1,
+      shard: 0,
+      protocol,
+      url,
+      intervalSeconds: 60,
+      timeoutSeconds: options.timeoutSeconds,
+      confirmations: 1,
+      degradedThresholdMs: 0,
+      settingsJson: Buffer.from('{}'),
+      supplement: false,
+    },
+    { signal: new AbortController().signal, trace: (step, detail) => void trace.push({ step, detail }) },
+  );
+  if (json) output.line(JSON.stringify({ ...outcome, trace }));
+  else {
+    for (const { step, detail } of trace) output.line(`  ${step}: ${detail}`);
+    output.line(
+      `${outcome.outcome} in ${(outcome.total / 1_000).toFixed(1)} ms${outcome.message === undefined ? '' : `: ${outcome.message}`}`,
+    );
+  }
+  return outcome;
+}
+
+function identityFacts(identity: Identity): Record<string, unknown> {
+  return {
+    probe_id: identity.probeId,
+    name: identity.name,
+    region: identity.region,
+    control_plane: identity.sessionAddress,
+    certificate_not_after: new Date(certificateFacts(identity.certificateDer).notAfterMs).toISOString(),
+    authority_fingerprint: fingerprint(identity.authorityDer),
+  };
+}

@@ -1,0 +1,134 @@
+import t from 'tap';
+import type { Anchor } from '../results/record.ts';
+import { ServerClock, anchorLifeUs } from './clock.ts';
+
+const serverStartUs = 1_800_000_000_000_000;
+
+/** A machine whose monotonic clock runs at a rate of its own and whose wall clock can jump. */
+function machine(rate = 1) {
+  let realUs = 0;
+  let wallJumpMs = 0;
+  let sleptUs = 0;
+  const anchors: Anchor[] = [];
+  const monotonicUs = (): number => Math.round((realUs - sleptUs) / rate);
+  const clock = new ServerClock({
+    monotonicUs,
+    wallMs: () => (serverStartUs + realUs) / 1_000 + wallJumpMs,
+    onAnchor: (anchor) => anchors.push(anchor),
+  });
+  const serverUs = (): number => serverStartUs + realUs;
+  return {
+    clock,
+    anchors,
+    monotonicUs,
+    serverUs,
+    pass: (us: number) => {
+      realUs += us;
+    },
+    sleep: (us: number) => {
+      realUs += us;
+      sleptUs += us;
+    },
+    jumpWall: (ms: number) => {
+      wallJumpMs += ms;
+    },
+    /** An exchange with this way there and back. */
+    synchronise: (thereUs = 500, backUs = 500) => {
+      const sentUs = monotonicUs();
+      realUs += thereUs;
+      const answered = serverUs();
+      realUs += backUs;
+      clock.synchronise({ sentUs, receivedUs: monotonicUs(), serverUs: answered });
+    },
+  };
+}
+
+void t.test(
+  'without a synchronisation nothing is stamped; with one, server time is the anchor and the monotonic time since',
+  (t) => {
+    const m = machine();
+    t.equal(m.clock.effectiveUs(m.monotonicUs()), 0);
+    t.notOk(m.clock.anchored);
+    m.synchronise();
+    const startUs = m.monotonicUs();
+    const atUs = m.serverUs();
+    m.pass(1_234_567);
+    t.ok(Math.abs(m.clock.effectiveUs(startUs) - atUs) < 10);
+    t.ok(Math.abs(m.clock.nowMs() * 1_000 - m.serverUs()) < 10);
+    t.end();
+  },
+);
+
+void t.test('half the round trip is the error at most', (t) => {
+  const m = machine();
+  m.synchronise(40_000, 0);
+  t.ok(Math.abs(m.clock.effectiveUs(m.monotonicUs()) - m.serverUs()) <= 20_001);
+  t.end();
+});
+
+void t.test('a clock that drifts by 1 % is right within 50 ms, between synchronisations as well', (t) => {
+  const m = machine(1.01);
+  for (let round = 0; round < 10; round += 1) {
+    m.synchronise(2_000, 3_000);
+    m.pass(2_000_000);
+    if (round > 3) t.ok(Math.abs(m.clock.effectiveUs(m.monotonicUs()) - m.serverUs()) < 5_000);
+    else t.ok(Math.abs(m.clock.effectiveUs(m.monotonicUs()) - m.serverUs()) < 50_000);
+    m.pass(2_000_000);
+  }
+  t.end();
+});
+
+void t.test('one slow answer does not move a good anchor', (t) => {
+  const m = machine();
+  for (let round = 0; round < 3; round += 1) {
+    m.synchronise();
+    m.pass(4_000_000);
+  }
+  m.synchronise(900_000, 0);
+  t.ok(Math.abs(m.clock.effectiveUs(m.monotonicUs()) - m.serverUs()) < 10_000);
+  t.end();
+});
+
+void t.test('a jump of the wall clock cannot move effective times: they wait until the next synchronisation', (t) => {
+  for (const jumpMs of [90_000, -300_000]) {
+    const m = machine();
+    m.synchronise();
+    m.pass(1_000_000);
+    const startUs = m.monotonicUs();
+    m.jumpWall(jumpMs);
+    t.ok(m.clock.checkForJump());
+    t.equal(m.clock.effectiveUs(startUs), 0);
+    t.ok(Math.abs(m.clock.nowMs() * 1_000 - m.serverUs()) < 1_000, 'the schedule goes on as before');
+    t.notOk(m.clock.checkForJump(), 'once');
+    m.synchronise();
+    t.ok(Math.abs(m.clock.effectiveUs(m.monotonicUs()) - m.serverUs()) < 1_000);
+    t.strictSame(
+      m.anchors.map((anchor) => anchor.kind),
+      ['sync', 'break', 'sync'],
+    );
+  }
+  t.end();
+});
+
+void t.test('a machine that slept voids its anchor, also when nobody looked in between', (t) => {
+  const m = machine();
+  m.synchronise();
+  m.sleep(600_000_000);
+  m.synchronise();
+  t.ok(Math.abs(m.clock.effectiveUs(m.monotonicUs()) - m.serverUs()) < 1_000);
+  t.strictSame(
+    m.anchors.map((anchor) => anchor.kind),
+    ['sync', 'break', 'sync'],
+  );
+  t.end();
+});
+
+void t.test('an anchor that is too old stamps nothing, but the schedule goes on', (t) => {
+  const m = machine();
+  m.synchronise();
+  m.pass(anchorLifeUs + 1_000_000);
+  t.notOk(m.clock.anchored);
+  t.equal(m.clock.effectiveUs(m.monotonicUs()), 0);
+  t.ok(Math.abs(m.clock.nowMs() * 1_000 - m.serverUs()) < 1_000);
+  t.end();
+});

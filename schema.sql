@@ -1,0 +1,551 @@
+-- What the migrations result in, read from the catalog. Made by: npm run schema
+
+-- tables and columns
+-- api_keys.id integer not null generated always as identity
+-- api_keys.user_id integer not null
+-- api_keys.name text not null
+-- api_keys.prefix text not null
+-- api_keys.key_hash bytea not null
+-- api_keys.read_only boolean not null default false
+-- api_keys.expires_at timestamp with time zone
+-- api_keys.last_used_at timestamp with time zone
+-- api_keys.revoked_at timestamp with time zone
+-- api_keys.created_at timestamp with time zone not null default now()
+-- api_keys.workspace_ids integer[]
+-- assignments.id bigint not null generated always as identity
+-- assignments.monitor_id integer not null
+-- assignments.probe_id integer not null
+-- assignments.region text not null
+-- assignments.supplement boolean not null default false
+-- assignments.started_at timestamp with time zone not null
+-- assignments.ended_at timestamp with time zone
+-- assignments.revision bigint not null
+-- audit_log.id bigint not null generated always as identity
+-- audit_log.workspace_id integer
+-- audit_log.user_id integer
+-- audit_log.actor text not null
+-- audit_log.action text not null
+-- audit_log.subject_type text not null
+-- audit_log.subject_id text
+-- audit_log.detail jsonb not null default '{}'::jsonb
+-- audit_log.remote_address text
+-- audit_log.request_id text
+-- audit_log.at timestamp with time zone not null default now()
+-- check_results.e timestamp with time zone not null
+-- check_results.received_at timestamp with time zone not null
+-- check_results.monitor_id integer not null
+-- check_results.probe_id integer not null
+-- check_results.probe_revision integer not null
+-- check_results.flags integer not null
+-- check_results.fresh_s integer not null
+-- check_results.total_us integer not null
+-- check_results.dns_us integer
+-- check_results.connect_us integer
+-- check_results.tls_us integer
+-- check_results.first_byte_us integer
+-- check_results.transfer_us integer
+-- check_results.error smallint not null
+-- cursors.probe_id integer not null
+-- cursors.epoch bigint not null
+-- cursors.shard integer not null
+-- cursors.seq bigint not null
+-- cursors.updated_at timestamp with time zone not null default now()
+-- incidents.id integer not null generated always as identity
+-- incidents.workspace_id integer not null
+-- incidents.monitor_id integer not null
+-- incidents.title text not null
+-- incidents.status text not null default 'open'::text
+-- incidents.severity text not null default 'major'::text
+-- incidents.resolution text
+-- incidents.started_at timestamp with time zone not null
+-- incidents.resolved_at timestamp with time zone
+-- incidents.acknowledged_at timestamp with time zone
+-- incidents.cause jsonb not null default '{}'::jsonb
+-- incidents.detected_late boolean not null default false
+-- incidents.version integer not null default 1
+-- incidents.created_at timestamp with time zone not null default now()
+-- incidents.updated_at timestamp with time zone not null default now()
+-- installation.only_row boolean not null default true
+-- installation.shards integer not null
+-- installation.key_check bytea not null
+-- installation.setup_token_hash bytea
+-- installation.created_at timestamp with time zone not null default now()
+-- join_tokens.id integer not null generated always as identity
+-- join_tokens.workspace_id integer
+-- join_tokens.secret_hash bytea not null
+-- join_tokens.name text not null
+-- join_tokens.region text not null
+-- join_tokens.created_by integer
+-- join_tokens.expires_at timestamp with time zone not null
+-- join_tokens.used_at timestamp with time zone
+-- join_tokens.used_by_key bytea
+-- join_tokens.probe_id integer
+-- join_tokens.created_at timestamp with time zone not null default now()
+-- lost_results.id bigint not null generated always as identity
+-- lost_results.probe_id integer not null
+-- lost_results.epoch bigint not null
+-- lost_results.shard integer not null
+-- lost_results.from_seq bigint not null
+-- lost_results.to_seq bigint not null
+-- lost_results.from_at timestamp with time zone not null
+-- lost_results.to_at timestamp with time zone not null
+-- lost_results.received_at timestamp with time zone not null default now()
+-- monitor_history.monitor_id integer not null
+-- monitor_history.effective_at timestamp with time zone not null
+-- monitor_history.version integer not null
+-- monitor_history.probe_revision integer not null
+-- monitor_history.confirmations integer not null
+-- monitor_history.consensus_policy jsonb not null
+-- monitor_history.interval_seconds integer not null
+-- monitor_history.timeout_seconds integer not null
+-- monitors.id integer not null generated always as identity
+-- monitors.workspace_id integer not null
+-- monitors.owner_id integer not null
+-- monitors.shard integer not null default 0
+-- monitors.name text not null
+-- monitors.description text not null default ''::text
+-- monitors.url text not null
+-- monitors.protocol text not null
+-- monitors.interval_seconds integer not null
+-- monitors.timeout_seconds integer not null
+-- monitors.confirmations integer not null default 2
+-- monitors.consensus_policy jsonb not null default '"majority"'::jsonb
+-- monitors.degraded_threshold_ms integer
+-- monitors.settings jsonb not null default '{}'::jsonb
+-- monitors.sealed_secrets bytea
+-- monitors.secret_fields text[] not null default '{}'::text[]
+-- monitors.tags text[] not null default '{}'::text[]
+-- monitors.wanted_probe_ids integer[]
+-- monitors.wanted_regions text[]
+-- monitors.is_active boolean not null default true
+-- monitors.position integer
+-- monitors.dnsbl_servers text[] not null default '{}'::text[]
+-- monitors.certificate_thresholds_days integer[] not null default '{30,14,7,3,1}'::integer[]
+-- monitors.domain_thresholds_days integer[] not null default '{30,14,7,1}'::integer[]
+-- monitors.version integer not null default 1
+-- monitors.probe_revision integer not null default 1
+-- monitors.status text not null default 'UNKNOWN'::text
+-- monitors.status_since timestamp with time zone
+-- monitors.reset_at timestamp with time zone
+-- monitors.deleted_at timestamp with time zone
+-- monitors.emptied_at timestamp with time zone
+-- monitors.deletion_told boolean not null default false
+-- monitors.changed_xid xid8 not null default pg_current_xact_id()
+-- monitors.created_at timestamp with time zone not null default now()
+-- monitors.updated_at timestamp with time zone not null default now()
+-- outbox.id bigint not null generated always as identity
+-- outbox.key text not null
+-- outbox.kind text not null
+-- outbox.payload jsonb not null
+-- outbox.created_at timestamp with time zone not null default now()
+-- outbox.available_at timestamp with time zone not null default now()
+-- outbox.attempts integer not null default 0
+-- outbox.lease_until timestamp with time zone
+-- outbox.done_at timestamp with time zone
+-- outbox.last_error text
+-- pauses.id bigint not null generated always as identity
+-- pauses.monitor_id integer not null
+-- pauses.started_at timestamp with time zone not null
+-- pauses.ended_at timestamp with time zone
+-- pauses.paused_by text not null default 'self'::text
+-- probe_certificates.serial text not null
+-- probe_certificates.probe_id integer not null
+-- probe_certificates.key_fingerprint text not null
+-- probe_certificates.not_before timestamp with time zone not null
+-- probe_certificates.not_after timestamp with time zone not null
+-- probe_certificates.certificate_der bytea not null
+-- probe_certificates.revoked_at timestamp with time zone
+-- probe_certificates.issued_at timestamp with time zone not null default now()
+-- probe_ranges.id bigint not null generated always as identity
+-- probe_ranges.monitor_id integer not null
+-- probe_ranges.probe_id integer not null
+-- probe_ranges.started_at timestamp with time zone not null
+-- probe_ranges.ended_at timestamp with time zone
+-- probe_ranges.status text not null
+-- probe_ranges.evidence jsonb not null default '{}'::jsonb
+-- probe_ranges.revised_at timestamp with time zone
+-- probe_sessions.id bigint not null generated always as identity
+-- probe_sessions.probe_id integer not null
+-- probe_sessions.boot_id text not null
+-- probe_sessions.replica text not null
+-- probe_sessions.remote_address text
+-- probe_sessions.applied_revision bigint not null default 0
+-- probe_sessions.oldest_unacknowledged_ms bigint not null default 0
+-- probe_sessions.in_flight integer not null default 0
+-- probe_sessions.damaged_records bigint not null default 0
+-- probe_sessions.opened_at timestamp with time zone not null default now()
+-- probe_sessions.last_heartbeat_at timestamp with time zone not null default now()
+-- probe_sessions.closed_at timestamp with time zone
+-- probe_sessions.close_reason text
+-- probes.id integer not null generated always as identity
+-- probes.workspace_id integer
+-- probes.name text not null
+-- probes.region text not null
+-- probes.signing_public_key bytea not null
+-- probes.agent_version text not null default ''::text
+-- probes.capabilities text[] not null default '{}'::text[]
+-- probes.public_addresses text[] not null default '{}'::text[]
+-- probes.assignment_revision bigint not null default 0
+-- probes.is_paused boolean not null default false
+-- probes.last_seen_at timestamp with time zone
+-- probes.offline_since timestamp with time zone
+-- probes.revoked_at timestamp with time zone
+-- probes.version integer not null default 1
+-- probes.created_at timestamp with time zone not null default now()
+-- probes.updated_at timestamp with time zone not null default now()
+-- quarantines.id bigint not null generated always as identity
+-- quarantines.probe_id integer not null
+-- quarantines.started_at timestamp with time zone not null
+-- quarantines.ended_at timestamp with time zone
+-- quarantines.reason text not null
+-- rate_limits.key text not null
+-- rate_limits.window_started_at timestamp with time zone not null
+-- rate_limits.used integer not null
+-- rejected_batches.id bigint not null generated always as identity
+-- rejected_batches.at timestamp with time zone not null default now()
+-- rejected_batches.subject text not null
+-- rejected_batches.probe_id integer
+-- rejected_batches.reason text not null
+-- rejected_batches.detail text not null default ''::text
+-- rejected_batches.digest bytea not null
+-- result_evidence.e timestamp with time zone not null
+-- result_evidence.monitor_id integer not null
+-- result_evidence.probe_id integer not null
+-- result_evidence.message text not null
+-- result_evidence.evidence jsonb not null
+-- schema_migrations.number integer not null
+-- schema_migrations.name text not null
+-- schema_migrations.checksum text not null
+-- schema_migrations.applied_at timestamp with time zone not null default now()
+-- sealed_keys.name text not null
+-- sealed_keys.sealed bytea not null
+-- sealed_keys.public_part text
+-- sealed_keys.created_at timestamp with time zone not null default now()
+-- sessions.id uuid not null default gen_random_uuid()
+-- sessions.user_id integer not null
+-- sessions.salt bytea not null
+-- sessions.counter integer not null default 1
+-- sessions.rotated_at timestamp with time zone not null default now()
+-- sessions.created_at timestamp with time zone not null default now()
+-- sessions.last_used_at timestamp with time zone not null default now()
+-- sessions.idle_until timestamp with time zone not null
+-- sessions.absolute_until timestamp with time zone not null
+-- sessions.revoked_at timestamp with time zone
+-- sessions.revoked_reason text
+-- sessions.user_agent text
+-- sessions.remote_address text
+-- shards.shard integer not null
+-- shards.owner text
+-- shards.term bigint not null default 0
+-- shards.folded_until timestamp with time zone
+-- shards.renewed_at timestamp with time zone
+-- status_ranges.id bigint not null generated always as identity
+-- status_ranges.monitor_id integer not null
+-- status_ranges.started_at timestamp with time zone not null
+-- status_ranges.ended_at timestamp with time zone
+-- status_ranges.status text not null
+-- status_ranges.evidence jsonb not null default '{}'::jsonb
+-- status_ranges.revised_at timestamp with time zone
+-- users.id integer not null generated always as identity
+-- users.email text not null
+-- users.password_hash text not null
+-- users.display_name text
+-- users.locale text not null default 'en'::text
+-- users.timezone text not null default 'UTC'::text
+-- users.plan text not null
+-- users.is_administrator boolean not null default false
+-- users.email_verified boolean not null default false
+-- users.version integer not null default 1
+-- users.created_at timestamp with time zone not null default now()
+-- users.updated_at timestamp with time zone not null default now()
+-- workspace_members.workspace_id integer not null
+-- workspace_members.user_id integer not null
+-- workspace_members.role text not null
+-- workspace_members.is_default boolean not null default false
+-- workspace_members.created_at timestamp with time zone not null default now()
+-- workspaces.id integer not null generated always as identity
+-- workspaces.owner_id integer not null
+-- workspaces.name text not null
+-- workspaces.ping_key text not null
+-- workspaces.version integer not null default 1
+-- workspaces.created_at timestamp with time zone not null default now()
+-- workspaces.updated_at timestamp with time zone not null default now()
+
+-- table options
+-- api_keys row-level security forced
+-- assignments
+-- audit_log row-level security forced
+-- check_results partitioned by RANGE (e)
+-- cursors
+-- incidents row-level security forced
+-- installation
+-- join_tokens row-level security forced
+-- lost_results
+-- monitor_history
+-- monitors row-level security forced
+-- outbox
+-- pauses
+-- probe_certificates
+-- probe_ranges
+-- probe_sessions
+-- probes row-level security forced
+-- quarantines
+-- rate_limits unlogged
+-- rejected_batches
+-- result_evidence
+-- schema_migrations
+-- sealed_keys
+-- sessions row-level security forced
+-- shards
+-- status_ranges
+-- users row-level security forced
+-- workspace_members row-level security forced
+-- workspaces row-level security forced
+
+-- constraints
+-- api_keys.api_keys_key_hash_key UNIQUE (key_hash)
+-- api_keys.api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- api_keys.api_keys_pkey PRIMARY KEY (id)
+-- api_keys.api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- api_keys.api_keys_workspace_ids_check CHECK (((cardinality(workspace_ids) >= 1) AND (cardinality(workspace_ids) <= 1000)))
+-- assignments.assignments_pkey PRIMARY KEY (id)
+-- assignments.assignments_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
+-- audit_log.audit_log_actor_check CHECK ((actor = ANY (ARRAY['user'::text, 'api_key'::text, 'system'::text, 'command'::text])))
+-- audit_log.audit_log_pkey PRIMARY KEY (id)
+-- cursors.cursors_pkey PRIMARY KEY (probe_id, epoch, shard)
+-- incidents.incidents_check CHECK (((status = 'resolved'::text) = (resolved_at IS NOT NULL)))
+-- incidents.incidents_pkey PRIMARY KEY (id)
+-- incidents.incidents_resolution_check CHECK ((resolution = ANY (ARRAY['auto'::text, 'manual'::text, 'paused'::text, 'corrected'::text, 'deleted'::text])))
+-- incidents.incidents_severity_check CHECK ((severity = ANY (ARRAY['minor'::text, 'major'::text, 'critical'::text])))
+-- incidents.incidents_status_check CHECK ((status = ANY (ARRAY['open'::text, 'acknowledged'::text, 'resolved'::text])))
+-- incidents.incidents_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
+-- incidents.incidents_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
+-- installation.installation_only_row_check CHECK (only_row)
+-- installation.installation_pkey PRIMARY KEY (only_row)
+-- installation.installation_shards_check CHECK (((shards >= 1) AND (shards <= 64)))
+-- join_tokens.join_tokens_pkey PRIMARY KEY (id)
+-- join_tokens.join_tokens_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
+-- join_tokens.join_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- lost_results.lost_results_pkey PRIMARY KEY (id)
+-- monitor_history.monitor_history_pkey PRIMARY KEY (monitor_id, version)
+-- monitors.monitors_confirmations_check CHECK (((confirmations >= 1) AND (confirmations <= 5)))
+-- monitors.monitors_degraded_threshold_ms_check CHECK (((degraded_threshold_ms >= 1) AND (degraded_threshold_ms <= 60000)))
+-- monitors.monitors_description_check CHECK ((length(description) <= 2000))
+-- monitors.monitors_interval_seconds_check CHECK (((interval_seconds >= 1) AND (interval_seconds <= 86400)))
+-- monitors.monitors_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- monitors.monitors_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id)
+-- monitors.monitors_pkey PRIMARY KEY (id)
+-- monitors.monitors_status_check CHECK ((status = ANY (ARRAY['UP'::text, 'DOWN'::text, 'TIMEOUT'::text, 'DEGRADED'::text, 'PARTIAL'::text, 'WARNING'::text, 'UNKNOWN'::text])))
+-- monitors.monitors_timeout_seconds_check CHECK (((timeout_seconds >= 1) AND (timeout_seconds <= 60)))
+-- monitors.monitors_url_check CHECK (((length(url) >= 1) AND (length(url) <= 2048)))
+-- monitors.monitors_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- monitors.monitors_workspace_id_id_key UNIQUE (workspace_id, id)
+-- outbox.outbox_pkey PRIMARY KEY (id)
+-- pauses.pauses_paused_by_check CHECK ((paused_by = ANY (ARRAY['self'::text, 'group'::text])))
+-- pauses.pauses_pkey PRIMARY KEY (id)
+-- probe_certificates.probe_certificates_pkey PRIMARY KEY (serial)
+-- probe_certificates.probe_certificates_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
+-- probe_ranges.probe_ranges_check CHECK (((ended_at IS NULL) OR (ended_at > started_at)))
+-- probe_ranges.probe_ranges_pkey PRIMARY KEY (id)
+-- probe_ranges.probe_ranges_status_check CHECK ((status = ANY (ARRAY['UP'::text, 'DOWN'::text, 'TIMEOUT'::text, 'DEGRADED'::text])))
+-- probe_sessions.probe_sessions_pkey PRIMARY KEY (id)
+-- probe_sessions.probe_sessions_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
+-- probes.probes_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- probes.probes_pkey PRIMARY KEY (id)
+-- probes.probes_region_check CHECK (((length(region) >= 1) AND (length(region) <= 100)))
+-- probes.probes_signing_public_key_check CHECK ((length(signing_public_key) = 32))
+-- probes.probes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- quarantines.quarantines_pkey PRIMARY KEY (id)
+-- quarantines.quarantines_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
+-- rate_limits.rate_limits_pkey PRIMARY KEY (key)
+-- rejected_batches.rejected_batches_pkey PRIMARY KEY (id)
+-- schema_migrations.schema_migrations_pkey PRIMARY KEY (number)
+-- sealed_keys.sealed_keys_pkey PRIMARY KEY (name)
+-- sessions.sessions_pkey PRIMARY KEY (id)
+-- sessions.sessions_revoked_reason_check CHECK ((revoked_reason = ANY (ARRAY['logout'::text, 'logout_all'::text, 'reuse'::text, 'password'::text])))
+-- sessions.sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- shards.shards_pkey PRIMARY KEY (shard)
+-- status_ranges.status_ranges_check CHECK (((ended_at IS NULL) OR (ended_at > started_at)))
+-- status_ranges.status_ranges_pkey PRIMARY KEY (id)
+-- status_ranges.status_ranges_status_check CHECK ((status = ANY (ARRAY['UP'::text, 'DOWN'::text, 'TIMEOUT'::text, 'DEGRADED'::text])))
+-- users.users_display_name_check CHECK ((length(display_name) <= 80))
+-- users.users_email_check CHECK (((email = lower(email)) AND (length(email) <= 254)))
+-- users.users_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'ru'::text])))
+-- users.users_pkey PRIMARY KEY (id)
+-- users.users_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'paid'::text, 'self_hosted'::text])))
+-- workspace_members.workspace_members_pkey PRIMARY KEY (workspace_id, user_id)
+-- workspace_members.workspace_members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'editor'::text, 'viewer'::text])))
+-- workspace_members.workspace_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- workspace_members.workspace_members_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+-- workspaces.workspaces_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- workspaces.workspaces_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id)
+-- workspaces.workspaces_ping_key_key UNIQUE (ping_key)
+-- workspaces.workspaces_pkey PRIMARY KEY (id)
+
+-- indexes
+-- CREATE INDEX api_keys_user ON public.api_keys USING btree (user_id)
+-- CREATE INDEX assignments_monitor ON public.assignments USING btree (monitor_id)
+-- CREATE INDEX assignments_revision ON public.assignments USING btree (probe_id, revision)
+-- CREATE INDEX audit_log_workspace ON public.audit_log USING btree (workspace_id, id)
+-- CREATE INDEX check_results_key ON ONLY public.check_results USING btree (monitor_id, e, probe_id)
+-- CREATE INDEX incidents_workspace ON public.incidents USING btree (workspace_id, started_at DESC, id DESC)
+-- CREATE INDEX monitors_changed ON public.monitors USING btree (shard, changed_xid)
+-- CREATE INDEX monitors_deleted ON public.monitors USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
+-- CREATE INDEX monitors_workspace ON public.monitors USING btree (workspace_id) WHERE (deleted_at IS NULL)
+-- CREATE INDEX outbox_done ON public.outbox USING btree (done_at) WHERE (done_at IS NOT NULL)
+-- CREATE INDEX outbox_unfinished ON public.outbox USING btree (key, id) WHERE (done_at IS NULL)
+-- CREATE INDEX pauses_monitor ON public.pauses USING btree (monitor_id, started_at)
+-- CREATE INDEX probe_certificates_probe ON public.probe_certificates USING btree (probe_id)
+-- CREATE INDEX rejected_batches_at ON public.rejected_batches USING btree (at)
+-- CREATE INDEX result_evidence_key ON public.result_evidence USING btree (monitor_id, e, probe_id)
+-- CREATE INDEX sessions_user ON public.sessions USING btree (user_id) WHERE (revoked_at IS NULL)
+-- CREATE INDEX workspace_members_user ON public.workspace_members USING btree (user_id)
+-- CREATE INDEX workspaces_owner ON public.workspaces USING btree (owner_id)
+-- CREATE UNIQUE INDEX api_keys_key_hash_key ON public.api_keys USING btree (key_hash)
+-- CREATE UNIQUE INDEX api_keys_pkey ON public.api_keys USING btree (id)
+-- CREATE UNIQUE INDEX assignments_open ON public.assignments USING btree (monitor_id, probe_id) WHERE (ended_at IS NULL)
+-- CREATE UNIQUE INDEX assignments_pkey ON public.assignments USING btree (id)
+-- CREATE UNIQUE INDEX audit_log_pkey ON public.audit_log USING btree (id)
+-- CREATE UNIQUE INDEX cursors_pkey ON public.cursors USING btree (probe_id, epoch, shard)
+-- CREATE UNIQUE INDEX incidents_open ON public.incidents USING btree (monitor_id) WHERE (status <> 'resolved'::text)
+-- CREATE UNIQUE INDEX incidents_pkey ON public.incidents USING btree (id)
+-- CREATE UNIQUE INDEX installation_pkey ON public.installation USING btree (only_row)
+-- CREATE UNIQUE INDEX join_tokens_pkey ON public.join_tokens USING btree (id)
+-- CREATE UNIQUE INDEX lost_results_pkey ON public.lost_results USING btree (id)
+-- CREATE UNIQUE INDEX monitor_history_pkey ON public.monitor_history USING btree (monitor_id, version)
+-- CREATE UNIQUE INDEX monitors_name ON public.monitors USING btree (owner_id, name) WHERE (deleted_at IS NULL)
+-- CREATE UNIQUE INDEX monitors_pkey ON public.monitors USING btree (id)
+-- CREATE UNIQUE INDEX monitors_workspace_id_id_key ON public.monitors USING btree (workspace_id, id)
+-- CREATE UNIQUE INDEX outbox_pkey ON public.outbox USING btree (id)
+-- CREATE UNIQUE INDEX pauses_open ON public.pauses USING btree (monitor_id, paused_by) WHERE (ended_at IS NULL)
+-- CREATE UNIQUE INDEX pauses_pkey ON public.pauses USING btree (id)
+-- CREATE UNIQUE INDEX probe_certificates_pkey ON public.probe_certificates USING btree (serial)
+-- CREATE UNIQUE INDEX probe_ranges_key ON public.probe_ranges USING btree (monitor_id, probe_id, started_at)
+-- CREATE UNIQUE INDEX probe_ranges_open ON public.probe_ranges USING btree (monitor_id, probe_id) WHERE (ended_at IS NULL)
+-- CREATE UNIQUE INDEX probe_ranges_pkey ON public.probe_ranges USING btree (id)
+-- CREATE UNIQUE INDEX probe_sessions_open ON public.probe_sessions USING btree (probe_id) WHERE (closed_at IS NULL)
+-- CREATE UNIQUE INDEX probe_sessions_pkey ON public.probe_sessions USING btree (id)
+-- CREATE UNIQUE INDEX probes_name ON public.probes USING btree (COALESCE(workspace_id, 0), name) WHERE (revoked_at IS NULL)
+-- CREATE UNIQUE INDEX probes_pkey ON public.probes USING btree (id)
+-- CREATE UNIQUE INDEX quarantines_open ON public.quarantines USING btree (probe_id) WHERE (ended_at IS NULL)
+-- CREATE UNIQUE INDEX quarantines_pkey ON public.quarantines USING btree (id)
+-- CREATE UNIQUE INDEX rate_limits_pkey ON public.rate_limits USING btree (key)
+-- CREATE UNIQUE INDEX rejected_batches_pkey ON public.rejected_batches USING btree (id)
+-- CREATE UNIQUE INDEX schema_migrations_pkey ON public.schema_migrations USING btree (number)
+-- CREATE UNIQUE INDEX sealed_keys_pkey ON public.sealed_keys USING btree (name)
+-- CREATE UNIQUE INDEX sessions_pkey ON public.sessions USING btree (id)
+-- CREATE UNIQUE INDEX shards_pkey ON public.shards USING btree (shard)
+-- CREATE UNIQUE INDEX status_ranges_key ON public.status_ranges USING btree (monitor_id, started_at)
+-- CREATE UNIQUE INDEX status_ranges_open ON public.status_ranges USING btree (monitor_id) WHERE (ended_at IS NULL)
+-- CREATE UNIQUE INDEX status_ranges_pkey ON public.status_ranges USING btree (id)
+-- CREATE UNIQUE INDEX users_email ON public.users USING btree (email)
+-- CREATE UNIQUE INDEX users_first_administrator ON public.users USING btree (is_administrator) WHERE (is_administrator AND (id = 1))
+-- CREATE UNIQUE INDEX users_pkey ON public.users USING btree (id)
+-- CREATE UNIQUE INDEX workspace_members_default ON public.workspace_members USING btree (user_id) WHERE is_default
+-- CREATE UNIQUE INDEX workspace_members_pkey ON public.workspace_members USING btree (workspace_id, user_id)
+-- CREATE UNIQUE INDEX workspaces_ping_key_key ON public.workspaces USING btree (ping_key)
+-- CREATE UNIQUE INDEX workspaces_pkey ON public.workspaces USING btree (id)
+
+-- policies
+-- api_keys.lookups_of_owner * using (true) with check (true)
+-- api_keys.own_api_keys * using ((user_id = current_user_id()))
+-- audit_log.audit_of_tenant * using (((workspace_id = ANY (current_workspaces())) OR (user_id = current_user_id())))
+-- audit_log.lookups_of_owner * using (true) with check (true)
+-- incidents.incidents_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- join_tokens.join_tokens_of_tenant * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
+-- monitors.monitors_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- probes.probes_visible * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
+-- sessions.lookups_of_owner * using (true) with check (true)
+-- sessions.own_sessions * using ((user_id = current_user_id()))
+-- users.lookups_of_owner * using (true) with check (true)
+-- users.own_user * using ((id = current_user_id()))
+-- workspace_members.lookups_of_owner * using (true) with check (true)
+-- workspace_members.member_rows * using (((workspace_id = ANY (current_workspaces())) OR (user_id = current_user_id())))
+-- workspaces.lookups_of_owner * using (true) with check (true)
+-- workspaces.member_workspaces * using (((id = ANY (current_workspaces())) OR (owner_id = current_user_id())))
+
+-- functions
+-- current_user_id d41d8cd98f00b204e9800998ecf8427e
+-- current_workspaces d41d8cd98f00b204e9800998ecf8427e
+-- ensure_result_partitionsfirst timestamp with time zone, last timestamp with time zone security definer dc33f9e3cd7abc9bf8e29b7481ceca0f
+-- identity_caller_of_api_keyof_hash bytea, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb, OUT read_only boolean security definer d2b9e05c33f7cb0e43bcfed743256ae6
+-- identity_caller_of_sessionof_session uuid, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_has_accounts security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_login_failedof_email text, from_address text, in_request text security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_loginof_email text, OUT user_id integer, OUT password_hash text security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_refreshof_session uuid, given_counter integer, leeway interval, idle interval, per_minute integer, from_address text, in_request text, OUT outcome text, OUT counter integer, OUT rotated_at timestamp with time zone, OUT user_id integer security definer 1a4899b6e403ee2230ffaf86da94688f
+-- identity_registernew_email text, new_password_hash text, new_plan text, new_ping_key text, may_be_first boolean, may_be_later boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer security definer 899a999950e9f40380b7acb1427d7eb2
+-- identity_session_saltof_session uuid security definer d41d8cd98f00b204e9800998ecf8427e
+
+-- grants on tables
+-- api_keys to parallax_api: INSERT, SELECT, UPDATE
+-- api_keys to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- assignments to parallax_api: INSERT, SELECT, UPDATE
+-- assignments to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- audit_log to parallax_api: INSERT, SELECT
+-- audit_log to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- check_results to parallax_api: SELECT
+-- check_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- cursors to parallax_api: SELECT
+-- cursors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- incidents to parallax_api: INSERT, SELECT, UPDATE
+-- incidents to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- installation to parallax_api: SELECT
+-- installation to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- join_tokens to parallax_api: INSERT, SELECT, UPDATE
+-- join_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- lost_results to parallax_api: SELECT
+-- lost_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- monitor_history to parallax_api: INSERT, SELECT
+-- monitor_history to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- monitors to parallax_api: INSERT, SELECT, UPDATE
+-- monitors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- outbox to parallax_api: INSERT
+-- outbox to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- pauses to parallax_api: INSERT, SELECT, UPDATE
+-- pauses to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- probe_certificates to parallax_api: INSERT, SELECT, UPDATE
+-- probe_certificates to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- probe_ranges to parallax_api: SELECT
+-- probe_ranges to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- probe_sessions to parallax_api: INSERT, SELECT, UPDATE
+-- probe_sessions to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- probes to parallax_api: INSERT, SELECT, UPDATE
+-- probes to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- quarantines to parallax_api: SELECT
+-- quarantines to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- rate_limits to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- rate_limits to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- rejected_batches to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- result_evidence to parallax_api: SELECT
+-- result_evidence to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- schema_migrations to parallax_api: SELECT
+-- schema_migrations to parallax_worker: SELECT
+-- sealed_keys to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- sessions to parallax_api: INSERT, SELECT, UPDATE
+-- sessions to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- shards to parallax_api: SELECT
+-- shards to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- status_ranges to parallax_api: SELECT
+-- status_ranges to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- users to parallax_api: INSERT, SELECT, UPDATE
+-- users to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- workspace_members to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- workspace_members to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- workspaces to parallax_api: INSERT, SELECT, UPDATE
+-- workspaces to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+
+-- grants on functions
+-- current_user_id to parallax_api
+-- current_user_id to parallax_worker
+-- current_workspaces to parallax_api
+-- current_workspaces to parallax_worker
+-- ensure_result_partitions to parallax_worker
+-- identity_caller_of_api_key to parallax_api
+-- identity_caller_of_session to parallax_api
+-- identity_has_accounts to parallax_api
+-- identity_login to parallax_api
+-- identity_login_failed to parallax_api
+-- identity_refresh to parallax_api
+-- identity_register to parallax_api
+-- identity_session_salt to parallax_api

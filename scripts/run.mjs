@@ -1,0 +1,20 @@
+// Runs a TypeScript file under the pinned Node, whichever Node the shell has: node scripts/run.mjs <file.ts> [arguments].
+// Installs the dependencies first when they are missing.
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { ensureInstalled, productNode, root } from './install.mjs';
+
+const [file, ...args] = process.argv.slice(2);
+if (file === undefined) {
+  console.error('usage: node scripts/run.mjs <file.ts> [arguments]');
+  process.exit(2);
+}
+try {
+  await ensureInstalled({ print: (line) => console.error(line) });
+  const child = spawn(productNode(), [path.resolve(root, file), ...args], { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.once('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 1));
+} catch (error) {
+  console.error(error.message);
+  process.exit(1);
+}

@@ -1,0 +1,174 @@
+import { problemSchema } from '@parallax/api-contract';
+import type { RouteContract } from '@parallax/api-contract';
+import t from 'tap';
+import type { Test } from 'tap';
+import { allRoutes } from '../../control-plane/src/app.ts';
+import type { TestAnswer, TestCall } from '../../control-plane/src/identity/testing.ts';
+import { meaningful, recipes } from './recipes.ts';
+import type { Prepared } from './recipes.ts';
+import { contractOf, nameOf, rows, trialsOf } from './table.ts';
+import type { Row } from './table.ts';
+import { openWorld } from './world.ts';
+
+/*
+ * A behaviour test of every row of the specification's table that is built: the credentials that it takes and refuses, its success
+ * status and body, its query parameters at and beyond each bound, and its identifiers.
+ */
+
+type Credentials = Pick<TestCall, 'token' | 'key'>;
+
+const world = await openWorld(t);
+const contracts = allRoutes(world.context).map((route) => route.contract);
+const built = rows.flatMap((row) => {
+  const contract = contractOf(row, contracts);
+  return contract === undefined ? [] : [{ row, contract }];
+});
+
+await t.test('the table is the specification, and what is not built is counted', async (t) => {
+  t.equal(rows.length, 188);
+  const missing = rows.filter((row) => contractOf(row, contracts) === undefined);
+  t.comment(`${built.length} of ${rows.length} endpoints are built; ${missing.length} are not:`);
+  for (const row of missing) t.comment(`not built: ${nameOf(row)}`);
+  t.same(
+    built.map(({ row }) => nameOf(row)).filter((name) => recipes[name] === undefined),
+    [],
+    'every row that is built has a recipe here',
+  );
+  t.same(
+    Object.keys(recipes).filter((name) => !built.some(({ row }) => nameOf(row) === name)),
+    [],
+    'what once was built stays built',
+  );
+});
+
+for (const { row, contract } of built) {
+  await t.test(nameOf(row), async (t) => {
+    const prepared = await prepare(row);
+    await refusesOthers(t, row, prepared);
+    // Reading changes nothing, so one preparation serves all reads; each write needs its own.
+    for (const credentials of acceptedBy(row)) {
+      await succeeds(t, row, contract, credentials, row.method === 'GET' ? prepared : await prepare(row));
+    }
+    for (const name of Object.keys(row.query ?? {})) await keepsBounds(t, row, name, prepared);
+    await judgesIdentifiers(t, row, prepared);
+  });
+}
+
+async function prepare(row: Row): Promise<Prepared> {
+  const recipe = recipes[nameOf(row)];
+  if (recipe === undefined) throw new Error(`no recipe for ${nameOf(row)}`);
+  return recipe(world);
+}
+
+function call(row: Row, prepared: Prepared, credentials: Credentials, query = ''): Promise<TestAnswer> {
+  const { path, body } = prepared;
+  return world.call(row.method, path + query, { ...credentials, ...(body === undefined ? {} : { body }) });
+}
+
+function acceptedBy(row: Row): Credentials[] {
+  switch (row.auth) {
+    case 'none':
+    case 'x-secret-header':
+      return [{}];
+    case 'bearer':
+      return [{ token: world.token }];
+    case 'api-key-or-bearer':
+      return [{ token: world.token }, { key: world.apiKey }];
+  }
+}
+
+async function succeeds(
+  t: Test,
+  row: Row,
+  contract: RouteContract,
+  credentials: Credentials,
+  prepared: Prepared,
+): Promise<void> {
+  const own = prepared.token === undefined ? credentials : { token: prepared.token };
+  const answer = await call(row, prepared, own);
+  const status = statusOf(row, contract);
+  const kind = own.key === undefined ? (own.token === undefined ? 'nothing' : 'an access token') : 'an API key';
+  if (!t.equal(answer.status, status, `${status} with ${kind}`)) t.comment(JSON.stringify(answer.body).slice(0, 1_000));
+  t.equal(contract.success.status, status, 'the contract names the same status');
+  t.equal(answer.headers.get('cache-control'), 'no-store');
+  if (contract.success.answer === undefined) {
+    t.same(answer.body, {}, 'no body');
+    return;
+  }
+  const parsed = contract.success.answer.safeParse(answer.body);
+  t.ok(parsed.success, `the body fits the contract ${parsed.success ? '' : parsed.error.message}`);
+  t.same(parsed.data, answer.body, 'and holds nothing beside it');
+}
+
+/** What the specification names; where it names none: 204 for a deletion, 200 or (for what creates) 201. */
+function statusOf(row: Row, contract: RouteContract): number {
+  if (row.success !== undefined) return row.success;
+  if (row.method === 'DELETE') return 204;
+  return row.method === 'POST' && contract.success.status === 201 ? 201 : 200;
+}
+
+async function refusesOthers(t: Test, row: Row, prepared: Prepared): Promise<void> {
+  if (row.auth === 'none' || row.auth === 'x-secret-header') return;
+  const refusals: [string, Credentials, number][] = [
+    ['no credentials', {}, 401],
+    ['a token that is none', { token: 'eyJhbGciOiJub25lIn0.e30.' }, 401],
+    ['a key that is none', { key: 'plx_00000000000000000000000000000000' }, 401],
+  ];
+  if (row.auth === 'bearer') refusals.push(['an API key', { key: world.apiKey }, 403]);
+  for (const [what, credentials, status] of refusals) {
+    const answer = await call(row, prepared, credentials);
+    isProblem(t, answer, status, `${what} is ${status}`);
+    if (status === 401) t.ok(answer.headers.get('www-authenticate'), 'with WWW-Authenticate');
+  }
+}
+
+async function keepsBounds(t: Test, row: Row, name: string, prepared: Prepared): Promise<void> {
+  const parameter = row.query?.[name];
+  if (parameter === undefined) return;
+  const [credentials = {}] = acceptedBy(row);
+  const ask = (value: string) => call(row, prepared, credentials, `?${name}=${encodeURIComponent(value)}`);
+  for (const { value, isTaken } of trialsOf(parameter)) {
+    const answer = await ask(value);
+    const shown = value.length > 40 ? `${value.length} characters` : value;
+    if (isTaken) {
+      t.equal(answer.status, row.success ?? 200, `${name}=${shown} is taken`);
+      continue;
+    }
+    isProblem(t, answer, 422, `${name}=${shown} is 422`);
+    t.match(answer.body['errors'], [{ in: 'query', path: name }], `and says that it is ${name}`);
+  }
+  const meaning = meaningful[name];
+  if (meaning !== undefined) t.equal((await ask(meaning(world))).status, row.success ?? 200, `${name} of the own`);
+  if (parameter.default !== undefined) await hasDefault(t, row, name, String(parameter.default), prepared);
+}
+
+/** Leaving a parameter out and giving its default is one and the same. */
+async function hasDefault(t: Test, row: Row, name: string, value: string, prepared: Prepared): Promise<void> {
+  const [credentials = {}] = acceptedBy(row);
+  const left = await call(row, prepared, credentials);
+  const given = await call(row, prepared, credentials, `?${name}=${encodeURIComponent(value)}`);
+  t.same(withoutClock(given.body), withoutClock(left.body), `${name} is ${value} when left out`);
+  if (name === 'page' || name === 'page_size') t.equal(left.body[name], Number(value));
+}
+
+/** The bounds of a timeline move with the clock. */
+function withoutClock(body: Record<string, unknown>): Record<string, unknown> {
+  const { from: _from, to: _to, ...rest } = body;
+  return rest;
+}
+
+async function judgesIdentifiers(t: Test, row: Row, prepared: Prepared): Promise<void> {
+  if (!row.path.includes('{')) return;
+  const [credentials = {}] = acceptedBy(row);
+  const at = (id: string) => call(row, { ...prepared, path: row.path.replace(/\{[^}]+\}/, id) }, credentials);
+  for (const id of ['0', '-1', '2147483648', 'abc', '1.5', '1e3'])
+    isProblem(t, await at(id), 422, `the identifier ${id} is 422`);
+  isProblem(t, await at('2147483647'), 404, 'an identifier of nothing is 404');
+  isProblem(t, await at('%zz'), 404, 'bad percent-encoding is 404');
+}
+
+function isProblem(t: Test, answer: TestAnswer, status: number, message: string): void {
+  t.equal(answer.status, status, message);
+  t.match(answer.headers.get('content-type'), /^application\/problem\+json/);
+  t.ok(problemSchema.safeParse(answer.body).success, 'the body is a problem');
+}

@@ -1,0 +1,74 @@
+import type { TestContext } from '@parallax/testkit';
+import { natsServer, quietLog } from '@parallax/testkit';
+import { createServer } from 'node:http';
+import { capabilities } from '../../control-plane/src/capabilities.ts';
+import { testApi } from '../../control-plane/src/identity/testing.ts';
+import type { TestAnswer, TestApi, TestCall } from '../../control-plane/src/identity/testing.ts';
+import { connectBus } from '../../control-plane/src/platform/bus/nats-bus.ts';
+
+/** The whole API in one process over a real database and a real broker, with one account and what belongs to it. */
+export type World = TestApi & {
+  readonly token: string;
+  readonly apiKey: string;
+  readonly workspaceId: number;
+  /** A web server that answers 200. */
+  readonly target: string;
+  /** Calls as the account and expects success. */
+  readonly make: (method: string, path: string, body?: unknown) => Promise<TestAnswer>;
+  readonly monitor: () => Promise<number>;
+  /** Something new each time, for names and addresses. */
+  readonly unique: () => number;
+};
+
+export async function openWorld(t: TestContext): Promise<World> {
+  const nats = await natsServer(t);
+  const bus = await connectBus({ servers: nats.url, name: 'contract', log: quietLog });
+  t.teardown(() => bus.close());
+  const api = await testApi(t, { capabilities, context: { bus, allowedPrivateTargets: ['127.0.0.0/8'] } });
+  const account = await api.account('contract@example.com');
+  const token = account.accessToken;
+  const make = async (method: string, path: string, body?: unknown): Promise<TestAnswer> => {
+    const call: TestCall = { token, ...(body === undefined ? {} : { body }) };
+    const answer = await api.call(method, path, call);
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer;
+  };
+  const workspaces = (await make('GET', '/api/v1/workspaces')).body['workspaces'] as { id: number }[];
+  const workspaceId = workspaces[0]?.id ?? 0;
+  const apiKey = String((await make('POST', '/api/v1/api-keys', { name: 'contract' })).body['key']);
+  const target = await webServer(t);
+  let counter = 0;
+  const unique = () => (counter += 1);
+  return {
+    ...api,
+    token,
+    apiKey,
+    workspaceId,
+    target,
+    make,
+    unique,
+    monitor: async () => {
+      const made = await make('POST', '/api/v1/monitors', {
+        workspace_id: workspaceId,
+        name: `contract ${unique()}`,
+        url: target,
+      });
+      return Number(made.body['id']);
+    },
+  };
+}
+
+async function webServer(t: TestContext): Promise<string> {
+  const server = createServer((_request, response) => response.end('ok'));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  t.teardown(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      }),
+  );
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`;
+}

@@ -1,0 +1,13 @@
+/** What a bench found. The keys go into the JSON as they are; `text` is for people. */
+export type Figures = Readonly<Record<string, number>>;
+
+export type Bench = {
+  readonly name: string;
+  readonly summary: string;
+  readonly run: (say: (line: string) => void) => Promise<{ readonly figures: Figures; readonly table: readonly (readonly [string, string])[] }>;
+};
+
+export function formatTable(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([label]) => label.length));
+  return rows.map(([label, value]) => `${label.padEnd(width)}  ${value}`).join('\n');
+}
