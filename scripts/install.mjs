@@ -103,8 +103,11 @@ function isOptional(entry) {
   return entry.optional === true || entry.devOptional === true || entry.peer === true;
 }
 
+function print(line) {
+  console.error(line);
+}
+
 async function main() {
-  const print = (line) => console.error(line);
   await ensureInstalled({ print });
   if (!process.argv.includes('--for-tests')) return;
   const { tapReady } = await import('./tap-ready.mjs');

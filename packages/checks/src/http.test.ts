@@ -231,6 +231,10 @@ void t.test('on another origin nothing of the monitor goes along', async (t) => 
 
 void t.test('secrets of the monitor are in no outcome, however the server sends them back', async (t) => {
   const { url } = await site(t, (request, response) => {
+    if (request.url === '/moved') {
+      response.writeHead(302, { Location: `/?echo=${request.headers.authorization?.slice(7) ?? ''}` }).end();
+      return;
+    }
     const all = JSON.stringify(request.headers);
     const basic = Buffer.from((request.headers.authorization ?? '').replace('Basic ', ''), 'base64').toString();
     response.writeHead(500, all.replaceAll('"', "'").slice(0, 200), {
@@ -241,6 +245,8 @@ void t.test('secrets of the monitor are in no outcome, however the server sends 
       `${all} ${basic} ${encodeURIComponent(basic)} ${basic.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}`,
     );
   });
+  const steps: string[] = [];
+  const trace = (step: string, detail: string) => steps.push(`${step} ${detail}`);
   const canaries = [
     's3cr"et&pass',
     'bearercanary',
@@ -256,10 +262,11 @@ void t.test('secrets of the monitor are in no outcome, however the server sends 
       secret_headers: { 'X-Key': 'keycanary' },
       headers: { Cookie: 'a=cookiecanary; b=2' },
     },
-    { trace: () => undefined },
+    { trace },
   );
   const two = await check(url(), { bearer_token: 'bearercanary', headers: { 'x-api-key': 'keycanary' } });
-  const said = JSON.stringify([one, two]);
+  const moved = await check(url('/moved'), { bearer_token: 'bearercanary' }, { trace });
+  const said = JSON.stringify([one, two, moved, steps]);
   t.match(said, /redacted/);
   for (const canary of canaries)
     for (const form of [canary, encodeURIComponent(canary), JSON.stringify(canary).slice(1, -1)])

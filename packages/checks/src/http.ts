@@ -3,6 +3,7 @@ import { Exchange } from './http/exchange.ts';
 import { headerOf } from './http/body.ts';
 import { isRedirect, maxRedirects, nextHop, type Hop, writeRequest, type WireRequest } from './http/request.ts';
 import { defaultLimits, ResponseParser } from './http/response-parser.ts';
+import { createRedactor } from './http/secrets.ts';
 import { httpSettings, type HttpSettings, statusExpected } from './http/settings.ts';
 import { evidenceBytes, judgeResponse, outcomeOf, type Progress } from './http/verdict.ts';
 import { dial, locate } from './net/dial.ts';
@@ -105,7 +106,7 @@ async function follow(
     if (typeof next === 'string') return failed('http_redirect', next);
     if (progress.redirects >= maxRedirects) return failed('http_redirect', `More than ${maxRedirects} redirects.`);
     progress.redirects += 1;
-    context.trace?.('redirect', next.url.href);
+    context.trace?.('redirect', createRedactor(settings).text(next.url.href));
     hop = next;
     request = writeRequest(hop, settings, context.userAgent);
   }
@@ -165,8 +166,7 @@ async function visit(
   progress.parser = parser;
   add(progress, 'first_byte', exchanged.firstByteUs);
   add(progress, 'transfer', exchanged.transferUs);
-  if (parser.head !== undefined)
-    context.trace?.('answer', `${parser.head.status} ${parser.head.statusText}, ${parser.bodyBytes} bytes`);
+  if (parser.head !== undefined) context.trace?.('answer', `${parser.head.status}, ${parser.bodyBytes} bytes of body`);
   return exchanged.failure;
 }
 

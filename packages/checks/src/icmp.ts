@@ -8,7 +8,7 @@ import { type HostPort, parseHostPort } from './net/host.ts';
 import type { CheckOutcome, Evidence, Phases } from './outcome.ts';
 
 /** Settings of `icmp` and `ping`. Loss is in percent of the packets sent. */
-export const icmpSettings = z
+const icmpSettings = z
   .strictObject({
     /** Packets per check. */
     count: z.int().min(1).max(10).default(4),

@@ -10,7 +10,7 @@ import type { CheckOutcome, Phases } from './outcome.ts';
 const versions = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const;
 
 /** Settings of `ssl` and `tls`. */
-export const sslSettings = z.strictObject({
+const sslSettings = z.strictObject({
   /** Whether the chain, the dates and the name have to be right. Without it only what is pinned or asked for below counts. */
   verify_tls: z.boolean().default(true),
   /** Days before the end of the certificate from which on the check warns; 0 switches it off. */

@@ -125,7 +125,7 @@ async function withdraw(place: string, claim: Claim): Promise<void> {
   await close(claim.server);
   try {
     rmdirSync(place);
-    if (path.dirname(place).startsWith(sharedPlace)) rmdirSync(path.dirname(place));
+    if (isBelowSharedPlace(place)) rmdirSync(path.dirname(place));
   } catch {
     // Others are there, or it is gone already.
   }
@@ -143,6 +143,11 @@ function lockPlace(folder: string, name: string): string {
     throw new Error(`${base} must be a folder of uid ${owner} with mode 0700, because it holds the lock of ${folder}`);
   }
   return path.join(base, `${createHash('sha256').update(folder).digest('hex').slice(0, 24)}.${name}`);
+}
+
+/** Only there does the folder of a lock have such a name. */
+function isBelowSharedPlace(place: string): boolean {
+  return place.startsWith(sharedPlace) && /^[0-9a-f]{24}\./.test(path.basename(place));
 }
 
 function isClaim(name: string): boolean {

@@ -14,7 +14,7 @@ export function leakGuard(t: FailingTestContext): void {
   t.teardown(async () => {
     let leaked = newSince(before, openResources());
     for (const startedMs = performance.now(); leaked.length > 0 && performance.now() - startedMs < graceMs; ) {
-      await sleep(20, undefined, { ref: false });
+      await sleep(20);
       leaked = newSince(before, openResources());
     }
     if (leaked.length > 0) t.fail(`left open: ${leaked.join(', ')}`);

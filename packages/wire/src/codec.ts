@@ -59,16 +59,25 @@ export function packFlags(kind: CheckKind, outcome: Outcome, source: FailureSour
   return checkKinds.indexOf(kind) | (outcomes.indexOf(outcome) << 2) | (sourceBits << 6);
 }
 
-/** The reverse of `packFlags` for the low eight bits; undefined for a number that no agent of this version writes. */
-export function unpackFlags(
-  flags: number,
-): { kind: CheckKind; outcome: Outcome; source: FailureSource | undefined } | undefined {
+/** The reverse of `packFlags` for eight bits; undefined for a number that no agent of this version writes. */
+export function unpackFlags(flags: number): UnpackedFlags | undefined {
+  return unpacked[flags];
+}
+
+type UnpackedFlags = {
+  readonly kind: CheckKind;
+  readonly outcome: Outcome;
+  readonly source: FailureSource | undefined;
+};
+
+// Made once: the ingest asks for every result.
+const unpacked = Array.from({ length: 256 }, (_, flags): UnpackedFlags | undefined => {
   const kind = checkKinds[flags & 3];
   const outcome = outcomes[(flags >> 2) & 15];
   const sourceBits = (flags >> 6) & 3;
   if (kind === undefined || outcome === undefined) return undefined;
   return { kind, outcome, source: sourceBits === 0 ? undefined : failureSources[sourceBits - 1] };
-}
+});
 
 const plusOne = (value: number | undefined): number => (value === undefined ? 0 : value + 1);
 const minusOne = (value: number | undefined): number | undefined =>
@@ -194,7 +203,7 @@ export function decodeBatch(bytes: Uint8Array): DecodedBatch | { readonly refuse
   for (let index = 0; index < count; index += 1) {
     effectiveUs += Number(batch.deltaUs[index]);
     const flags = unpackFlags(batch.flags[index] ?? 0);
-    if (flags === undefined || (batch.flags[index] ?? 0) > 255) return { refused: 'unknown outcome or kind' };
+    if (flags === undefined) return { refused: 'unknown outcome or kind' };
     if (!(effectiveUs >= earliestUs && effectiveUs < latestUs)) return { refused: 'effective time out of range' };
     const monitorId = batch.monitorId[index] ?? 0;
     const probeRevision = batch.probeRevision[index] ?? 0;
@@ -209,7 +218,9 @@ export function decodeBatch(bytes: Uint8Array): DecodedBatch | { readonly refuse
       monitorId,
       effectiveUs,
       probeRevision,
-      ...flags,
+      kind: flags.kind,
+      outcome: flags.outcome,
+      source: flags.source,
       error,
       freshS,
       totalUs,

@@ -69,7 +69,7 @@ void t.test('a delta that is known does nothing; an old removal does not undo a 
   };
   t.match(applyDelta(known, removedLater), { removed: [1], set: [] });
   const tooOld = { changed: [anAssignment({ monitorId: 2, revision: 9n })], removed: [], revision: 12n };
-  t.match(applyDelta(known, tooOld), { set: [] }, 'an entry that was already known, and removed since');
+  t.strictSame(applyDelta(known, tooOld)?.set, [], 'an entry that was already known, and removed since');
   t.end();
 });
 

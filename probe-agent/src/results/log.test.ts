@@ -1,4 +1,5 @@
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { leakGuard } from '@parallax/testkit';
 import fc from 'fast-check';
@@ -91,6 +92,42 @@ void t.test('an epoch is never used again: not when the clock goes back, not whe
   t.equal(wiped.epoch, 3_000);
   t.equal(wiped.openEpoch(), 3_001);
   await wiped.close();
+});
+
+void t.test('an epoch is remembered also when its segments are gone', async (t) => {
+  const folder = scratchFolder(t);
+  const first = await openLog(folder, { wallMs: () => 2_000 });
+  await first.close();
+  for (const name of segmentsIn(folder)) rmSync(path.join(folder, name));
+  const second = await openLog(folder, { wallMs: () => 1_000 });
+  t.equal(second.epoch, 2_001);
+  await second.close();
+});
+
+void t.test('nothing is announced before it was synced to the disk', async (t) => {
+  const folder = scratchFolder(t);
+  const probe = await open(path.join(folder, 'probe'), 'w');
+  const prototype = Object.getPrototypeOf(probe) as { datasync: () => Promise<void> };
+  await probe.close();
+  const { datasync } = prototype;
+  let isSynced = false;
+  prototype.datasync = async function (this: unknown) {
+    await Reflect.apply(datasync, this, []);
+    isSynced = true;
+  };
+  t.teardown(() => {
+    prototype.datasync = datasync;
+  });
+  const log = await openLog(path.join(folder, 'log'));
+  t.teardown(() => log.close());
+  const seen: boolean[] = [];
+  log.onSynced(() => seen.push(isSynced));
+  for (let round = 0; round < 3; round += 1) {
+    isSynced = false;
+    log.append(0, 1, aResult(round + 1));
+    await log.flush();
+  }
+  t.strictSame(seen, [true, true, true]);
 });
 
 void t.test('segments go when all of them is acknowledged', async (t) => {

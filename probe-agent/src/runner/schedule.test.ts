@@ -25,6 +25,7 @@ class World {
   verdict: (id: number, atMs: number) => Verdict = () => 'good';
   #running: { slot: Slot; kind: 'scheduled' | 'recheck'; endMs: number }[] = [];
   mostInFlight = 0;
+  readonly #lives = new Map<number, number>();
 
   constructor(limits: Partial<ScheduleLimits> = {}) {
     this.schedule = new Schedule({
@@ -33,7 +34,14 @@ class World {
       actions: {
         start: (slot, kind) => {
           const endMs = this.nowMs + this.durationMs(slot.monitor.id);
-          this.started.push({ id: slot.monitor.id, kind, atMs: this.nowMs, endMs, host: slot.monitor.host });
+          this.started.push({
+            life: this.#lives.get(slot.monitor.id) ?? 0,
+            id: slot.monitor.id,
+            kind,
+            atMs: this.nowMs,
+            endMs,
+            host: slot.monitor.host,
+          });
           this.#running.push({ slot, kind, endMs });
           this.mostInFlight = Math.max(this.mostInFlight, this.#running.length);
         },
@@ -44,6 +52,11 @@ class World {
 
   add(id: number, changes: Partial<ScheduledMonitor> = {}, first: FirstCheck = 'on_phase'): void {
     this.schedule.set({ id, intervalMs: 10_000, host: `host-${id}`, confirmations: 2, ...changes }, this.nowMs, first);
+  }
+
+  remove(id: number): void {
+    this.schedule.remove(id);
+    this.#lives.set(id, (this.#lives.get(id) ?? 0) + 1);
   }
 
   /** Lets time pass as the agent's timer would; `stoppedMs` first passes without anything running. */
@@ -134,20 +147,26 @@ void t.test(
     const world = new World();
     world.durationMs = () => 3_000;
     world.verdict = () => 'failing';
-    world.add(1, {}, 'at_once');
+    world.add(1, { intervalMs: 600_000 }, 'at_once');
     world.pass(100);
-    world.add(1, { host: 'other' }, 'at_once');
+    world.add(1, { intervalMs: 600_000, host: 'other' }, 'at_once');
     world.pass(3_500);
     t.equal(world.of(1).length, 2);
     t.equal(world.of(1)[1]?.host, 'other');
     t.ok((world.of(1)[1]?.atMs ?? 0) - startMs <= 3_100);
+    world.pass(20_000);
+    t.equal(
+      world.of(1)[2]?.kind,
+      'recheck',
+      'the failure of the old configuration is not counted with that of the new one',
+    );
     t.end();
   },
 );
 
 void t.test('a removed monitor is not checked any more', (t) => {
   const world = new World();
-  world.add(1, {}, 'at_once');
+  world.add(1, { intervalMs: 600_000 }, 'at_once');
   world.pass(10);
   world.schedule.remove(1);
   world.pass(60_000);
@@ -243,12 +262,13 @@ void t.test(
 
 void t.test('a neutral outcome neither extends nor ends a streak', (t) => {
   const world = new World();
-  const verdicts: Verdict[] = ['failing', 'neutral', 'failing'];
-  world.verdict = () => verdicts.shift() ?? 'good';
-  world.add(1, { intervalMs: 10_000, confirmations: 3 }, 'at_once');
-  world.pass(60_000);
-  const rechecks = world.of(1).filter((each) => each.kind === 'recheck');
-  t.equal(rechecks.length, 2, 'one after each failure below the confirmations');
+  const verdicts: Verdict[] = ['failing', 'neutral'];
+  world.verdict = () => verdicts.shift() ?? 'failing';
+  world.add(1, { intervalMs: 60_000, confirmations: 2 }, 'at_once');
+  world.pass(150_000);
+  const kinds = world.of(1).map((each) => each.kind);
+  t.strictSame(kinds.slice(0, 3), ['scheduled', 'recheck', 'scheduled']);
+  t.equal(kinds.filter((kind) => kind === 'recheck').length, 1, 'the failure after it confirms the first one');
   t.end();
 });
 
@@ -324,7 +344,7 @@ void t.test('whatever happens: limits hold, no monitor runs twice at once, and n
           else if (each.kind === 'stop') world.stop(each.ms);
           else if (each.kind === 'add')
             world.add(each.id, { intervalMs: each.intervalS * 1_000, host: `host-${each.id % 3}` }, each.first);
-          else if (each.kind === 'remove') world.schedule.remove(each.id);
+          else if (each.kind === 'remove') world.remove(each.id);
           else if (each.kind === 'ask') world.schedule.askRecheck(each.id, world.nowMs);
           else {
             world.nowMs += each.ms;
@@ -338,13 +358,15 @@ void t.test('whatever happens: limits hold, no monitor runs twice at once, and n
             (other) =>
               other !== one &&
               other.id === one.id &&
+              other.life === one.life &&
               other.atMs >= one.atMs &&
               other.atMs < one.endMs &&
               other.atMs !== one.atMs,
           ),
         );
         started += world.started.length;
-        const twice = new Set(world.started.map((each) => `${each.id}/${each.atMs}`)).size !== world.started.length;
+        const twice =
+          new Set(world.started.map((each) => `${each.id}/${each.life}/${each.atMs}`)).size !== world.started.length;
         return (
           world.mostInFlight <= maxInFlight &&
           world.schedule.inFlight === 0 &&

@@ -216,6 +216,12 @@ t.test(
     const [first = 0] = await makeProbes(database, [{ name: 'first', region: 'eu' }]);
     t.ok((await rebalanceAll(database.worker)) > 0);
     t.ok((await wantedSet(first)).has(monitorId));
+    const slow = new Agent(first);
+    await slow.connect(1);
+    await makeMonitors(database, owner, 5);
+    await rebalanceAll(database.worker);
+    await slow.catchUp(1);
+    t.same(sorted(slow.held), sorted(await wantedSet(first)), 'seats that were written together each have a revision');
     const [second = 0] = await makeProbes(database, [{ name: 'second', region: 'eu' }]);
     await rebalanceAll(database.worker);
     t.ok((await wantedSet(second)).has(monitorId));

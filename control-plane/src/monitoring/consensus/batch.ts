@@ -252,14 +252,14 @@ function quorumOf(policy: ConfigurationEvent['policy'], n: number): number {
   return Math.max(1, Math.min(n, Math.floor(policy)));
 }
 
+const nobody = (rule: Rule) => ({ status: 'UNKNOWN', evidence: { rule, quorum: 0, voters: [], missing: [] } }) as const;
+
 /** Rules 4 and 5 at one instant. */
 function statusAt(
   inputs: MonitorInputs,
   held: readonly HeldVote[],
   t: number,
 ): { status: Status; evidence: RangeEvidence } {
-  const nobody = (rule: Rule) =>
-    ({ status: 'UNKNOWN', evidence: { rule, quorum: 0, voters: [], missing: [] } }) as const;
   if (t < startOf(inputs)) return nobody('not_started');
   if (isPaused(inputs, t)) return nobody('paused');
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ranges, timeline } from './batch.ts';
-import { at, inputsOf, result, seats, told } from './test-support.ts';
+import { at, Ingester, inputsOf, result, seats, told } from './test-support.ts';
 import type { Assignment, MonitorInputs, Policy, StoredResult } from './types.ts';
 
 /*
@@ -14,7 +14,6 @@ type Example = {
   readonly results: readonly StoredResult[];
   /** The timeline from 0 on. */
   readonly told: string;
-  readonly untilS?: number;
 };
 
 const three = (seconds: number, outcome: StoredResult['outcome'], changes: Partial<StoredResult> = {}) =>
@@ -174,6 +173,18 @@ const examples: Record<string, readonly Example[]> = {
       },
       results: [result(1, 0, 'ok'), result(1, 60, 'fail'), result(1, 120, 'fail'), result(1, 180, 'fail')],
       told: 'UP 0–60, DOWN 60–300',
+    },
+    {
+      says: 'what is confirmed stays so when more confirmations are asked for later',
+      inputs: {
+        ...one,
+        configurations: [
+          { fromUs: at(0), probeRevision: 1, confirmations: 2, policy: 'majority' },
+          { fromUs: at(130), probeRevision: 1, confirmations: 5, policy: 'majority' },
+        ],
+      },
+      results: [result(1, 0, 'ok'), result(1, 60, 'timeout'), result(1, 120, 'timeout'), result(1, 180, 'fail')],
+      told: 'UP 0–60, TIMEOUT 60–180, DOWN 180–300',
     },
   ],
   'rule 4: the quorum': [
@@ -383,8 +394,10 @@ const examples: Record<string, readonly Example[]> = {
 
 /** PARTIAL and WARNING are told apart here by their own tests; in the tables they are what is stored. */
 function storedForm(inputs: MonitorInputs, results: readonly StoredResult[], untilS: number): string {
-  const { segments } = timeline(inputs, results, at(0), at(untilS));
-  const runs = ranges(segments);
+  return withGaps(ranges(timeline(inputs, results, at(0), at(untilS)).segments), untilS);
+}
+
+function withGaps(runs: readonly { fromUs: number; toUs: number; status: string }[], untilS: number): string {
   const whole: { fromUs: number; toUs: number; status: string }[] = [];
   let fromUs = at(0);
   for (const run of runs) {
@@ -396,15 +409,36 @@ function storedForm(inputs: MonitorInputs, results: readonly StoredResult[], unt
   return told(whole);
 }
 
+function incrementalForm(inputs: MonitorInputs, results: readonly StoredResult[], untilS: number): string {
+  const ingester = new Ingester(inputs, at(0));
+  for (const row of [...results].sort((a, b) => a.eUs - b.eUs)) {
+    ingester.advance(row.eUs);
+    ingester.apply([row]);
+    ingester.take();
+  }
+  ingester.advance(at(untilS));
+  ingester.take();
+  return withGaps(
+    ingester.ranges.of(null).map((range) => ({
+      fromUs: range.startedUs,
+      toUs: range.endedUs ?? at(untilS),
+      status: range.status,
+    })),
+    untilS,
+  );
+}
+
 for (const [rule, list] of Object.entries(examples)) {
-  t.test(rule, async (t) => {
+  void t.test(rule, async (t) => {
     for (const example of list) {
-      t.equal(storedForm(inputsOf(example.inputs), example.results, example.untilS ?? 300), example.told, example.says);
+      const inputs = inputsOf(example.inputs);
+      t.equal(storedForm(inputs, example.results, 300), example.told, example.says);
+      t.equal(incrementalForm(inputs, example.results, 300), example.told, `${example.says} (result by result)`);
     }
   });
 }
 
-t.test('PARTIAL and WARNING are statuses of their own and DEGRADED in what is stored', async (t) => {
+void t.test('PARTIAL and WARNING are statuses of their own and DEGRADED in what is stored', async (t) => {
   const inputs = inputsOf(configuration(1));
   const results = [
     result(1, 0, 'warn'),
@@ -418,7 +452,7 @@ t.test('PARTIAL and WARNING are statuses of their own and DEGRADED in what is st
   t.equal(told(ranges(segments)), 'DEGRADED 0–60, UP 60–100');
 });
 
-t.test('each voter has its own timeline, whatever the others say', async (t) => {
+void t.test('each voter has its own timeline, whatever the others say', async (t) => {
   const results = [...three(0, 'ok'), result(2, 60, 'fail'), result(2, 70, 'fail'), result(3, 60, 'probe_error')];
   const { perVoter } = timeline(inputsOf(), results, at(0), at(100));
   t.equal(told(perVoter.get(1) ?? []), 'UP 0–100');
@@ -426,7 +460,7 @@ t.test('each voter has its own timeline, whatever the others say', async (t) => 
   t.equal(told(perVoter.get(3) ?? []), 'UP 0–60, UNKNOWN 60–100');
 });
 
-t.test('a range says which rule applied, who voted what since when, and who was missing', async (t) => {
+void t.test('a range says which rule applied, who voted what since when, and who was missing', async (t) => {
   const results = [
     ...three(0, 'ok'),
     result(2, 60, 'timeout', { error: 21 }),
@@ -447,7 +481,7 @@ t.test('a range says which rule applied, who voted what since when, and who was 
   });
 });
 
-t.test('evidence says when a quorum is out of reach', async (t) => {
+void t.test('evidence says when a quorum is out of reach', async (t) => {
   const inputs = inputsOf(configuration(1));
   const { segments } = timeline(inputs, [result(2, 10, 'fail', { error: 20 })], at(0), at(100));
   t.same(segments.at(-1)?.evidence, {
@@ -459,13 +493,13 @@ t.test('evidence says when a quorum is out of reach', async (t) => {
   });
 });
 
-t.test('of two rows of one voter and instant the same one counts in any order', async (t) => {
+void t.test('of two rows of one voter and instant the same one counts in any order', async (t) => {
   const inputs = inputsOf({ ...one, ...configuration(1) });
   const rows = [result(1, 0, 'ok'), result(1, 0, 'fail'), result(1, 0, 'fail', { error: 20 })];
   const orders = [rows, [...rows].reverse(), [rows[1], rows[2], rows[0]].flatMap((row) => row ?? [])];
   for (const order of orders) t.equal(told(timeline(inputs, order, at(0), at(100)).segments), 'DOWN 0–100');
 });
 
-t.test('an empty window has no segment', async (t) => {
+void t.test('an empty window has no segment', async (t) => {
   t.same(timeline(inputsOf(), three(0, 'ok'), at(50), at(50)).segments, []);
 });

@@ -131,10 +131,13 @@ export function rangeStatusOf(status: Status): RangeStatus | null {
   switch (status) {
     case 'UNKNOWN':
       return null;
+    case 'DEGRADED':
     case 'PARTIAL':
     case 'WARNING':
       return 'DEGRADED';
-    default:
+    case 'UP':
+    case 'DOWN':
+    case 'TIMEOUT':
       return status;
   }
 }

@@ -35,7 +35,7 @@ const isDown = (status: Status | undefined) => status === 'DOWN' || status === '
 const farApart = ['eu', 'us', 'ap', 'sa', 'af'];
 
 function holds<T extends [unknown, ...unknown[]]>(name: string, property: fc.IProperty<T>): void {
-  t.test(name, async () => {
+  void t.test(name, async () => {
     fc.assert(property, { numRuns });
   });
 }

@@ -12,6 +12,8 @@ export type History = {
   readonly arrivals: readonly Arrival[];
   /** How much later than its effective time a change of the inputs is known. */
   readonly knownAfterS: number;
+  /** Whether the ends of intervals are known from their beginning on. */
+  readonly endsKnown: boolean;
   readonly restarts: readonly { readonly atS: number; readonly backS: number }[];
   /** Applied results are taken when this many applies have gathered. */
   readonly takeEvery: number;
@@ -35,7 +37,7 @@ const mostly = <T>(usual: fc.Arbitrary<T>, seldom: fc.Arbitrary<T>): fc.Arbitrar
 /** Runs of one outcome, so that streaks come about and end. */
 const outcomeRun = fc.tuple(
   fc.constantFrom<Outcome>('ok', 'ok', 'fail', 'fail', 'timeout', 'slow', 'warn', 'probe_error', 'skipped'),
-  fc.integer({ min: 1, max: 4 }),
+  mostly(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 5, max: 14 })),
 );
 const outcomes = fc
   .array(outcomeRun, { minLength: 1, maxLength: 9 })
@@ -53,7 +55,7 @@ const step = fc.record({
 });
 
 function streamOf(voter: number, revisionAt: (t: number) => number): fc.Arbitrary<Arrival[]> {
-  return fc.tuple(outcomes, fc.array(step, { minLength: 36, maxLength: 36 })).map(([own, steps]) => {
+  return fc.tuple(outcomes, fc.array(step, { minLength: 126, maxLength: 126 })).map(([own, steps]) => {
     let s = voter;
     return own.map((outcome, index): Arrival => {
       const { gapS, freshS, kind, stale, delayS, againS, tooLate, error } = steps[index] ?? fail();
@@ -130,6 +132,7 @@ export const arbitraryHistory: fc.Arbitrary<History> = inputs.chain((given) => {
     inputs: fc.constant(given),
     arrivals: fc.tuple(...[0, ...voters].map((voter) => streamOf(voter, revisionAt))).map((streams) => streams.flat()),
     knownAfterS: fc.constantFrom(0, 0, 1, 5, 80),
+    endsKnown: fc.boolean(),
     restarts: fc.array(fc.record({ atS: second, backS: fc.integer({ min: 0, max: 200 }) }), { maxLength: 3 }),
     takeEvery: fc.integer({ min: 1, max: 4 }),
     applySize: fc.integer({ min: 1, max: 30 }),
@@ -137,12 +140,12 @@ export const arbitraryHistory: fc.Arbitrary<History> = inputs.chain((given) => {
   });
 });
 
-/** The inputs as far as they are known: what begins later is not there, what ends later is open. */
-function knownUntil(inputs: MonitorInputs, t: number): MonitorInputs {
+/** The inputs as far as they are known: what begins later is not there, what ends later is open unless its end is known ahead. */
+function knownUntil(inputs: MonitorInputs, t: number, endsKnown: boolean): MonitorInputs {
   const known = <T extends Interval>(rows: readonly T[]): T[] =>
     rows
       .filter((row) => row.fromUs <= t)
-      .map((row) => ({ ...row, toUs: row.toUs !== null && row.toUs <= t ? row.toUs : null }));
+      .map((row) => ({ ...row, toUs: row.toUs !== null && (endsKnown || row.toUs <= t) ? row.toUs : null }));
   return {
     ...inputs,
     assignments: known(inputs.assignments),
@@ -169,7 +172,7 @@ type Happening = {
 
 /** Lets an ingester live through a history in the order in which things become known. */
 export function play(history: History): Ingester {
-  const { inputs, arrivals, knownAfterS, restarts, takeEvery, applySize } = history;
+  const { inputs, arrivals, knownAfterS, restarts, takeEvery, applySize, endsKnown } = history;
   const knownAfterUs = knownAfterS * 1_000_000;
   const happenings: Happening[] = [
     ...arrivals.map(({ row, delayS }) => ({ atUs: row.eUs + delayS * 1_000_000, row })),
@@ -181,7 +184,7 @@ export function play(history: History): Ingester {
   ].sort((a, b) => a.atUs - b.atUs);
 
   const limits = { keepUs: 40_000_000, compactFrom: 4 };
-  const ingester = new Ingester(knownUntil(inputs, at(0)), at(0), limits);
+  const ingester = new Ingester(knownUntil(inputs, at(0), endsKnown), at(0), limits);
   let batch: StoredResult[] = [];
   let applies = 0;
   const flush = (nowUs: number) => {
@@ -201,7 +204,7 @@ export function play(history: History): Ingester {
     }
     flush(atUs);
     if (backUs !== undefined) ingester.restart(backUs);
-    if (knownUs !== undefined) ingester.reconfigure(knownUntil(inputs, knownUs), knownUs);
+    if (knownUs !== undefined) ingester.reconfigure(knownUntil(inputs, knownUs, endsKnown), knownUs);
   }
   flush(stopUs);
   ingester.take();

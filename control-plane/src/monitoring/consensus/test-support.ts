@@ -18,6 +18,7 @@ import type {
 /** Tests count seconds from here. */
 export const originUs = 1_700_000_000_000_000;
 export const at = (seconds: number): number => originUs + Math.round(seconds * 1_000_000);
+const secondsOf = (t: number): number => (t - originUs) / 1_000_000;
 
 /** No result of a test lasts longer. */
 export const longestFreshUs = 160_000_000;
@@ -68,8 +69,7 @@ export function result(
 
 /** "UP 0–60, UNKNOWN 60–100": a timeline in a form that a failing test can show. */
 export function told(segments: readonly { fromUs: number; toUs: number; status: string }[]): string {
-  const seconds = (t: number) => (t - originUs) / 1_000_000;
-  return segments.map(({ fromUs, toUs, status }) => `${status} ${seconds(fromUs)}–${seconds(toUs)}`).join(', ');
+  return segments.map(({ fromUs, toUs, status }) => `${status} ${secondsOf(fromUs)}–${secondsOf(toUs)}`).join(', ');
 }
 
 /** The status that the batch form gives at an instant. */

@@ -5,7 +5,12 @@ import type { UptimeInputs } from './uptime.ts';
 
 const window = { pauses: [], maintenance: [], windowFromUs: 0, windowToUs: 100, openUntilUs: 100 };
 
-t.test('uptime is the share of UP and DEGRADED in what was measured', async (t) => {
+const toInterval = ([fromUs, length]: [number, number | null]) => ({
+  fromUs,
+  toUs: length === null ? null : fromUs + length,
+});
+
+void t.test('uptime is the share of UP and DEGRADED in what was measured', async (t) => {
   const told = uptime({
     ...window,
     ranges: [
@@ -28,7 +33,7 @@ t.test('uptime is the share of UP and DEGRADED in what was measured', async (t) 
   });
 });
 
-t.test('nothing measured is null and not 100 %', async (t) => {
+void t.test('nothing measured is null and not 100 %', async (t) => {
   t.equal(uptime({ ...window, ranges: [] }).uptime, null);
   t.equal(
     uptime({
@@ -40,12 +45,12 @@ t.test('nothing measured is null and not 100 %', async (t) => {
   );
 });
 
-t.test('an open range lasts until what is folded and no longer', async (t) => {
+void t.test('an open range lasts until what is folded and no longer', async (t) => {
   const told = uptime({ ...window, ranges: [{ startedUs: 0, endedUs: null, status: 'UP' }], openUntilUs: 30 });
   t.same([told.upUs, told.unknownUs, told.uptime], [30, 70, 1]);
 });
 
-t.test('a pause covers a maintenance, which covers the status', async (t) => {
+void t.test('a pause covers a maintenance, which covers the status', async (t) => {
   const told = uptime({
     ...window,
     ranges: [{ startedUs: 0, endedUs: 100, status: 'DOWN' }],
@@ -58,12 +63,8 @@ t.test('a pause covers a maintenance, which covers the status', async (t) => {
   t.same([told.downUs, told.pausedUs, told.maintenanceUs], [70, 15, 15]);
 });
 
-t.test('the parts sum to the window, and uptime lies between 0 and 1', async () => {
+void t.test('the parts sum to the window, and uptime lies between 0 and 1', async () => {
   const interval = fc.tuple(fc.integer({ min: -50, max: 150 }), fc.option(fc.integer({ min: 0, max: 60 })));
-  const toInterval = ([fromUs, length]: [number, number | null]) => ({
-    fromUs,
-    toUs: length === null ? null : fromUs + length,
-  });
   const statuses = fc.array(
     fc.tuple(
       fc.integer({ min: 1, max: 30 }),

@@ -148,7 +148,7 @@ export class VoterLog {
       const failing = row.outcome === 'fail' || row.outcome === 'timeout';
       steps.push({ state: next, vote: next.vote, sinceUs: next.eUs, failing });
       const streak = next.streak;
-      if (streak?.confirmed && failing && (!wasConfirmed || streak.startUs === row.eUs)) {
+      if (streak?.confirmed && failing && !wasConfirmed) {
         // Confirmed just now: the whole streak votes, from its first failure on.
         for (const step of steps) {
           if (step.failing && step.state.eUs >= streak.startUs) step.vote = failingVote(streak, step.state.eUs);

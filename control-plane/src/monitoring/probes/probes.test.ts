@@ -149,8 +149,10 @@ t.test(
     const nobody = undefined as unknown as SessionCall;
     const feed = (knownRevision: bigint) =>
       new AssignmentFeed({
-        reader: undefined as unknown as ConstructorParameters<typeof AssignmentFeed>[0]['reader'],
-        probeId: 1,
+        source: {
+          snapshot: () => Promise.reject(new Error('not asked')),
+          deltasSince: () => Promise.reject(new Error('not asked')),
+        },
         outbound: new Outbound(nobody, () => undefined),
         knownRevision,
       });

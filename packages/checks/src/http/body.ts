@@ -1,7 +1,7 @@
 import { brotliDecompressSync, constants, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import type { ResponseHead } from './response-parser.ts';
 
-export const maxInflatedBytes = 4 * 1024 * 1024;
+const maxInflatedBytes = 4 * 1024 * 1024;
 
 export type Decoded =
   | { readonly ok: true; readonly bytes: Buffer }

@@ -107,7 +107,7 @@ export function openTls(
 }
 
 /** What an error during a handshake says. The names of OpenSSL's reasons are stable, its sentences are not shown. */
-export function handshakeFailure(error: NodeJS.ErrnoException, endpoint: Endpoint): Failure {
+function handshakeFailure(error: NodeJS.ErrnoException, endpoint: Endpoint): Failure {
   const where = named(endpoint);
   const code = error.code ?? '';
   if (code === 'ECONNRESET' || code === 'EPIPE') {

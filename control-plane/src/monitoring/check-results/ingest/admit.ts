@@ -104,23 +104,27 @@ export function admit(message: { readonly subject: string; readonly data: Uint8A
   if (batch.header.shard !== options.shard) return refuse('other_shard', `shard ${batch.header.shard}`);
   if (batch.lost !== undefined) return { type: 'lost', place, lost: batch.lost };
 
-  const unknown = batch.results.filter((result) => !options.knowledge.monitors.has(result.monitorId));
-  if (unknown.length > 0) {
-    const monitorIds = [...new Set(unknown.map((result) => result.monitorId))];
-    return options.isFresh
-      ? refuse('unknown_monitor', `monitors ${monitorIds.slice(0, 10).join(', ')} of shard ${options.shard}`, place)
-      : { type: 'unknown', monitorIds };
-  }
-  const foreign = batch.results.filter(
-    (result) => options.knowledge.monitors.get(result.monitorId)?.probes.has(place.probeId) !== true,
-  );
-  if (foreign.length > 0) {
-    const monitorIds = [...new Set(foreign.map((result) => result.monitorId))];
-    return options.isFresh
-      ? refuse('never_assigned', `monitors ${monitorIds.slice(0, 10).join(', ')}`, place)
-      : { type: 'unknown', monitorIds };
+  for (const result of batch.results) {
+    if (options.knowledge.monitors.get(result.monitorId)?.probes.has(place.probeId) === true) continue;
+    return admitStranger(batch.results, place, options, refuse);
   }
   return { type: 'results', place, ...rowsOf(batch.results, place, options) };
+}
+
+/** Some result is of a monitor that is unknown, or that the probe was never assigned. */
+function admitStranger(
+  results: readonly ResultRecord[],
+  place: Place,
+  { knowledge, shard, isFresh }: AdmitOptions,
+  refuse: (reason: Refusal, detail: string, place: Place) => Admitted,
+): Admitted {
+  const strange = results.filter(({ monitorId }) => knowledge.monitors.get(monitorId)?.probes.has(place.probeId) !== true);
+  const monitorIds = [...new Set(strange.map((result) => result.monitorId))];
+  if (!isFresh) return { type: 'unknown', monitorIds };
+  const unknown = monitorIds.filter((id) => !knowledge.monitors.has(id));
+  return unknown.length > 0
+    ? refuse('unknown_monitor', `monitors ${unknown.slice(0, 10).join(', ')} of shard ${shard}`, place)
+    : refuse('never_assigned', `monitors ${monitorIds.slice(0, 10).join(', ')}`, place);
 }
 
 function senderOf(subject: string): { probeId: number; shard: number } | undefined {

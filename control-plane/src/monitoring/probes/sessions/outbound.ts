@@ -1,7 +1,7 @@
-import type { ServerDuplexStream } from '@grpc/grpc-js';
-import type { AgentMessage, ControlMessage } from '@parallax/wire';
+import type { ControlMessage, ProbeServer } from '@parallax/wire';
 
-export type SessionCall = ServerDuplexStream<AgentMessage, ControlMessage>;
+/** The stream of a session as the server holds it. */
+export type SessionCall = Parameters<ProbeServer['session']>[0];
 type Body = NonNullable<ControlMessage['message']>;
 
 /** Messages that may wait in the process for a client that does not read; then the stream is given up. */

@@ -1,0 +1,77 @@
+import pg from 'pg';
+import { readMonitors, readWindows } from '../../control-plane/src/monitoring/check-results/ingest/queries.ts';
+import { ranges, timeline } from '../../control-plane/src/monitoring/consensus/index.ts';
+import type { RangeRun } from '../../control-plane/src/monitoring/consensus/index.ts';
+import { readRunning } from '../../control-plane/src/supervisor/index.ts';
+import type { ArchivedResult } from '../harness/log-archive.ts';
+import type { Product } from '../harness/product.ts';
+
+/** A connection to the product's database as its worker. */
+export function openDatabaseOf(product: Product): pg.Pool {
+  const running = readRunning(product.dataDir);
+  if (running === undefined) throw new Error('the product does not run');
+  const pool = new pg.Pool({ connectionString: running.database_urls.worker, max: 2 });
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+/** Stored results of one probe, by monitor. */
+export async function storedKeys(pool: pg.Pool, probeId: number): Promise<string[]> {
+  const { rows } = await pool.query<{ key: string }>(
+    `select monitor_id || ' ' || (extract(epoch from e) * 1000000)::bigint as key from check_results where probe_id = $1`,
+    [probeId],
+  );
+  return rows.map((row) => row.key);
+}
+
+/** What is wrong with what is stored of a probe, against what its log had: nothing for a run in which nothing was lost or doubled. */
+export function compareKeys(stored: readonly string[], archived: readonly ArchivedResult[]): string[] {
+  const complaints: string[] = [];
+  const unique = new Map(archived.map((one) => [`${one.epoch}/${one.shard}/${one.seq}`, one]));
+  if (stored.length !== unique.size) complaints.push(`${unique.size} were logged and ${stored.length} are stored`);
+  const left = new Map<string, number>();
+  for (const key of stored) left.set(key, (left.get(key) ?? 0) + 1);
+  for (const [place, one] of unique) {
+    // Its time was not known when it was logged, so only its number can be compared.
+    if (one.effectiveUs === 0) continue;
+    const key = `${one.monitorId} ${one.effectiveUs}`;
+    const count = left.get(key) ?? 0;
+    if (count === 0) complaints.push(`lost: ${place} (monitor ${key})`);
+    else left.set(key, count - 1);
+  }
+  for (const [key, count] of new Map([...left].filter(([, count]) => count > 0))) {
+    if (new Set(stored).size !== stored.length) complaints.push(`doubled or unknown: ${key} (${count} too many)`);
+  }
+  return complaints.slice(0, 10);
+}
+
+/** What is wrong with the stored timelines, against the batch form of consensus over all stored results. */
+export async function compareTimelines(pool: pg.Pool, probeIds: readonly number[]): Promise<string[]> {
+  const complaints: string[] = [];
+  const { rows } = await pool.query<{ us: string }>('select extract(epoch from folded_until) * 1000000 as us from shards where shard = 0');
+  const untilUs = Math.floor(Number(rows[0]?.us)) + 1;
+  for (const monitor of (await readMonitors(pool, 0)).values()) {
+    const { createdUs } = monitor.inputs;
+    const stored = (
+      await readWindows(pool, [{ monitorId: monitor.monitorId, horizonUs: createdUs, backUs: 0, voters: [...probeIds] }])
+    ).get(monitor.monitorId);
+    if (stored === undefined) {
+      complaints.push(`monitor ${monitor.monitorId} has no window`);
+      continue;
+    }
+    const whole = timeline(monitor.inputs, stored.results, createdUs, untilUs);
+    const told = (runs: readonly RangeRun[]) =>
+      runs.map((run) => `${run.status} ${run.fromUs - createdUs} ${run.toUs >= untilUs ? 'open' : run.toUs - createdUs}`);
+    const kept = (voter: number | null) =>
+      [...stored.storedRanges, ...stored.storedProbeRanges]
+        .filter((range) => range.voter === voter)
+        .sort((a, b) => a.startedUs - b.startedUs)
+        .map((range) => `${range.status} ${range.startedUs - createdUs} ${range.endedUs === null ? 'open' : range.endedUs - createdUs}`);
+    for (const voter of [null, ...probeIds]) {
+      const expected = told(ranges(voter === null ? whole.segments : (whole.perVoter.get(voter) ?? []))).join(', ');
+      const found = kept(voter).join(', ');
+      if (expected !== found) complaints.push(`monitor ${monitor.monitorId}, voter ${voter ?? 'all'}: should be [${expected}], is [${found}]`);
+    }
+  }
+  return complaints;
+}
