@@ -28,7 +28,9 @@ async function publish({ natsUrl, startUs, windowMessages, monitors, probes }: P
   // The stream learns its subjects when the ingest has started.
   for (const { probe } of senders) {
     for (;;) {
-      const answer = await connection.request(`results.${probe.id}.0`, batch(probe, 0), { timeout: 1_000 }).catch(() => undefined);
+      const answer = await connection
+        .request(`results.${probe.id}.0`, batch(probe, 0), { timeout: 1_000 })
+        .catch(() => undefined);
       if (answer?.json<{ stream?: string }>().stream === 'RESULTS') break;
     }
   }
@@ -36,7 +38,9 @@ async function publish({ natsUrl, startUs, windowMessages, monitors, probes }: P
     const sender = senders.find((one) => one.probe === probe);
     const results = Array.from({ length: batchRows }, (_, index) => {
       const position = number * batchRows + index;
-      return result(sender?.order[position % monitors.length] ?? 1, startUs + positionUs(position), { totalUs: 20_000 + ((position * 7919) % 9_000) });
+      return result(sender?.order[position % monitors.length] ?? 1, startUs + positionUs(position), {
+        totalUs: 20_000 + ((position * 7919) % 9_000),
+      });
     });
     return message(probe, { epoch: 1, shard: 0, firstSeq: number * batchRows + 1 }, results);
   }

@@ -11,7 +11,11 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { openIngestClient, startShard } from '../../control-plane/src/monitoring/check-results/index.ts';
 import { copyText, createCopyEncoder } from '../../control-plane/src/monitoring/check-results/ingest/copy-buffer.ts';
-import { insertMonitors, insertProbe, insertWorkspace } from '../../control-plane/src/monitoring/check-results/ingest/fixture.ts';
+import {
+  insertMonitors,
+  insertProbe,
+  insertWorkspace,
+} from '../../control-plane/src/monitoring/check-results/ingest/fixture.ts';
 import type { IngestRow } from '../../control-plane/src/monitoring/check-results/ingest/rows.ts';
 import { connectBus } from '../../control-plane/src/platform/bus/nats-bus.ts';
 import { migrate } from '../../control-plane/src/platform/database/migrate.ts';
@@ -44,7 +48,11 @@ export const ingestBench: Bench = {
 };
 
 async function measure(say: (line: string) => void, teardown: (step: () => unknown) => void) {
-  const log = createLogger({ name: 'bench', level: 'warn', destination: { write: (line: string) => say(line.trim()) } });
+  const log = createLogger({
+    name: 'bench',
+    level: 'warn',
+    destination: { write: (line: string) => say(line.trim()) },
+  });
   const dataDir = mkdtempSync(path.join(tmpdir(), 'parallax-bench-'));
   chmodSync(dataDir, 0o711);
   teardown(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -60,8 +68,15 @@ async function measure(say: (line: string) => void, teardown: (step: () => unkno
   say(`${monitorCount.toLocaleString('en')} monitors, ${probeCount} probes`);
   const startUs = (Math.floor(Date.now() / 86_400_000) * 86_400_000 - 2 * 3_600_000) * 1_000;
   const owner = await insertWorkspace(pool);
-  const probes = await Promise.all(Array.from({ length: probeCount }, (_, index) => insertProbe(pool, `region-${index}`)));
-  const monitors = await insertMonitors(pool, owner, { count: monitorCount, probes, createdMs: startUs / 1_000 - 60_000, intervalS });
+  const probes = await Promise.all(
+    Array.from({ length: probeCount }, (_, index) => insertProbe(pool, `region-${index}`)),
+  );
+  const monitors = await insertMonitors(pool, owner, {
+    count: monitorCount,
+    probes,
+    createdMs: startUs / 1_000 - 60_000,
+    intervalS,
+  });
   const bus = await connectBus({ servers: nats.url, name: 'bench', log });
   teardown(() => bus.close());
 
@@ -70,7 +85,8 @@ async function measure(say: (line: string) => void, teardown: (step: () => unkno
   let committedMessages = 0;
   let rounds = 0;
   let publisher: ChildProcess | undefined;
-  const now = (): number => (startUs + positionUs(Math.floor((committedMessages + windowMessages) / probeCount) * batchRows)) / 1_000 + 1_000;
+  const now = (): number =>
+    (startUs + positionUs(Math.floor((committedMessages + windowMessages) / probeCount) * batchRows)) / 1_000 + 1_000;
   const shard = startShard({
     shard: 0,
     shards: 1,
@@ -89,12 +105,25 @@ async function measure(say: (line: string) => void, teardown: (step: () => unkno
     },
   });
   teardown(() => shard.stop());
-  publisher = startPublisher({ natsUrl: nats.url, startUs, windowMessages, monitors, probes: probes.map(({ id, seed }) => ({ id, seed: Buffer.from(seed).toString('base64') })) });
+  publisher = startPublisher({
+    natsUrl: nats.url,
+    startUs,
+    windowMessages,
+    monitors,
+    probes: probes.map(({ id, seed }) => ({ id, seed: Buffer.from(seed).toString('base64') })),
+  });
   teardown(() => ended(publisher));
 
-  while (committedRows < monitorCount) await sleep(20);
+  const isFirstSweepIn = (): boolean => committedRows >= monitorCount * probeCount;
+  while (!isFirstSweepIn()) await sleep(20);
   await sleep(warmUpMs);
-  const before = { rows: committedRows, messages: committedMessages, rounds, atMs: performance.now(), us: cpu(postgres.pid, nats.pid()) };
+  const before = {
+    rows: committedRows,
+    messages: committedMessages,
+    rounds,
+    atMs: performance.now(),
+    us: cpu(postgres.pid, nats.pid()),
+  };
   const parts = { own: process.cpuUsage(), postgres: processorTimeUs(postgres.pid), nats: processorTimeUs(nats.pid()) };
   await sleep(ingestMs);
   const rows = committedRows - before.rows;
@@ -128,8 +157,14 @@ async function measure(say: (line: string) => void, teardown: (step: () => unkno
   return {
     figures,
     table: [
-      ['NATS to committed', `${figures.rows_per_second.toLocaleString('en')} rows/s (${rows.toLocaleString('en')} in ${seconds.toFixed(1)} s)`],
-      ['raw binary COPY', `${figures.copy_rows_per_second.toLocaleString('en')} rows/s of ${rowsPerCopy.toLocaleString('en')}, fsync on`],
+      [
+        'NATS to committed',
+        `${figures.rows_per_second.toLocaleString('en')} rows/s (${rows.toLocaleString('en')} in ${seconds.toFixed(1)} s)`,
+      ],
+      [
+        'raw binary COPY',
+        `${figures.copy_rows_per_second.toLocaleString('en')} rows/s of ${rowsPerCopy.toLocaleString('en')}, fsync on`,
+      ],
       ['ratio', `${figures.ingest_vs_copy} (goal 0.8)`],
       ['processor time per result', `${figures.ingest_us} µs over all processes (goal 6): ${detail}`],
       ['COPY alone', `${figures.copy_us} µs per row`],
@@ -157,9 +192,23 @@ async function rawCopy(pool: pg.Pool, monitors: readonly number[], startUs: numb
       const at = position + Math.floor(offset / probeCount);
       const eUs = startUs + positionUs(at);
       return {
-        eUs, receivedUs: eUs + 300_000, monitorId: order[at % monitorCount] ?? 1, voter: 1 + (offset % probeCount), probeRevision: 1, flags: 0,
-        freshS: 160, totalUs: 23_000, dnsUs: 1_000, connectUs: 2_000, tlsUs: 12_000, firstByteUs: 7_500, transferUs: 500, error: 0,
-        kind: 'scheduled', outcome: 'ok', evidence: undefined,
+        eUs,
+        receivedUs: eUs + 300_000,
+        monitorId: order[at % monitorCount] ?? 1,
+        voter: 1 + (offset % probeCount),
+        probeRevision: 1,
+        flags: 0,
+        freshS: 160,
+        totalUs: 23_000,
+        dnsUs: 1_000,
+        connectUs: 2_000,
+        tlsUs: 12_000,
+        firstByteUs: 7_500,
+        transferUs: 500,
+        error: 0,
+        kind: 'scheduled',
+        outcome: 'ok',
+        evidence: undefined,
       };
     });
     position += Math.floor(rowsPerCopy / probeCount);
@@ -196,7 +245,9 @@ async function rawCopy(pool: pg.Pool, monitors: readonly number[], startUs: numb
 }
 
 function startPublisher(order: PublisherOrder): ChildProcess {
-  const child = fork(path.join(import.meta.dirname, 'ingest-publisher.ts'), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(path.join(import.meta.dirname, 'ingest-publisher.ts'), {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   child.send(order);
   return child;
 }
@@ -207,4 +258,3 @@ async function ended(child: ChildProcess | undefined): Promise<void> {
   child.kill('SIGTERM');
   await exit;
 }
-

@@ -27,7 +27,10 @@ function statOf(pid: number): { parent: number; ticks: number } | undefined {
     return undefined;
   }
   // The name in parentheses may hold spaces; the fields that follow do not.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number);
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
   const [, parent] = fields;
   const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15);
   return { parent: parent ?? 0, ticks: (user ?? 0) + (system ?? 0) + (childrenUser ?? 0) + (childrenSystem ?? 0) };

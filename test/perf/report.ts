@@ -4,7 +4,9 @@ export type Figures = Readonly<Record<string, number>>;
 export type Bench = {
   readonly name: string;
   readonly summary: string;
-  readonly run: (say: (line: string) => void) => Promise<{ readonly figures: Figures; readonly table: readonly (readonly [string, string])[] }>;
+  readonly run: (
+    say: (line: string) => void,
+  ) => Promise<{ readonly figures: Figures; readonly table: readonly (readonly [string, string])[] }>;
 };
 
 export function formatTable(rows: readonly (readonly [string, string])[]): string {

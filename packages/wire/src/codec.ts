@@ -189,8 +189,17 @@ export function decodeBatch(bytes: Uint8Array): DecodedBatch | { readonly refuse
   const count = batch.monitorId.length;
   if (count === 0 || count > maxBatchResults) return { refused: `${count} results` };
   const columns = [
-    batch.deltaUs, batch.probeRevision, batch.flags, batch.error, batch.freshS, batch.totalUs,
-    batch.dnsUs, batch.connectUs, batch.tlsUs, batch.firstByteUs, batch.transferUs,
+    batch.deltaUs,
+    batch.probeRevision,
+    batch.flags,
+    batch.error,
+    batch.freshS,
+    batch.totalUs,
+    batch.dnsUs,
+    batch.connectUs,
+    batch.tlsUs,
+    batch.firstByteUs,
+    batch.transferUs,
   ];
   if (columns.some((column) => column.length !== count)) return { refused: 'columns of different length' };
   const evidence = new Map<number, { message: string; json: string }>();

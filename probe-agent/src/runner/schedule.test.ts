@@ -6,6 +6,8 @@ import type { FirstCheck, ScheduleLimits, ScheduledMonitor, Slot, Verdict } from
 
 type Started = {
   readonly id: number;
+  /** How often the monitor was taken out before: a new life of it need not wait for a check of the old one. */
+  readonly life: number;
   readonly kind: string;
   readonly atMs: number;
   readonly endMs: number;

@@ -22,7 +22,10 @@ const inTenant = <Result>(work: (tx: Transaction) => Promise<Result>) =>
 const manual = 2;
 const fail = 3 << 2;
 const central = 256;
-await pool.query('select ensure_result_partitions($1, $2)', [new Date(baseMs - 86_400_000), new Date(baseMs + 86_400_000)]);
+await pool.query('select ensure_result_partitions($1, $2)', [
+  new Date(baseMs - 86_400_000),
+  new Date(baseMs + 86_400_000),
+]);
 await pool.query(
   `insert into check_results (e, received_at, monitor_id, probe_id, probe_revision, flags, fresh_s, total_us, dns_us, error)
    select $1::timestamptz + second * interval '1 second', now(), $2, probe, 1, flags, 160, 1000 + second, null, 0
@@ -39,6 +42,9 @@ const seconds = async (filter: Partial<ResultsFilter>) => {
   const found = await inTenant((tx) => resultsPage(tx, monitor, { page: 1, pageSize: 10, withTotal: true, ...filter }));
   return { seconds: found.items.map((item) => (item.effectiveMs - baseMs) / 1_000), total: found.total };
 };
+
+const hoursAgo = (hours: number) => new Date(baseMs - hours * 3_600_000);
+const started = (items: readonly { startedMs: number }[]) => items.map((item) => (baseMs - item.startedMs) / 3_600_000);
 
 t.test('results come newest first, page by page, with the number of all', async (t) => {
   t.same(await seconds({}), { seconds: [6, 5, 4, 3, 2, 1], total: 6 });
@@ -81,36 +87,61 @@ t.test('the latest result that counts is joined to a list of monitors', async (t
   ]);
 });
 
-t.test('ranges: newest first, whole where they overlap the last hours, an open one ends at null and counts to the fold', async (t) => {
-  const hoursAgo = (hours: number) => new Date(baseMs - hours * 3_600_000);
-  for (const [from, to, status] of [
-    [50, 30, 'UP'],
-    [30, 20, 'DOWN'],
-    [20, null, 'UP'],
-  ] as const) {
-    const ended = to === null ? null : hoursAgo(to);
-    await pool.query('insert into status_ranges (monitor_id, started_at, ended_at, status) values ($1, $2, $3, $4)', [monitor, hoursAgo(from), ended, status]);
-    await pool.query('insert into probe_ranges (monitor_id, probe_id, started_at, ended_at, status) values ($1, $2, $3, $4, $5)', [monitor, one, hoursAgo(from), ended, status]);
-  }
-  await pool.query('update shards set folded_until = $1', [hoursAgo(1)]);
-  const page = (filter: { page: number; pageSize: number; hours?: number }) => inTenant((tx) => statusRangesPage(tx, monitor, filter));
-  const all = await page({ page: 1, pageSize: 2 });
-  t.equal(all.total, 3);
-  t.same(all.items.map((item) => item.status), ['UP', 'DOWN']);
-  t.same(all.items[0]?.endedMs, null);
-  t.equal(all.items[0]?.countedUntilMs, hoursAgo(1).getTime());
-  t.equal(all.items[1]?.countedUntilMs, hoursAgo(20).getTime());
-  const recent = await page({ page: 1, pageSize: 10, hours: 25 });
-  t.same(recent.items.map((item) => item.startedMs), [hoursAgo(20).getTime(), hoursAgo(30).getTime()]);
-  t.equal(recent.total, 2);
-  t.same((await page({ page: 2, pageSize: 2 })).items.map((item) => item.startedMs), [hoursAgo(50).getTime()]);
+t.test(
+  'ranges: newest first, whole where they overlap the last hours, an open one ends at null and counts to the fold',
+  async (t) => {
+    for (const [from, to, status] of [
+      [50, 30, 'UP'],
+      [30, 20, 'DOWN'],
+      [20, null, 'UP'],
+    ] as const) {
+      const ended = to === null ? null : hoursAgo(to);
+      await pool.query('insert into status_ranges (monitor_id, started_at, ended_at, status) values ($1, $2, $3, $4)', [
+        monitor,
+        hoursAgo(from),
+        ended,
+        status,
+      ]);
+      await pool.query(
+        'insert into probe_ranges (monitor_id, probe_id, started_at, ended_at, status) values ($1, $2, $3, $4, $5)',
+        [monitor, one, hoursAgo(from), ended, status],
+      );
+    }
+    await pool.query('update shards set folded_until = $1', [hoursAgo(1)]);
+    const page = (filter: { page: number; pageSize: number; hours?: number }) =>
+      inTenant((tx) => statusRangesPage(tx, monitor, filter));
+    const all = await page({ page: 1, pageSize: 2 });
+    t.equal(all.total, 3);
+    t.same(
+      all.items.map((item) => item.status),
+      ['UP', 'DOWN'],
+    );
+    t.same(all.items[0]?.endedMs, null);
+    t.equal(all.items[0]?.countedUntilMs, hoursAgo(1).getTime());
+    t.equal(all.items[1]?.countedUntilMs, hoursAgo(20).getTime());
+    const recent = await page({ page: 1, pageSize: 10, hours: 25 });
+    t.same(
+      recent.items.map((item) => item.startedMs),
+      [hoursAgo(20).getTime(), hoursAgo(30).getTime()],
+    );
+    t.equal(recent.total, 2);
+    t.same(
+      (await page({ page: 2, pageSize: 2 })).items.map((item) => item.startedMs),
+      [hoursAgo(50).getTime()],
+    );
 
-  const between = (from: number, to: number) => [hoursAgo(from).getTime(), hoursAgo(to).getTime()] as const;
-  const started = (items: readonly { startedMs: number }[]) => items.map((item) => (baseMs - item.startedMs) / 3_600_000);
-  t.same(started(await inTenant((tx) => statusRanges(tx, monitor, ...between(30, 20)))), [30], 'half-open on both sides');
-  t.same(started(await inTenant((tx) => probeRanges(tx, monitor, one, ...between(31, 19)))), [50, 30, 20]);
-  t.same(await inTenant((tx) => probeRanges(tx, monitor, two, ...between(31, 19))), []);
-  t.equal(await inTenant((tx) => foldedUntil(tx, 0)), hoursAgo(1).getTime());
-  const nobody = await inScope(database.api, { userId: null, workspaceIds: [] }, (tx) => statusRanges(tx, monitor, ...between(50, 0)));
-  t.same(nobody, [], 'a foreign tenant sees no ranges');
-});
+    const between = (from: number, to: number) => [hoursAgo(from).getTime(), hoursAgo(to).getTime()] as const;
+    t.same(
+      started(await inTenant((tx) => statusRanges(tx, monitor, ...between(30, 20)))),
+      [30],
+      'half-open on both sides',
+    );
+    t.same(started(await inTenant((tx) => probeRanges(tx, monitor, one, ...between(31, 19)))), [50, 30, 20]);
+    t.same(await inTenant((tx) => probeRanges(tx, monitor, two, ...between(31, 19))), []);
+    t.equal(await inTenant((tx) => foldedUntil(tx, 0)), hoursAgo(1).getTime());
+    const nobody = await inScope(database.api, { userId: null, workspaceIds: [] }, (tx) =>
+      statusRanges(tx, monitor, ...between(50, 0)),
+    );
+    t.same(nobody, [], 'a foreign tenant sees no ranges');
+  },
+);

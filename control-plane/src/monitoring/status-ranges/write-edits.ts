@@ -25,9 +25,21 @@ export async function writeRangeEdits(client: pg.ClientBase, edits: readonly Ran
     for (const table of ['status_ranges', 'probe_ranges'] as const) {
       const own = layer.filter((edit) => (edit.voter === null) === (table === 'status_ranges'));
       if (own.length === 0) continue;
-      await remove(client, table, own.filter((edit) => edit.op === 'delete'));
-      await update(client, table, own.filter((edit) => edit.op === 'update'));
-      await insert(client, table, own.filter((edit) => edit.op === 'insert'));
+      await remove(
+        client,
+        table,
+        own.filter((edit) => edit.op === 'delete'),
+      );
+      await update(
+        client,
+        table,
+        own.filter((edit) => edit.op === 'update'),
+      );
+      await insert(
+        client,
+        table,
+        own.filter((edit) => edit.op === 'insert'),
+      );
     }
   }
 }

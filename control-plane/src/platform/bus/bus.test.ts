@@ -67,7 +67,12 @@ t.test('the stream takes exactly the subjects of the probes that exist, and foll
     return answer?.json<{ stream?: string }>().stream === resultsStream;
   };
   await ensureResultsStream(bus.connection, { shards: 2, probeIds: [7] });
-  t.same(await Promise.all(['results.7.0', 'results.7.1', 'results.7.2', 'results.8.0'].map(takes)), [true, true, false, false]);
+  t.same(await Promise.all(['results.7.0', 'results.7.1', 'results.7.2', 'results.8.0'].map(takes)), [
+    true,
+    true,
+    false,
+    false,
+  ]);
   await ensureResultsStream(bus.connection, { shards: 2, probeIds: [8, 7] });
   await ensureResultsStream(bus.connection, { shards: 2, probeIds: [7, 8] });
   t.same(await Promise.all(['results.7.0', 'results.8.1', 'results.9.0'].map(takes)), [true, true, false]);
@@ -80,7 +85,8 @@ t.test('a full subject refuses new messages instead of forgetting old ones, and 
   const bus = await openBus(t);
   await ensureResultsStream(bus.connection, { shards: 1, probeIds: [1, 2] });
   for (let count = 0; count < messagesPerSubject; count += 1) bus.connection.publish('results.1.0', String(count));
-  const publish = async (subject: string) => (await bus.connection.request(subject, 'x', { timeout: 2_000 })).json<{ error?: object }>();
+  const publish = async (subject: string) =>
+    (await bus.connection.request(subject, 'x', { timeout: 2_000 })).json<{ error?: object }>();
   t.ok((await publish('results.1.0')).error, 'the probe learns that it was refused');
   t.notOk((await publish('results.2.0')).error);
 });

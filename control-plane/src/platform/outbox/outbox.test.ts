@@ -12,7 +12,7 @@ import type { OutboxContext } from './worker.ts';
 async function world(test: TestContext) {
   const { database } = await testDatabase(test);
   const { log, lines } = keptLog();
-  let hint: () => void = () => undefined;
+  let hint: (() => void) | undefined;
   const context: OutboxContext = {
     database,
     log,
@@ -38,7 +38,7 @@ async function world(test: TestContext) {
     lines,
     handed,
     consumer,
-    hint: () => hint(),
+    hint: () => hint?.(),
     add: (...entries: readonly OutboxEntry[]) => database.worker.transaction((tx) => enqueue(tx, ...entries)),
   };
 }
@@ -65,7 +65,9 @@ t.test('a row that failed is put back, holds up its key and nobody else, and wha
   const consumer: OutboxConsumer<OutboxContext> = {
     kind: 'test',
     consume: async (tx, row) => {
-      await tx.query(sql.unsafe`insert into rate_limits (key, window_started_at, used) values (${String(row.payload)}, now(), 1)`);
+      await tx.query(
+        sql.unsafe`insert into rate_limits (key, window_started_at, used) values (${String(row.payload)}, now(), 1)`,
+      );
       if (row.payload === 'a1') throw new Error('not now');
     },
   };
@@ -125,23 +127,18 @@ t.test('several workers share the rows; each row is done once and in the order o
 
 t.test('a hint wakes the worker; stopping waits for the round that runs', async (t) => {
   const w = await world(t);
-  let release: () => void = () => undefined;
-  let begun: () => void = () => undefined;
-  const started = new Promise<void>((resolve) => {
-    begun = resolve;
-  });
+  const started = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
   const slow = w.consumer(async () => {
-    begun();
-    await new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    started.resolve();
+    await released.promise;
   });
   const worker = await startOutboxWorker(w.context, [slow]);
   await w.add(entry('a', 'a1'));
   w.hint();
-  await started;
+  await started.promise;
   const stopped = worker.stop();
-  release();
+  released.resolve();
   await stopped;
   t.same(w.handed, ['a1']);
   const done = await w.raw.query('select from outbox where done_at is not null');
@@ -150,22 +147,17 @@ t.test('a hint wakes the worker; stopping waits for the round that runs', async 
 
 t.test('two writers of one key get numbers in the order of their commits', async (t) => {
   const w = await world(t);
-  let commit: () => void = () => undefined;
-  let wrote: () => void = () => undefined;
-  const hasWritten = new Promise<void>((resolve) => {
-    wrote = resolve;
-  });
+  const wrote = Promise.withResolvers<void>();
+  const mayCommit = Promise.withResolvers<void>();
   const first = w.pool.transaction(async (tx) => {
     await enqueue(tx, entry('a', 'first'));
-    wrote();
-    await new Promise<void>((resolve) => {
-      commit = resolve;
-    });
+    wrote.resolve();
+    await mayCommit.promise;
   });
-  await hasWritten;
+  await wrote.promise;
   const second = w.add(entry('a', 'second'));
   t.equal(await workOnce(w.context, [w.consumer()]), 0, 'the second waits for the first to commit');
-  commit();
+  mayCommit.resolve();
   await first;
   await second;
   await workOnce(w.context, [w.consumer()]);

@@ -104,17 +104,17 @@ export async function startOutboxWorker<Context extends OutboxContext>(
 ): Promise<RunningService> {
   const { log } = context;
   const pool = context.database.worker;
-  let isStopping = false;
-  let wake: () => void = () => undefined;
+  const stopping = new AbortController();
+  let wake: (() => void) | undefined;
   let wasHinted = false;
   const hints = context.bus.listen(outboxSubject, () => {
     wasHinted = true;
-    wake();
+    wake?.();
   });
 
   async function run(): Promise<void> {
     let cleanedAtMs = performance.now();
-    while (!isStopping) {
+    while (!stopping.signal.aborted) {
       wasHinted = false;
       const handed = await workOnce(context, consumers).catch((error: unknown) => {
         log.warn({ err: error }, 'outbox: the database did not answer');
@@ -124,7 +124,7 @@ export async function startOutboxWorker<Context extends OutboxContext>(
         cleanedAtMs = performance.now();
         await cleanOnce(pool).catch((error: unknown) => log.warn({ err: error }, 'outbox: not cleaned'));
       }
-      if (handed === 0 && !wasHinted && !isStopping) await pause();
+      if (handed === 0 && !wasHinted && !stopping.signal.aborted) await pause();
     }
   }
 
@@ -141,9 +141,9 @@ export async function startOutboxWorker<Context extends OutboxContext>(
   const running = run();
   return {
     stop: async () => {
-      isStopping = true;
+      stopping.abort();
       hints.stop();
-      wake();
+      wake?.();
       await running;
     },
   };

@@ -119,7 +119,7 @@ void t.test('the list is paged and filtered, newest first, and only of the own w
   const ids: number[] = [];
   for (const name of ['a', 'b', 'c']) ids.push((await api.monitor({ name })).id);
   for (const [index, id] of ids.entries()) await transition(api, id, 'UP', 'DOWN', index);
-  await transition(api, ids[0] ?? 0, 'DOWN', 'UP', 10);
+  await transition(api, ids[0] ?? 0, 'DOWN', 'UP', 10, { evidence: null, range_started_at: null });
   await settle(api);
   const page = await incidents(api, '?page=1&page_size=2');
   t.ok(listIncidentsRoute.success.answer?.safeParse(page).success);

@@ -12,7 +12,10 @@ export const transitionSchema = z.object({
   at: instant,
   /** When it was noticed. */
   detected_at: instant,
-  evidence: z.record(z.string(), z.unknown()),
+  evidence: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .transform((evidence) => evidence ?? {}),
   /** Start of the status range that the new status belongs to; null when it leaves a gap. */
   range_started_at: instant.nullish(),
 });

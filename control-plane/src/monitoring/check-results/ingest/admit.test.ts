@@ -28,10 +28,22 @@ const rowsOf = (results: readonly ResultRecord[]) => {
   return admitted;
 };
 
+const flagsAt = (ageUs: number) => rowsOf([result(1, receivedUs - ageUs, { totalUs: 2_000_000 })]).rows[0]?.flags ?? 0;
+
 t.test('a good batch has its place and its rows', async (t) => {
-  const admitted = rowsOf([result(1, receivedUs - 9_000_000, { outcome: 'slow', source: 'target' }), result(1, receivedUs - 5_000_000)]);
+  const admitted = rowsOf([
+    result(1, receivedUs - 9_000_000, { outcome: 'slow', source: 'target' }),
+    result(1, receivedUs - 5_000_000),
+  ]);
   t.same(admitted.place, { probeId: 3, epoch: 9, firstSeq: 11, lastSeq: 12 });
-  t.match(admitted.rows[0], { monitorId: 1, voter: 3, outcome: 'slow', kind: 'scheduled', flags: (1 << 2) | (1 << 6), receivedUs });
+  t.match(admitted.rows[0], {
+    monitorId: 1,
+    voter: 3,
+    outcome: 'slow',
+    kind: 'scheduled',
+    flags: (1 << 2) | (1 << 6),
+    receivedUs,
+  });
   t.same(admitted.leftOut, { tooOld: 0, inFuture: 0, deleted: 0 });
 });
 
@@ -53,7 +65,6 @@ t.test('rows are left out at 49 h, beyond 60 s ahead, and of deleted monitors, a
 });
 
 t.test('late is what took more than 15 s from the end of its check', async (t) => {
-  const flagsAt = (ageUs: number) => rowsOf([result(1, receivedUs - ageUs, { totalUs: 2_000_000 })]).rows[0]?.flags ?? 0;
   t.equal(flagsAt(17_000_000) & lateFlag, 0);
   t.equal(flagsAt(17_000_001) & lateFlag, lateFlag);
 });
@@ -65,8 +76,15 @@ t.test('what is unknown is asked for once, and then refused with the batch as a 
   t.same(judge([result(4, receivedUs - 1)], { isFresh: false }), { type: 'unknown', monitorIds: [4] });
   t.match(judge([result(4, receivedUs - 1)]), { type: 'poison', reason: 'never_assigned', place: { lastSeq: 11 } });
   const noProbes = { ...knowledge, probes: new Map() };
-  t.same(judge([result(1, receivedUs - 1)], { isFresh: false, knowledge: noProbes }), { type: 'unknown', monitorIds: [] });
-  t.match(judge([result(1, receivedUs - 1)], { knowledge: noProbes }), { type: 'poison', reason: 'unknown_probe', place: undefined });
+  t.same(judge([result(1, receivedUs - 1)], { isFresh: false, knowledge: noProbes }), {
+    type: 'unknown',
+    monitorIds: [],
+  });
+  t.match(judge([result(1, receivedUs - 1)], { knowledge: noProbes }), {
+    type: 'poison',
+    reason: 'unknown_probe',
+    place: undefined,
+  });
 });
 
 t.test('a revoked probe, another subject and another shard are refused', async (t) => {
@@ -76,7 +94,9 @@ t.test('a revoked probe, another subject and another shard are refused', async (
   t.match(admit({ subject: 'results.3.1', data: good }, options), { reason: 'bad_subject' });
   t.match(admit({ subject: 'results.03.0', data: good }, options), { reason: 'bad_subject' });
   t.match(admit({ subject: 'results.3.1', data: good }, { ...options, shard: 1 }), { reason: 'other_shard' });
-  t.match(admit({ subject, data: message(probe, { ...at, epoch: 2 ** 53 }, [result(1, receivedUs - 1)]) }, options), { reason: 'malformed' });
+  t.match(admit({ subject, data: message(probe, { ...at, epoch: 2 ** 53 }, [result(1, receivedUs - 1)]) }, options), {
+    reason: 'malformed',
+  });
 });
 
 t.test('nothing that is not signed by the probe gets a place or rows', async () => {
@@ -89,5 +109,7 @@ t.test('nothing that is not signed by the probe gets a place or rows', async () 
       return admitted.type === 'poison' && admitted.place === undefined;
     }),
   );
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (data) => admit({ subject, data }, options).type === 'poison'));
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (data) => admit({ subject, data }, options).type === 'poison'),
+  );
 });

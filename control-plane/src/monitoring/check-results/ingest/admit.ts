@@ -46,7 +46,12 @@ export type Refusal =
 export type LeftOut = { readonly tooOld: number; readonly inFuture: number; readonly deleted: number };
 
 export type Admitted =
-  | { readonly type: 'results'; readonly place: Place; readonly rows: readonly (IngestRow | undefined)[]; readonly leftOut: LeftOut }
+  | {
+      readonly type: 'results';
+      readonly place: Place;
+      readonly rows: readonly (IngestRow | undefined)[];
+      readonly leftOut: LeftOut;
+    }
   | { readonly type: 'lost'; readonly place: Place; readonly lost: LostRange }
   | {
       /** Refused for ever. With a place when the probe itself signed it: the cursor then moves past it, else it would block its epoch. */
@@ -73,7 +78,10 @@ const lateAfterUs = 15_000_000;
  * Single rows are left out, and the cursor still moves over them, when they are older than 49 h, more than 60 s ahead, or of a monitor that
  * is deleted. Everything else that is wrong refuses the whole batch.
  */
-export function admit(message: { readonly subject: string; readonly data: Uint8Array }, options: AdmitOptions): Admitted {
+export function admit(
+  message: { readonly subject: string; readonly data: Uint8Array },
+  options: AdmitOptions,
+): Admitted {
   const sender = senderOf(message.subject);
   const refuse = (reason: Refusal, detail: string, place?: Place): Admitted => ({
     type: 'poison',
@@ -83,7 +91,8 @@ export function admit(message: { readonly subject: string; readonly data: Uint8A
     digest: createHash('sha256').update(message.data).digest(),
     place,
   });
-  if (sender === undefined || sender.shard !== options.shard) return refuse('bad_subject', message.subject.slice(0, 200));
+  if (sender === undefined || sender.shard !== options.shard)
+    return refuse('bad_subject', message.subject.slice(0, 200));
 
   const probe = options.knowledge.probes.get(sender.probeId);
   if (probe === undefined) {
@@ -118,7 +127,9 @@ function admitStranger(
   { knowledge, shard, isFresh }: AdmitOptions,
   refuse: (reason: Refusal, detail: string, place: Place) => Admitted,
 ): Admitted {
-  const strange = results.filter(({ monitorId }) => knowledge.monitors.get(monitorId)?.probes.has(place.probeId) !== true);
+  const strange = results.filter(
+    ({ monitorId }) => knowledge.monitors.get(monitorId)?.probes.has(place.probeId) !== true,
+  );
   const monitorIds = [...new Set(strange.map((result) => result.monitorId))];
   if (!isFresh) return { type: 'unknown', monitorIds };
   const unknown = monitorIds.filter((id) => !knowledge.monitors.has(id));

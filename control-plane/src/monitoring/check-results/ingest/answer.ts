@@ -13,7 +13,11 @@ const resendEveryMs = 2_000;
 
 export type Answerer = {
   /** After the commit of a round: the broker may forget its messages, the probes may free their logs. */
-  readonly answer: (round: { readonly intake: Intake; readonly changes: Changes; readonly rechecks: readonly RecheckWish[] }) => void;
+  readonly answer: (round: {
+    readonly intake: Intake;
+    readonly changes: Changes;
+    readonly rechecks: readonly RecheckWish[];
+  }) => void;
 };
 
 /** Hints may get lost: dispatchers also read the cursors every 500 ms, and a probe sends again what is not acknowledged in 60 s. */
@@ -28,7 +32,10 @@ export function createAnswerer(options: { readonly shard: number; readonly bus: 
       const last = resent.get(key);
       if (last !== undefined && last.seq === gap.seq && nowMs - last.atMs < resendEveryMs) continue;
       resent.set(key, { seq: gap.seq, atMs: nowMs });
-      log.info({ probe_id: gap.probeId, epoch: gap.epoch, shard, seq: gap.seq }, 'results are missing; asking the probe to send again');
+      log.info(
+        { probe_id: gap.probeId, epoch: gap.epoch, shard, seq: gap.seq },
+        'results are missing; asking the probe to send again',
+      );
       bus.hint(dispatchSubject(gap.probeId), { type: 'resend', epoch: gap.epoch, shard, seq: gap.seq });
     }
     for (const [key, { atMs }] of resent) if (nowMs - atMs > 30_000) resent.delete(key);
@@ -43,7 +50,8 @@ export function createAnswerer(options: { readonly shard: number; readonly bus: 
       }
       askAgain(intake.resends);
       for (const [probeId, monitorIds] of wishesByProbe(rechecks)) {
-        for (const part of inParts(monitorIds)) bus.hint(dispatchSubject(probeId), { type: 'recheck', monitor_ids: part });
+        for (const part of inParts(monitorIds))
+          bus.hint(dispatchSubject(probeId), { type: 'recheck', monitor_ids: part });
       }
       if (changes.outbox.length > 0) bus.hint(outboxSubject, {});
       for (const rejection of intake.rejected) {
@@ -58,7 +66,8 @@ export function createAnswerer(options: { readonly shard: number; readonly bus: 
           'results refused for ever',
         );
       }
-      if (intake.unrecorded > 0) log.warn({ count: intake.unrecorded }, 'more results refused than are recorded at once');
+      if (intake.unrecorded > 0)
+        log.warn({ count: intake.unrecorded }, 'more results refused than are recorded at once');
     },
   };
 }
@@ -76,7 +85,8 @@ export function acknowledgements(intake: Pick<Intake, 'moves' | 'duplicates'>): 
   const moved = [...intake.moves.values()].map(({ probeId, epoch, to }) => ({ probeId, epoch, seq: to }));
   for (const position of [...intake.duplicates, ...moved]) {
     const known = newest.get(cursorKey(position));
-    if (position.seq > 0 && (known === undefined || known.seq < position.seq)) newest.set(cursorKey(position), position);
+    if (position.seq > 0 && (known === undefined || known.seq < position.seq))
+      newest.set(cursorKey(position), position);
   }
   return Map.groupBy(newest.values(), (position) => position.probeId);
 }

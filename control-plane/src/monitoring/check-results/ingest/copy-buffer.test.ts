@@ -10,10 +10,23 @@ const duration = fc.option(fc.integer({ min: 0, max: 4_294_967_294 }), { nil: un
 const instant = fc.integer({ min: 1_772_323_200_000_000, max: 1_775_779_200_000_000 });
 
 const arbitraryRow = fc.record({
-  eUs: instant, receivedUs: instant, monitorId: fc.integer({ min: 1, max: 2_147_483_647 }), voter: fc.nat(), probeRevision: fc.nat(),
-  flags: fc.integer({ min: 0, max: 1_023 }), error: fc.integer({ min: 0, max: 32_767 }), freshS: fc.integer({ min: 1, max: 300_000 }),
-  totalUs: fc.integer({ min: 0, max: 4_000_000_000 }), dnsUs: duration, connectUs: duration, tlsUs: duration, firstByteUs: duration, transferUs: duration,
-  kind: fc.constant('scheduled' as const), outcome: fc.constant('ok' as const), evidence: fc.constant(undefined),
+  eUs: instant,
+  receivedUs: instant,
+  monitorId: fc.integer({ min: 1, max: 2_147_483_647 }),
+  voter: fc.nat(),
+  probeRevision: fc.nat(),
+  flags: fc.integer({ min: 0, max: 1_023 }),
+  error: fc.integer({ min: 0, max: 32_767 }),
+  freshS: fc.integer({ min: 1, max: 300_000 }),
+  totalUs: fc.integer({ min: 0, max: 4_000_000_000 }),
+  dnsUs: duration,
+  connectUs: duration,
+  tlsUs: duration,
+  firstByteUs: duration,
+  transferUs: duration,
+  kind: fc.constant('scheduled' as const),
+  outcome: fc.constant('ok' as const),
+  evidence: fc.constant(undefined),
 });
 
 t.test('rows arrive in the table exactly as they are, whatever their number', async (t) => {
@@ -39,11 +52,27 @@ t.test('rows arrive in the table exactly as they are, whatever their number', as
         const most = 2_147_483_647;
         const expected = rows.map((row) =>
           [
-            row.eUs, row.receivedUs, row.monitorId, row.voter, row.probeRevision, row.flags, row.freshS, Math.min(most, row.totalUs),
-            ...[row.dnsUs, row.connectUs, row.tlsUs, row.firstByteUs, row.transferUs].map((us) => Math.min(most, us ?? -1)), row.error,
+            row.eUs,
+            row.receivedUs,
+            row.monitorId,
+            row.voter,
+            row.probeRevision,
+            row.flags,
+            row.freshS,
+            Math.min(most, row.totalUs),
+            ...[row.dnsUs, row.connectUs, row.tlsUs, row.firstByteUs, row.transferUs].map((us) =>
+              Math.min(most, us ?? -1),
+            ),
+            row.error,
           ].join(' '),
         );
-        if (found.rows.map((one) => one.row).sort().join('\n') !== expected.sort().join('\n')) throw new Error('rows differ');
+        if (
+          found.rows
+            .map((one) => one.row)
+            .sort()
+            .join('\n') !== expected.sort().join('\n')
+        )
+          throw new Error('rows differ');
         await client.query('rollback');
       } finally {
         client.release();

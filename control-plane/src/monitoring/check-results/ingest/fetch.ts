@@ -93,7 +93,8 @@ export function startFetcher(options: FetcherOptions): Fetcher {
     const code = message.headers?.code ?? 0;
     const pending = Number(message.headers?.get('Nats-Pending-Messages') ?? '');
     wanted = Number.isInteger(pending) && pending > 0 ? Math.max(0, wanted - pending) : 0;
-    const isGone = error !== null || code === 503 || /deleted|leadership|shutdown/i.test(message.headers?.description ?? '');
+    const isGone =
+      error !== null || code === 503 || /deleted|leadership|shutdown/i.test(message.headers?.description ?? '');
     if (isGone) {
       log.info({ code, text: message.headers?.description }, 'the consumer of the results is gone; making it again');
       isOpen = false;

@@ -13,7 +13,9 @@ export type FixtureProbe = {
 
 /** For tests and benches: one account with one workspace. */
 export async function insertWorkspace(pool: pg.Pool, shards = 1): Promise<{ userId: number; workspaceId: number }> {
-  await pool.query(`insert into shards (shard) select generate_series(0, $1::integer - 1) on conflict do nothing`, [shards]);
+  await pool.query(`insert into shards (shard) select generate_series(0, $1::integer - 1) on conflict do nothing`, [
+    shards,
+  ]);
   const user = await pool.query<{ id: number }>(
     `insert into users (email, password_hash, plan) values ('owner@example.com', 'x', 'self_hosted') returning id`,
   );
@@ -96,7 +98,12 @@ export function result(monitorId: number, effectiveUs: number, changed: Partial<
 export type FixturePlace = { readonly epoch: number; readonly shard: number; readonly firstSeq: number };
 
 /** A signed message as the probe publishes it. */
-export function message(probe: FixtureProbe, place: FixturePlace, results: readonly ResultRecord[], as = probe.id): Uint8Array {
+export function message(
+  probe: FixtureProbe,
+  place: FixturePlace,
+  results: readonly ResultRecord[],
+  as = probe.id,
+): Uint8Array {
   const header = { probeId: as, epoch: BigInt(place.epoch), shard: place.shard, firstSeq: BigInt(place.firstSeq) };
   return signed(probe, encodeBatch(header, results));
 }

@@ -66,8 +66,7 @@ export function createInbox(options: {
       next = 0;
       return false;
     },
-    isDue: (nowMs) =>
-      rows >= options.rows || isUrgent || (waiting.length > 0 && nowMs - sinceMs >= options.lingerMs),
+    isDue: (nowMs) => rows >= options.rows || isUrgent || (waiting.length > 0 && nowMs - sinceMs >= options.lingerMs),
     dueMs: () => (waiting.length === 0 ? Number.POSITIVE_INFINITY : sinceMs + options.lingerMs),
     take: () => {
       const batch = waiting;
@@ -88,19 +87,26 @@ export function createInbox(options: {
  */
 export async function judgeAgain(
   batch: readonly Waiting[],
-  options: { readonly shard: number; readonly knowledge: Knowledge; readonly learn: (monitorIds: readonly number[]) => Promise<void> },
+  options: {
+    readonly shard: number;
+    readonly knowledge: Knowledge;
+    readonly learn: (monitorIds: readonly number[]) => Promise<void>;
+  },
 ): Promise<Judged[]> {
   const { shard, knowledge } = options;
   const unknown = batch.filter(({ admitted }) => admitted.type === 'unknown');
   if (unknown.length > 0) {
     await options.learn(namedBy(unknown.map(({ admitted }) => admitted)));
     // The batch of a probe that was unknown has not said yet which monitors it is about.
-    const again = unknown.map(({ message, receivedUs }) => admit(message, { shard, knowledge, receivedUs, isFresh: false }));
+    const again = unknown.map(({ message, receivedUs }) =>
+      admit(message, { shard, knowledge, receivedUs, isFresh: false }),
+    );
     const hidden = namedBy(again);
     if (hidden.length > 0) await options.learn(hidden);
   }
   return batch.flatMap(({ message, admitted, receivedUs }) => {
-    const judged = admitted.type === 'unknown' ? admit(message, { shard, knowledge, receivedUs, isFresh: true }) : admitted;
+    const judged =
+      admitted.type === 'unknown' ? admit(message, { shard, knowledge, receivedUs, isFresh: true }) : admitted;
     return judged.type === 'unknown' ? [] : [{ message, admitted: judged }];
   });
 }

@@ -26,44 +26,53 @@ t.test('a published result is stored, folded, acknowledged to the broker and to 
   t.same(told[0], { type: 'acknowledged', positions: [{ epoch: 1, shard: 0, seq: 2 }] });
 });
 
-t.test('an outage becomes DOWN with its onset dated back, an outbox row and requests for second opinions', async (t) => {
-  const w = await world(t, { probes: 2 });
-  const [one, two] = w.probes;
-  if (one === undefined || two === undefined) throw new Error('fixture');
-  const rechecks: unknown[] = [];
-  w.bus.listen(`dispatch.${two.id}`, (hint) => {
-    rechecks.push(hint);
-  });
-  w.start();
-  const atUs = secondsAgo(30);
-  for (const probe of [one, two]) {
-    await w.send(probe, w.batch(probe, {}, [result(w.monitor, atUs - 20_000_000)]));
-  }
-  await eventually(async () => (await w.count('check_results')) === 2, 'both are up');
-  const evidence = { message: 'connection refused', json: '{"address":"127.0.0.1"}' };
-  await w.send(one, w.batch(one, { firstSeq: 2 }, [result(w.monitor, atUs, { ...failing, evidence })]));
-  await eventually(
-    () => rechecks.some((hint) => (hint as { type: string }).type === 'recheck'),
-    'the other probe is asked for a recheck',
-  );
-  await w.send(one, w.batch(one, { firstSeq: 3 }, [result(w.monitor, atUs + 5_000_000, failing)]));
-  await w.send(two, w.batch(two, { firstSeq: 2 }, [result(w.monitor, atUs + 1_000_000, failing), result(w.monitor, atUs + 6_000_000, failing)]));
-  await eventually(async () => {
-    const found = await w.pool.query<{ status: string }>('select status from monitors');
-    return found.rows[0]?.status === 'DOWN';
-  }, 'DOWN');
-  const rows = await w.pool.query<{ key: string; kind: string; payload: Record<string, unknown> }>(
-    'select key, kind, payload from outbox order by id',
-  );
-  const last = rows.rows.at(-1);
-  t.equal(last?.key, `monitor:${w.monitor}`);
-  t.equal(last?.kind, 'monitor.transition');
-  t.match(last?.payload, { monitor_id: w.monitor, to: 'DOWN', at: new Date(atUs / 1_000 + 1_000).toISOString() });
-  t.equal(last?.payload['range_started_at'], last?.payload['at']);
-  t.match(rows.rows[0]?.payload, { from: 'UNKNOWN', to: 'UP' });
-  const kept = await w.pool.query('select message, evidence from result_evidence');
-  t.match(kept.rows, [{ message: 'connection refused', evidence: { address: '127.0.0.1' } }]);
-});
+t.test(
+  'an outage becomes DOWN with its onset dated back, an outbox row and requests for second opinions',
+  async (t) => {
+    const w = await world(t, { probes: 2 });
+    const [one, two] = w.probes;
+    if (one === undefined || two === undefined) throw new Error('fixture');
+    const rechecks: unknown[] = [];
+    w.bus.listen(`dispatch.${two.id}`, (hint) => {
+      rechecks.push(hint);
+    });
+    w.start();
+    const atUs = secondsAgo(30);
+    for (const probe of [one, two]) {
+      await w.send(probe, w.batch(probe, {}, [result(w.monitor, atUs - 20_000_000)]));
+    }
+    await eventually(async () => (await w.count('check_results')) === 2, 'both are up');
+    const evidence = { message: 'connection refused', json: '{"address":"127.0.0.1"}' };
+    await w.send(one, w.batch(one, { firstSeq: 2 }, [result(w.monitor, atUs, { ...failing, evidence })]));
+    await eventually(
+      () => rechecks.some((hint) => (hint as { type: string }).type === 'recheck'),
+      'the other probe is asked for a recheck',
+    );
+    await w.send(one, w.batch(one, { firstSeq: 3 }, [result(w.monitor, atUs + 5_000_000, failing)]));
+    await w.send(
+      two,
+      w.batch(two, { firstSeq: 2 }, [
+        result(w.monitor, atUs + 1_000_000, failing),
+        result(w.monitor, atUs + 6_000_000, failing),
+      ]),
+    );
+    await eventually(async () => {
+      const found = await w.pool.query<{ status: string }>('select status from monitors');
+      return found.rows[0]?.status === 'DOWN';
+    }, 'DOWN');
+    const rows = await w.pool.query<{ key: string; kind: string; payload: Record<string, unknown> }>(
+      'select key, kind, payload from outbox order by id',
+    );
+    const last = rows.rows.at(-1);
+    t.equal(last?.key, `monitor:${w.monitor}`);
+    t.equal(last?.kind, 'monitor.transition');
+    t.match(last?.payload, { monitor_id: w.monitor, to: 'DOWN', at: new Date(atUs / 1_000 + 1_000).toISOString() });
+    t.equal(last?.payload['range_started_at'], last?.payload['at']);
+    t.match(rows.rows[0]?.payload, { from: 'UNKNOWN', to: 'UP' });
+    const kept = await w.pool.query('select message, evidence from result_evidence');
+    t.match(kept.rows, [{ message: 'connection refused', evidence: { address: '127.0.0.1' } }]);
+  },
+);
 
 t.test('a vote ends without a result arriving, and the mark moves while idle', async (t) => {
   const w = await world(t);
@@ -79,35 +88,45 @@ t.test('a vote ends without a result arriving, and the mark moves while idle', a
   t.equal(Number(range.rows[0]?.seconds), 10);
   t.match((await w.pool.query('select status from monitors')).rows, [{ status: 'UNKNOWN' }]);
   const folded = async () =>
-    Number((await w.pool.query<{ ms: string }>('select extract(epoch from folded_until) * 1000 as ms from shards')).rows[0]?.ms);
+    Number(
+      (await w.pool.query<{ ms: string }>('select extract(epoch from folded_until) * 1000 as ms from shards')).rows[0]
+        ?.ms,
+    );
   await eventually(async () => (await folded()) === nowMs, 'the mark reaches the present, and not more');
 });
 
-t.test('a gap is not taken: the probe is asked to send from the cursor, and then all of it is stored once', async (t) => {
-  const w = await world(t);
-  const at = secondsAgo(60);
-  const part = (from: number, to: number) =>
-    w.batch(w.probe, { firstSeq: from }, Array.from({ length: to - from + 1 }, (_, index) => result(w.monitor, at + (from + index) * 1_000_000)));
-  const resends: unknown[] = [];
-  w.bus.listen(`dispatch.${w.probe.id}`, (hint) => {
-    if ((hint as { type: string }).type === 'resend') resends.push(hint);
-  });
-  w.start();
-  await w.send(w.probe, part(1, 3));
-  await eventually(async () => (await w.cursor()) === 3, 'the first part');
-  await w.send(w.probe, part(7, 9));
-  await eventually(() => resends.length === 1, 'a resend is asked for');
-  t.same(resends[0], { type: 'resend', epoch: 1, shard: 0, seq: 4 });
-  await eventually(async () => (await w.unread()) === 0, 'what was not taken is acknowledged away');
-  t.equal(await w.count('check_results'), 3);
-  // Overlapping and repeated, as a probe sends after a torn window.
-  await w.send(w.probe, part(2, 6));
-  await w.send(w.probe, part(4, 9));
-  await w.send(w.probe, part(1, 9));
-  await eventually(async () => (await w.cursor()) === 9 && (await w.unread()) === 0, 'all of it');
-  t.equal(await w.count('check_results'), 9);
-  t.equal(await w.count('(select distinct e from check_results) d'), 9);
-});
+t.test(
+  'a gap is not taken: the probe is asked to send from the cursor, and then all of it is stored once',
+  async (t) => {
+    const w = await world(t);
+    const at = secondsAgo(60);
+    const part = (from: number, to: number) =>
+      w.batch(
+        w.probe,
+        { firstSeq: from },
+        Array.from({ length: to - from + 1 }, (_, index) => result(w.monitor, at + (from + index) * 1_000_000)),
+      );
+    const resends: unknown[] = [];
+    w.bus.listen(`dispatch.${w.probe.id}`, (hint) => {
+      if ((hint as { type: string }).type === 'resend') resends.push(hint);
+    });
+    w.start();
+    await w.send(w.probe, part(1, 3));
+    await eventually(async () => (await w.cursor()) === 3, 'the first part');
+    await w.send(w.probe, part(7, 9));
+    await eventually(() => resends.length === 1, 'a resend is asked for');
+    t.same(resends[0], { type: 'resend', epoch: 1, shard: 0, seq: 4 });
+    await eventually(async () => (await w.unread()) === 0, 'what was not taken is acknowledged away');
+    t.equal(await w.count('check_results'), 3);
+    // Overlapping and repeated, as a probe sends after a torn window.
+    await w.send(w.probe, part(2, 6));
+    await w.send(w.probe, part(4, 9));
+    await w.send(w.probe, part(1, 9));
+    await eventually(async () => (await w.cursor()) === 9 && (await w.unread()) === 0, 'all of it');
+    t.equal(await w.count('check_results'), 9);
+    t.equal(await w.count('(select distinct e from check_results) d'), 9);
+  },
+);
 
 t.test('what a probe may not say is refused at first sight, named, and never redelivered', async (t) => {
   const w = await world(t, { probes: 2 });
@@ -128,7 +147,10 @@ t.test('what a probe may not say is refused at first sight, named, and never red
   await w.send(one, w.batch(one, { firstSeq: 1 }, [result(999_999, at)]));
   await w.send(one, w.batch(one, { firstSeq: 2 }, [result(w.monitor, at), result(foreign, at)]));
   await w.send(one, w.batch(one, { firstSeq: 4 }, [result(w.monitor, at)]));
-  await eventually(async () => (await w.cursor()) === 4 && (await w.unread()) === 0, 'the good batch behind them is taken');
+  await eventually(
+    async () => (await w.cursor()) === 4 && (await w.unread()) === 0,
+    'the good batch behind them is taken',
+  );
   const rejected = await w.pool.query<{ reason: string; digest: Buffer; probe_id: number }>(
     'select reason, digest, probe_id from rejected_batches order by id',
   );
@@ -150,13 +172,17 @@ t.test('a revoked probe is refused', async (t) => {
   // The subject stays in the stream until the ingest has seen the revocation, as it does when messages are on their way.
   await w.pool.query('update probes set revoked_at = now()');
   const sent = await w.bus.connection
-    .request(`results.${w.probe.id}.0`, w.batch(w.probe, { firstSeq: 2 }, [result(w.monitor, secondsAgo(4))]), { timeout: 1_000 })
+    .request(`results.${w.probe.id}.0`, w.batch(w.probe, { firstSeq: 2 }, [result(w.monitor, secondsAgo(4))]), {
+      timeout: 1_000,
+    })
     .catch(() => undefined);
   await eventually(async () => {
-    const again = await w.bus.connection.request(`results.${w.probe.id}.0`, '', { timeout: 200 }).catch(() => undefined);
+    const again = await w.bus.connection
+      .request(`results.${w.probe.id}.0`, '', { timeout: 200 })
+      .catch(() => undefined);
     return again === undefined;
   }, 'its subject leaves the stream');
-  t.ok(await w.count('check_results') <= (sent === undefined ? 1 : 2));
+  t.ok((await w.count('check_results')) <= (sent === undefined ? 1 : 2));
   t.equal(await w.cursor(), await w.count('check_results'));
 });
 
@@ -183,7 +209,9 @@ t.test('rows out of time are dropped and counted while the cursor moves; late on
     { late: false, ahead: false },
     { late: false, ahead: false },
   ]);
-  const rejected = await w.pool.query<{ reason: string; detail: string }>('select reason, detail from rejected_batches');
+  const rejected = await w.pool.query<{ reason: string; detail: string }>(
+    'select reason, detail from rejected_batches',
+  );
   t.match(rejected.rows, [{ reason: 'rows_out_of_time', detail: /^1 older than 49 h, 1 more than 60 s ahead/ }]);
 });
 
@@ -191,7 +219,10 @@ t.test('dropped results move the cursor and are recorded', async (t) => {
   const w = await world(t);
   w.start();
   const at = secondsAgo(100);
-  await w.send(w.probe, lostMessage(w.probe, { epoch: 1, shard: 0, firstSeq: 1 }, { toSeq: 50, fromUs: at, toUs: at + 7 }));
+  await w.send(
+    w.probe,
+    lostMessage(w.probe, { epoch: 1, shard: 0, firstSeq: 1 }, { toSeq: 50, fromUs: at, toUs: at + 7 }),
+  );
   await w.send(w.probe, w.batch(w.probe, { firstSeq: 51 }, [result(w.monitor, secondsAgo(1))]));
   await eventually(async () => (await w.cursor()) === 51, 'the cursor');
   const lost = await w.pool.query('select from_seq, to_seq, from_at, to_at from lost_results');
@@ -205,7 +236,13 @@ t.test('hostile evidence fails nobody', async (t) => {
   const jsons = ['{"a":"\\u0000"}', 'no json', '"\\ud800"', `${'['.repeat(5_000)}${']'.repeat(5_000)}`, '{"ok":1}'];
   await w.send(
     w.probe,
-    w.batch(w.probe, {}, jsons.map((json, index) => result(w.monitor, secondsAgo(9 - index), { ...failing, evidence: { message: 'a\0b', json } }))),
+    w.batch(
+      w.probe,
+      {},
+      jsons.map((json, index) =>
+        result(w.monitor, secondsAgo(9 - index), { ...failing, evidence: { message: 'a\0b', json } }),
+      ),
+    ),
   );
   await eventually(async () => (await w.cursor()) === 5, 'stored');
   t.equal(await w.count('result_evidence'), 5);
@@ -275,27 +312,30 @@ t.test('an owner whose term is over writes nothing', async (t) => {
   t.ok(Number((await w.pool.query<{ term: string }>('select term from shards')).rows[0]?.term) >= 3);
 });
 
-t.test('two replicas: one owns the shard, the other takes over at once when the session of the first dies', async (t) => {
-  const w = await world(t);
-  const opened: string[] = [];
-  const open = (name: string) => async () => {
-    const client = await openIngestClient(w.urls.worker, `test ${name}`);
-    opened.push(name);
-    return client;
-  };
-  const a = w.start({ replica: 'a', openClient: open('a') });
-  await w.send(w.probe, w.batch(w.probe, {}, [result(w.monitor, secondsAgo(9))]));
-  await eventually(async () => (await w.cursor()) === 1, 'a owns');
-  w.start({ replica: 'b', openClient: open('b') });
-  await w.send(w.probe, w.batch(w.probe, { firstSeq: 2 }, [result(w.monitor, secondsAgo(8))]));
-  await eventually(async () => (await w.cursor()) === 2, 'a goes on');
-  t.same(opened, ['a']);
-  await a.stop();
-  await w.send(w.probe, w.batch(w.probe, { firstSeq: 3 }, [result(w.monitor, secondsAgo(7))]));
-  await eventually(async () => (await w.cursor()) === 3, 'b goes on');
-  t.match((await w.pool.query('select owner from shards')).rows, [{ owner: 'b' }]);
-  t.equal(await w.count('check_results'), 3);
-});
+t.test(
+  'two replicas: one owns the shard, the other takes over at once when the session of the first dies',
+  async (t) => {
+    const w = await world(t);
+    const opened: string[] = [];
+    const open = (name: string) => async () => {
+      const client = await openIngestClient(w.urls.worker, `test ${name}`);
+      opened.push(name);
+      return client;
+    };
+    const a = w.start({ replica: 'a', openClient: open('a') });
+    await w.send(w.probe, w.batch(w.probe, {}, [result(w.monitor, secondsAgo(9))]));
+    await eventually(async () => (await w.cursor()) === 1, 'a owns');
+    w.start({ replica: 'b', openClient: open('b') });
+    await w.send(w.probe, w.batch(w.probe, { firstSeq: 2 }, [result(w.monitor, secondsAgo(8))]));
+    await eventually(async () => (await w.cursor()) === 2, 'a goes on');
+    t.same(opened, ['a']);
+    await a.stop();
+    await w.send(w.probe, w.batch(w.probe, { firstSeq: 3 }, [result(w.monitor, secondsAgo(7))]));
+    await eventually(async () => (await w.cursor()) === 3, 'b goes on');
+    t.match((await w.pool.query('select owner from shards')).rows, [{ owner: 'b' }]);
+    t.equal(await w.count('check_results'), 3);
+  },
+);
 
 t.test('configuration changes are taken in: a new monitor, a pause, a deletion', async (t) => {
   const w = await world(t);
@@ -311,14 +351,23 @@ t.test('configuration changes are taken in: a new monitor, a pause, a deletion',
     [added],
   );
   await eventually(async () => (await w.count(`monitors where status = 'UNKNOWN'`)) === 1, 'paused is unknown');
-  await w.pool.query('update monitors set deleted_at = now(), changed_xid = pg_current_xact_id() where id = $1', [added]);
-  await w.send(w.probe, w.batch(w.probe, { firstSeq: 3 }, [result(w.monitor, secondsAgo(3)), result(added, secondsAgo(2))]));
+  await w.pool.query('update monitors set deleted_at = now(), changed_xid = pg_current_xact_id() where id = $1', [
+    added,
+  ]);
+  await w.send(
+    w.probe,
+    w.batch(w.probe, { firstSeq: 3 }, [result(w.monitor, secondsAgo(3)), result(added, secondsAgo(2))]),
+  );
   await eventually(async () => (await w.cursor()) === 4, 'the cursor moves over the deleted one');
   t.ok((await w.count(`check_results where monitor_id = ${added}`)) <= 2);
   await w.send(w.probe, w.batch(w.probe, { firstSeq: 5 }, [result(added, secondsAgo(1))]));
   const before = await w.count(`check_results where monitor_id = ${added}`);
   await eventually(async () => (await w.cursor()) === 5, 'and over the next');
-  t.equal(await w.count(`check_results where monitor_id = ${added}`), before, 'nothing more of a deleted monitor is stored');
+  t.equal(
+    await w.count(`check_results where monitor_id = ${added}`),
+    before,
+    'nothing more of a deleted monitor is stored',
+  );
   t.equal(await w.count('rejected_batches'), 0);
 });
 
@@ -332,7 +381,13 @@ t.test('the broker is killed again and again: everything published is stored onc
     await w.nats.kill();
     await w.nats.start();
     // What was acknowledged by the broker may be gone: the probe sends again what is not committed.
-    await w.send(w.probe, w.batch(w.probe, { firstSeq: seq }, [result(w.monitor, at + seq * 1_000_000), result(w.monitor, at + (seq + 1) * 1_000_000)]));
+    await w.send(
+      w.probe,
+      w.batch(w.probe, { firstSeq: seq }, [
+        result(w.monitor, at + seq * 1_000_000),
+        result(w.monitor, at + (seq + 1) * 1_000_000),
+      ]),
+    );
     await eventually(async () => (await w.cursor()) === seq + 1, `round ${round}`);
   }
   t.equal(await w.count('check_results'), 6);

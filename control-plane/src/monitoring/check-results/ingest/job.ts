@@ -47,12 +47,12 @@ const longestPauseMs = 5_000;
 export function startShard(options: ShardOptions): RunningShard {
   const log = options.log.child({ part: 'ingest', shard: options.shard });
   const bell = createBell();
-  let isStopping = false;
+  const stopping = new AbortController();
   let owner: Owner | undefined;
 
   async function run(): Promise<void> {
     let failures = 0;
-    while (!isStopping) {
+    while (!stopping.signal.aborted) {
       let pauseMs = options.claimEveryMs ?? 1_000;
       try {
         if (await isClaimable(options.reader, options.shard)) {
@@ -65,7 +65,7 @@ export function startShard(options: ShardOptions): RunningShard {
         if (error instanceof OwnershipLostError) log.warn({ err: error }, 'the shard is not ours any more');
         else log.warn({ err: error }, 'ingest failed; the shard is read anew');
       }
-      if (!isStopping) await bell.wait(pauseMs);
+      if (!stopping.signal.aborted) await bell.wait(pauseMs);
     }
   }
 
@@ -85,13 +85,12 @@ export function startShard(options: ShardOptions): RunningShard {
         foldedUntilUs: claimed.foldedUntilUs,
         limits: { ...ownerLimits, ...options.limits },
       });
-      if (isStopping) owner.stop();
+      if (stopping.signal.aborted) owner.stop();
       await owner.finished;
-      await client.query('update shards set owner = null, renewed_at = null where shard = $1 and owner = $2 and term = $3', [
-        ownership.shard,
-        ownership.owner,
-        ownership.term,
-      ]);
+      await client.query(
+        'update shards set owner = null, renewed_at = null where shard = $1 and owner = $2 and term = $3',
+        [ownership.shard, ownership.owner, ownership.term],
+      );
     } finally {
       owner = undefined;
       await client.end().catch(() => undefined);
@@ -102,7 +101,7 @@ export function startShard(options: ShardOptions): RunningShard {
   return {
     hint: () => owner?.hint(),
     stop: async () => {
-      isStopping = true;
+      stopping.abort();
       bell.ring();
       owner?.stop();
       await running;
@@ -121,7 +120,8 @@ async function isClaimable(reader: Reader, shard: number): Promise<boolean> {
     `select (${hasHung} or not exists (${lockHolders})) as claimable from shards where shard = $1`,
     [shard],
   );
-  if (found.rows.length === 0) throw new Error(`the database has no shard ${shard}: PARALLAX_SHARDS is fixed at installation`);
+  if (found.rows.length === 0)
+    throw new Error(`the database has no shard ${shard}: PARALLAX_SHARDS is fixed at installation`);
   return found.rows[0]?.claimable === true;
 }
 
@@ -132,7 +132,10 @@ async function claim(
   replica: string,
 ): Promise<{ readonly term: number; readonly foldedUntilUs: number | undefined } | undefined> {
   const takeLock = async (): Promise<boolean> => {
-    const answer = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1, $2) as locked', [lockClass, shard]);
+    const answer = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1, $2) as locked', [
+      lockClass,
+      shard,
+    ]);
     return answer.rows[0]?.locked === true;
   };
   if (!(await takeLock())) {

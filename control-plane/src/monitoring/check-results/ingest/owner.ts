@@ -105,7 +105,7 @@ export function startOwner(options: OwnerOptions): Owner {
   const inbox = createInbox({ shard, rows: limits.rows, lingerMs: limits.lingerMs, nowUs });
   const bell = createBell();
 
-  let isStopping = false;
+  const stopping = new AbortController();
   let isHinted = false;
   /** Messages that waited at the takeover. */
   let backlog: number | undefined;
@@ -120,7 +120,10 @@ export function startOwner(options: OwnerOptions): Owner {
   async function run(): Promise<void> {
     const memory = await readShard({ shard, reader }, options.foldedUntilUs ?? nowUs());
     await partitions.prepare(nowUs());
-    log.info({ term, monitors: memory.monitors.size, ms: Math.round(performance.now() - startedMs) }, 'shard taken over');
+    log.info(
+      { term, monitors: memory.monitors.size, ms: Math.round(performance.now() - startedMs) },
+      'shard taken over',
+    );
     const configuration = createConfiguration(memory, { ...options, shard, settled: () => inFlight });
     const fetcher = startFetcher({
       connection: options.connection,
@@ -147,7 +150,7 @@ export function startOwner(options: OwnerOptions): Owner {
 
   async function work(memory: ShardMemory, configuration: Configuration): Promise<void> {
     let isChanged = true;
-    while (!isStopping) {
+    while (!stopping.signal.aborted) {
       if (failure !== undefined) throw failure.error;
       const isMore = inbox.judge(memory);
       if (await poll(configuration)) isChanged = true;
@@ -204,7 +207,8 @@ export function startOwner(options: OwnerOptions): Owner {
     for (let attempt = 0; ; attempt += 1) {
       const wishes = memory.fold.rebuilds();
       if (wishes.length === 0) return;
-      if (attempt === mostRebuilds) throw new Error(`shard ${shard}: monitor ${wishes[0]?.monitorId} cannot be rebuilt`);
+      if (attempt === mostRebuilds)
+        throw new Error(`shard ${shard}: monitor ${wishes[0]?.monitorId} cannot be rebuilt`);
       await inFlight;
       const wanted = rebuildWindows(memory, wishes);
       restoreAll(memory, wanted, await readWindows(reader, wanted));
@@ -219,14 +223,22 @@ export function startOwner(options: OwnerOptions): Owner {
   ): void {
     committedMs = performance.now();
     const written = writeRound(options.client, options.ownership, { intake: taken, changes, foldedUntilUs }, encode);
-    inFlight = withDeadline(written, limits.commitMs, `shard ${shard}: a transaction took too long`).then(() => {
-      answerer.answer({ intake: taken, changes, rechecks });
-      options.onCommitted?.({ rows: taken.rows.length, messages: taken.settled.length });
-    });
+    inFlight = settle(written, taken, changes, rechecks);
     inFlight.catch((error: unknown) => {
       failure ??= { error };
       bell.ring();
     });
+  }
+
+  async function settle(
+    written: Promise<void>,
+    taken: Intake,
+    changes: Changes,
+    rechecks: readonly RecheckWish[],
+  ): Promise<void> {
+    await withDeadline(written, limits.commitMs, `shard ${shard}: a transaction took too long`);
+    answerer.answer({ intake: taken, changes, rechecks });
+    options.onCommitted?.({ rows: taken.rows.length, messages: taken.settled.length });
   }
 
   /** True while what waited in the stream at the takeover is not all read: until then no vote ends for want of a result. */
@@ -245,7 +257,12 @@ export function startOwner(options: OwnerOptions): Owner {
 
   function waitMs(memory: ShardMemory): number {
     const now = performance.now();
-    const times = [committedMs + limits.idleMs, polledMs + limits.pollMs, probesReadMs + limits.probesMs, inbox.dueMs()];
+    const times = [
+      committedMs + limits.idleMs,
+      polledMs + limits.pollMs,
+      probesReadMs + limits.probesMs,
+      inbox.dueMs(),
+    ];
     if (isDrained) times.push(Math.max(now + (memory.fold.nextDueUs() - nowUs()) / 1_000, lookedMs + limits.expiryMs));
     return Math.max(0, Math.min(...times) - now);
   }
@@ -253,7 +270,7 @@ export function startOwner(options: OwnerOptions): Owner {
   return {
     finished: run(),
     stop: () => {
-      isStopping = true;
+      stopping.abort();
       bell.ring();
     },
     hint: () => {

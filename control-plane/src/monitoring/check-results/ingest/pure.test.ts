@@ -6,26 +6,41 @@ import { acknowledgements, wishesByProbe } from './answer.ts';
 import { cleanEvidence, cleanMessage } from './clean-evidence.ts';
 import { createExpiryHeap } from './expiry-heap.ts';
 
+const edit = (monitorId: number, voter: number | null, startedUs: number): RangeEdit => ({
+  monitorId,
+  voter,
+  op: 'delete',
+  startedUs,
+});
+
 t.test('the heap gives what is due in order of time, and skips what is outdated', async () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 1_000 }), fc.boolean())), fc.integer({ min: 0, max: 1_000 }), (items, nowUs) => {
-      const heap = createExpiryHeap<{ at: number; isCurrent: boolean }>();
-      for (const [at, isCurrent] of items) heap.push(at, { at, isCurrent });
-      const popped: number[] = [];
-      for (;;) {
-        const item = heap.popDue(nowUs, (_, { isCurrent }) => isCurrent);
-        if (item === undefined) break;
-        popped.push(item.at);
-      }
-      const expected = items.filter(([at, isCurrent]) => isCurrent && at <= nowUs).map(([at]) => at);
-      expected.sort((a, b) => a - b);
-      return popped.join() === expected.join() && heap.nextUs() > nowUs;
-    }),
+    fc.property(
+      fc.array(fc.tuple(fc.integer({ min: 0, max: 1_000 }), fc.boolean())),
+      fc.integer({ min: 0, max: 1_000 }),
+      (items, nowUs) => {
+        const heap = createExpiryHeap<{ at: number; isCurrent: boolean }>();
+        for (const [at, isCurrent] of items) heap.push(at, { at, isCurrent });
+        const popped: number[] = [];
+        for (;;) {
+          const item = heap.popDue(nowUs, (_, { isCurrent }) => isCurrent);
+          if (item === undefined) break;
+          popped.push(item.at);
+        }
+        const expected = items.filter(([at, isCurrent]) => isCurrent && at <= nowUs).map(([at]) => at);
+        expected.sort((a, b) => a - b);
+        return popped.join() === expected.join() && heap.nextUs() > nowUs;
+      },
+    ),
   );
 });
 
 t.test('whatever a probe calls evidence becomes JSON that the database takes', async () => {
-  const json = fc.oneof(fc.json(), fc.string(), fc.string({ unit: 'binary' }).map((text) => JSON.stringify({ [text]: text })));
+  const json = fc.oneof(
+    fc.json(),
+    fc.string(),
+    fc.string({ unit: 'binary' }).map((text) => JSON.stringify({ [text]: text })),
+  );
   fc.assert(
     fc.property(json, (text) => {
       const clean = cleanEvidence(text);
@@ -39,7 +54,6 @@ t.test('whatever a probe calls evidence becomes JSON that the database takes', a
 });
 
 t.test('edits keep their order within a monitor and voter, and share layers across them', async (t) => {
-  const edit = (monitorId: number, voter: number | null, startedUs: number): RangeEdit => ({ monitorId, voter, op: 'delete', startedUs });
   const layers = layersOf([edit(1, null, 1), edit(1, null, 2), edit(1, 5, 3), edit(2, null, 4), edit(1, null, 5)]);
   t.same(
     layers.map((layer) => layer.map((one) => one.startedUs)),
@@ -56,10 +70,13 @@ t.test('a probe is told the newest position of each epoch, also of what it sent 
       { probeId: 3, epoch: 1, seq: 0 },
     ],
   });
-  t.same([...told], [
-    [1, [{ probeId: 1, epoch: 7, seq: 9 }]],
-    [2, [{ probeId: 2, epoch: 1, seq: 4 }]],
-  ]);
+  t.same(
+    [...told],
+    [
+      [1, [{ probeId: 1, epoch: 7, seq: 9 }]],
+      [2, [{ probeId: 2, epoch: 1, seq: 4 }]],
+    ],
+  );
 });
 
 t.test('wishes for rechecks are gathered by probe, without the control plane itself and without repeats', async (t) => {
@@ -68,8 +85,11 @@ t.test('wishes for rechecks are gathered by probe, without the control plane its
     { monitorId: 1, voters: [2], reason: 'while_failing' },
     { monitorId: 4, voters: [2], reason: 'first_good' },
   ]);
-  t.same([...asked], [
-    [2, [1, 4]],
-    [3, [1]],
-  ]);
+  t.same(
+    [...asked],
+    [
+      [2, [1, 4]],
+      [3, [1]],
+    ],
+  );
 });

@@ -125,7 +125,7 @@ type MonitorRow = {
 type Inputs = {
   readonly assignments: Map<number, Assignment[]>;
   readonly everAssigned: Map<number, Set<number>>;
-  readonly configurations: Map<number, (ConfigurationEvent & { readonly freshUs: number })[]>;
+  readonly configurations: Map<number, { readonly event: ConfigurationEvent; readonly freshUs: number }[]>;
   readonly pauses: Map<number, Interval[]>;
   readonly quarantines: (Interval & { readonly voter: number })[];
 };
@@ -184,12 +184,14 @@ async function readInputs(reader: Reader, ids: readonly number[]): Promise<Input
       (row) => ({ voter: row.probe_id, region: row.region, supplement: row.supplement, ...interval(row) }),
     ),
     configurations: grouped(history.rows, (row) => ({
-      fromUs: Number(row.from_us),
-      probeRevision: row.probe_revision,
-      confirmations: row.confirmations,
-      policy: row.consensus_policy,
-      intervalS: row.interval_seconds,
       freshUs: freshUs(row),
+      event: {
+        fromUs: Number(row.from_us),
+        probeRevision: row.probe_revision,
+        confirmations: row.confirmations,
+        policy: row.consensus_policy,
+        intervalS: row.interval_seconds,
+      },
     })),
     pauses: grouped(pauses.rows, interval),
     quarantines: quarantines.rows.map((row) => ({ voter: row.probe_id, ...interval(row) })),
@@ -209,7 +211,10 @@ function grouped<Row extends { readonly monitor_id: number }, Item>(
   return groups;
 }
 
-const interval = (row: { readonly from_us: string; readonly to_us: string | null }): { fromUs: number; toUs: number | null } => ({
+const interval = (row: {
+  readonly from_us: string;
+  readonly to_us: string | null;
+}): { fromUs: number; toUs: number | null } => ({
   fromUs: Number(row.from_us),
   toUs: row.to_us === null ? null : Number(row.to_us),
 });
@@ -232,11 +237,11 @@ function shardMonitor(row: MonitorRow, parts: Inputs): ShardMonitor {
     status: row.status,
     statusSinceUs: row.since_us === null ? null : Number(row.since_us),
     changedXid: row.changed_xid,
-    longestFreshUs: Math.max(freshUs(row), ...configurations.map((event) => event.freshUs)),
+    longestFreshUs: Math.max(freshUs(row), ...configurations.map((item) => item.freshUs)),
     inputs: {
       monitorId: row.id,
       assignments,
-      configurations: configurations.map(({ freshUs: _, ...event }) => event),
+      configurations: configurations.map((item) => item.event),
       pauses: parts.pauses.get(row.id) ?? [],
       quarantines: parts.quarantines.filter((quarantine) => voters.has(quarantine.voter)),
       resetUs: row.reset_us === null ? null : Number(row.reset_us),
@@ -275,10 +280,7 @@ export async function readWindows(reader: Reader, wanted: readonly WindowWanted[
       storedProbeRanges: [],
     });
   }
-  const monitors = [
-    wanted.map((item) => item.monitorId),
-    wanted.map((item) => item.horizonUs),
-  ];
+  const monitors = [wanted.map((item) => item.monitorId), wanted.map((item) => item.horizonUs)];
   const pairs = wanted.flatMap((item) => item.voters.map((voter) => ({ ...item, voter })));
   const voters = [
     pairs.map((item) => item.monitorId),
@@ -382,8 +384,8 @@ function storedRange([, voter, started, ended, status]: RangeTuple): StoredRange
 
 /** Makes the daily partitions that hold these instants. */
 export async function ensurePartitions(reader: Reader, firstUs: number, lastUs: number): Promise<void> {
-  await reader.query(`select ensure_result_partitions(${atMicroseconds('$1::bigint')}, ${atMicroseconds('$2::bigint')})`, [
-    Math.floor(firstUs),
-    Math.ceil(lastUs),
-  ]);
+  await reader.query(
+    `select ensure_result_partitions(${atMicroseconds('$1::bigint')}, ${atMicroseconds('$2::bigint')})`,
+    [Math.floor(firstUs), Math.ceil(lastUs)],
+  );
 }

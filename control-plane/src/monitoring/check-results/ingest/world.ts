@@ -86,7 +86,10 @@ export async function world(test: TestContext, options: WorldOptions = {}) {
 export type World = Awaited<ReturnType<typeof world>>;
 
 /** A connection whose `commit` is done by `onCommit`; everything else is as it is. */
-export function clientWithCommit(client: pg.Client, onCommit: (commit: () => Promise<unknown>) => Promise<unknown>): pg.Client {
+export function clientWithCommit(
+  client: pg.Client,
+  onCommit: (commit: () => Promise<unknown>) => Promise<unknown>,
+): pg.Client {
   const query = client.query.bind(client) as (...given: unknown[]) => unknown;
   const replaced = (...given: unknown[]): unknown =>
     given[0] === 'commit' ? onCommit(() => query('commit') as Promise<unknown>) : query(...given);

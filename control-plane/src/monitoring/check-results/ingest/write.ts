@@ -77,7 +77,12 @@ export async function writeRound(
 /** True when a round has nothing to write but that its owner lives. */
 export function isOnlyFence({ intake, changes }: Pick<RoundToWrite, 'intake' | 'changes'>): boolean {
   return (
-    intake.moves.size + intake.rejected.length + changes.edits.length + changes.statuses.length + changes.outbox.length === 0
+    intake.moves.size +
+      intake.rejected.length +
+      changes.edits.length +
+      changes.statuses.length +
+      changes.outbox.length ===
+    0
   );
 }
 
@@ -102,9 +107,12 @@ async function fence(
     ],
   });
   const counts = answer.rows[0];
-  if (counts?.fenced !== 1) throw new OwnershipLostError(`shard ${shard} is owned by another process: term ${term} is over`);
+  if (counts?.fenced !== 1)
+    throw new OwnershipLostError(`shard ${shard} is owned by another process: term ${term} is over`);
   if (counts.moved !== moves.length) {
-    throw new OwnershipLostError(`shard ${shard}: ${moves.length - counts.moved} of ${moves.length} cursors are not where memory has them`);
+    throw new OwnershipLostError(
+      `shard ${shard}: ${moves.length - counts.moved} of ${moves.length} cursors are not where memory has them`,
+    );
   }
 }
 
@@ -176,6 +184,10 @@ async function writeStatuses(client: pg.ClientBase, statuses: Changes['statuses'
     `update monitors m set status = changed.status, status_since = ${atMicroseconds('changed.since_us')}
      from (select * from unnest($1::integer[], $2::text[], $3::bigint[]) as c (id, status, since_us) order by id) changed
      where m.id = changed.id`,
-    [sorted.map((item) => item.monitorId), sorted.map((item) => item.status), sorted.map((item) => Math.round(item.sinceUs))],
+    [
+      sorted.map((item) => item.monitorId),
+      sorted.map((item) => item.status),
+      sorted.map((item) => Math.round(item.sinceUs)),
+    ],
   );
 }
