@@ -10,7 +10,11 @@ import { schemaListing } from '../control-plane/src/platform/database/schema-lis
 const file = path.resolve(import.meta.dirname, '../schema.sql');
 const dataDir = mkdtempSync(path.join(tmpdir(), 'parallax-schema-'));
 chmodSync(dataDir, 0o711);
-const postgres = await startPostgres({ dataDir, durable: false, log: createLogger({ name: 'schema', level: 'silent' }) });
+const postgres = await startPostgres({
+  dataDir,
+  durable: false,
+  log: createLogger({ name: 'schema', level: 'silent' }),
+});
 try {
   await migrate(postgres.url('postgres'));
   const listing = await schemaListing(postgres.url('postgres'));

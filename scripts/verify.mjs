@@ -35,7 +35,15 @@ function run(command, args) {
 }
 
 function checkAreas() {
-  const { output } = run(bin('depcruise'), ['--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'packages', 'control-plane', 'probe-agent']);
+  const { output } = run(bin('depcruise'), [
+    '--config',
+    '.dependency-cruiser.cjs',
+    '--output-type',
+    'json',
+    'packages',
+    'control-plane',
+    'probe-agent',
+  ]);
   let report;
   try {
     report = JSON.parse(output);
@@ -44,24 +52,33 @@ function checkAreas() {
   }
   const read = report.modules.filter((module) => /^(packages|control-plane|probe-agent)\//.test(module.source)).length;
   const lines = report.summary.violations.map((found) => `${found.rule.name}: ${found.from} -> ${found.to}`);
-  if (read < leastModules) lines.push(`only ${read} modules of the project were read, at least ${leastModules} were expected`);
+  if (read < leastModules)
+    lines.push(`only ${read} modules of the project were read, at least ${leastModules} were expected`);
   return { ok: lines.length === 0, output: lines.join('\n') || `${read} modules read, no rule broken` };
 }
 
 /** Every path in backticks in the documents that looks like one of the project's must exist. */
 function checkPathsInDocs() {
-  const documents = [...readdirSync(root), ...(existsSync(path.join(root, 'docs')) ? readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`) : [])]
-    .filter((name) => name.endsWith('.md'));
+  const documents = [
+    ...readdirSync(root),
+    ...(existsSync(path.join(root, 'docs')) ? readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`) : []),
+  ].filter((name) => name.endsWith('.md'));
   const missing = [];
   let checked = 0;
   for (const document of documents) {
-    for (const [, cited] of readFileSync(path.join(root, document), 'utf8').matchAll(/`((?:packages|control-plane|probe-agent|proto|scripts|test|docs|deploy)\/[A-Za-z0-9_./-]+)`/g)) {
+    for (const [, cited] of readFileSync(path.join(root, document), 'utf8').matchAll(
+      /`((?:packages|control-plane|probe-agent|proto|scripts|test|docs|deploy)\/[A-Za-z0-9_./-]+)`/g,
+    )) {
       checked += 1;
       if (!existsSync(path.join(root, cited))) missing.push(`${document}: ${cited}`);
     }
   }
-  if (documents.length < 4 || checked < 10) missing.push(`only ${documents.length} documents with ${checked} paths were found`);
-  return { ok: missing.length === 0, output: missing.join('\n') || `${checked} paths in ${documents.length} documents exist` };
+  if (documents.length < 4 || checked < 10)
+    missing.push(`only ${documents.length} documents with ${checked} paths were found`);
+  return {
+    ok: missing.length === 0,
+    output: missing.join('\n') || `${checked} paths in ${documents.length} documents exist`,
+  };
 }
 
 const wanted = process.argv.slice(2);
@@ -79,7 +96,12 @@ for (const name of wanted.length > 0 ? wanted : Object.keys(steps)) {
   console.log(`${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(10)} ${seconds.padStart(5)} s  ${ok ? (lines.at(-1) ?? '') : ''}`);
   if (!ok) {
     failed.push(name);
-    console.log(lines.slice(-60).map((line) => `     ${line}`).join('\n'));
+    console.log(
+      lines
+        .slice(-60)
+        .map((line) => `     ${line}`)
+        .join('\n'),
+    );
   }
 }
 if (failed.length > 0) {

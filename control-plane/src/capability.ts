@@ -1,6 +1,7 @@
 import type { Logger } from '@parallax/telemetry';
 import type { Route } from './platform/http/handler.ts';
 import type { OutboxConsumer } from './platform/outbox/consumer.ts';
+import type { RunningService } from './platform/running-service.ts';
 import type { Role } from './role.ts';
 
 /** What a capability adds to the process. Listed once in `capabilities.ts`. */
@@ -20,4 +21,4 @@ export type Service<Context> = {
   readonly start: (context: Context, log: Logger) => Promise<RunningService>;
 };
 
-export type RunningService = { readonly stop: () => Promise<void> };
+

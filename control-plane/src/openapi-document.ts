@@ -30,9 +30,9 @@ function descriptionContext(): Context {
 }
 
 /** A collaborator whose parts may be named while routes are made, and which throws when it is called. */
-function inert<Collaborator extends object>(name: string): Collaborator {
+function inert(name: string): never {
   const called = (): never => {
     throw new Error(`making routes must not call ${name}`);
   };
-  return new Proxy(called, { get: (_target, part) => inert(`${name}.${String(part)}`) }) as unknown as Collaborator;
+  return new Proxy(called, { get: (_target, part) => inert(`${name}.${String(part)}`) }) as never;
 }

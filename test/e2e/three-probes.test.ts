@@ -6,8 +6,13 @@ import type { Agent } from '../harness/product.ts';
 import { startTarget } from '../harness/target.ts';
 
 type Monitor = { id: number; status: string; status_since: string | null };
-type Ranges = { status_ranges: { status: string; started_at: string; ended_at: string | null; evidence?: unknown }[]; total: number };
-type Incidents = { incidents: { id: number; status: string; started_at: string; resolved_at: string | null; monitor_id: number }[] };
+type Ranges = {
+  status_ranges: { status: string; started_at: string; ended_at: string | null; evidence?: unknown }[];
+  total: number;
+};
+type Incidents = {
+  incidents: { id: number; status: string; started_at: string; resolved_at: string | null; monitor_id: number }[];
+};
 
 t.test('three vantage points and one truth', { timeout: 180_000 }, async (t) => {
   const target = await startTarget();
@@ -21,7 +26,9 @@ t.test('three vantage points and one truth', { timeout: 180_000 }, async (t) => 
   const sources = ['127.0.0.11', '127.0.0.12', '127.0.0.13'] as const;
   const agents: Agent[] = [];
   for (const [index, sourceAddress] of sources.entries()) {
-    agents.push(await enrolAgent(product, api, { name: `probe-${index + 1}`, region: `region-${index + 1}`, sourceAddress }));
+    agents.push(
+      await enrolAgent(product, api, { name: `probe-${index + 1}`, region: `region-${index + 1}`, sourceAddress }),
+    );
   }
   const running = agents.map((agent) => agent.start());
   t.teardown(async () => {
@@ -56,7 +63,11 @@ t.test('three vantage points and one truth', { timeout: 180_000 }, async (t) => 
   await t.test('an answering target is UP for everyone', async (t) => {
     await statusIs('UP');
     await eventually('a result of each probe', async () => {
-      const { results } = await api.call<{ results: { probe_id: number }[] }>('GET', `${path}/results?page_size=100`, 200);
+      const { results } = await api.call<{ results: { probe_id: number }[] }>(
+        'GET',
+        `${path}/results?page_size=100`,
+        200,
+      );
       return new Set(results.map((result) => result.probe_id)).size === 3;
     });
     const range = await api.call<Ranges>('GET', `${path}/status-ranges`, 200);
@@ -77,23 +88,31 @@ t.test('three vantage points and one truth', { timeout: 180_000 }, async (t) => 
     const switched = Date.now();
     target.towards(sources[1], 'refuse');
     await statusIs('DOWN');
-    const firstFailure = target.asked(sources[1]).slice(before).find((at) => at >= switched);
+    const firstFailure = target
+      .asked(sources[1])
+      .slice(before)
+      .find((at) => at >= switched);
     t.ok(firstFailure, 'the second probe asked');
     const { status_ranges } = await api.call<Ranges>('GET', `${path}/status-ranges`, 200);
     t.equal(status_ranges[0]?.status, 'DOWN');
     t.equal(status_ranges[1]?.status, 'DEGRADED', 'PARTIAL counts as degraded in ranges');
     const onset = Date.parse(status_ranges[0]?.started_at ?? '');
-    t.ok(Math.abs(onset - (firstFailure ?? 0)) < 250, `the onset is the first failure (${onset - (firstFailure ?? 0)} ms apart)`);
-    const open = await eventually('an incident', async () => (await incidents()).incidents.find((one) => one.status === 'open'));
+    t.ok(
+      Math.abs(onset - (firstFailure ?? 0)) < 250,
+      `the onset is the first failure (${onset - (firstFailure ?? 0)} ms apart)`,
+    );
+    const open = await eventually('an incident', async () =>
+      (await incidents()).incidents.find((one) => one.status === 'open'),
+    );
     t.equal(open.monitor_id, monitor.id);
     t.ok(Math.abs(Date.parse(open.started_at) - onset) < 2, 'the incident begins with the outage');
   });
 
   await t.test('each probe’s own timeline differs as it should', async (t) => {
     const timelineOf = async (probeId: number) =>
-      (await api.call<{ timeline: { status: string }[] }>('GET', `${path}/timeline?hours=1&probe_id=${probeId}`, 200)).timeline.map(
-        (entry) => entry.status,
-      );
+      (
+        await api.call<{ timeline: { status: string }[] }>('GET', `${path}/timeline?hours=1&probe_id=${probeId}`, 200)
+      ).timeline.map((entry) => entry.status);
     const [first, second, third] = await Promise.all(agents.map((agent) => timelineOf(agent.probeId)));
     t.ok(first?.includes('DOWN'), 'the first saw it down');
     t.ok(second?.includes('DOWN'), 'the second saw it down');
@@ -128,7 +147,9 @@ t.test('three vantage points and one truth', { timeout: 180_000 }, async (t) => 
 
   await t.test('a manual check answers from the probes and counts nowhere', async (t) => {
     const answer = await api.call<{ status: string; response_time_ms: number; results: unknown[]; missing: unknown[] }>(
-      'POST', `${path}/check`, 200,
+      'POST',
+      `${path}/check`,
+      200,
     );
     t.equal(answer.status, 'UP');
     t.ok(answer.response_time_ms > 0);
@@ -147,9 +168,14 @@ t.test('three vantage points and one truth', { timeout: 180_000 }, async (t) => 
           timeout_seconds: 2,
         });
         const { results } = await api.call<{ results: { error_code: string | null }[] }>(
-          'POST', `/api/v1/monitors/${denied.id}/check`, 200,
+          'POST',
+          `/api/v1/monitors/${denied.id}/check`,
+          200,
         );
-        t.ok(results.length > 0 && results.every((result) => result.error_code === 'address_denied'), `${host}:${port} is denied`);
+        t.ok(
+          results.length > 0 && results.every((result) => result.error_code === 'address_denied'),
+          `${host}:${port} is denied`,
+        );
         await api.call('DELETE', `/api/v1/monitors/${denied.id}`, 204);
       }
     }

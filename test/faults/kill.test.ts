@@ -5,7 +5,7 @@ import { readRunning } from '../../control-plane/src/supervisor/index.ts';
 import { copyBrokerStore, pidOf, rollBackBrokerStore, signalChild, untilRestarted } from '../harness/children.ts';
 import { archiveLog } from '../harness/log-archive.ts';
 import { enrolAgent, signedIn, startProduct } from '../harness/product.ts';
-import type { ApiClient, Product } from '../harness/product.ts';
+import type { Agent, ApiClient, Product } from '../harness/product.ts';
 import { eventually, startNode } from '../harness/processes.ts';
 import type { Started } from '../harness/processes.ts';
 import { startTarget } from '../harness/target.ts';
@@ -16,107 +16,125 @@ const monitorCount = 167;
 const faultSeconds = Number(process.env['PARALLAX_FAULT_SECONDS'] ?? 60);
 const brokerPauseMs = Number(process.env['PARALLAX_FAULT_BROKER_PAUSE_MS'] ?? 10_000);
 
-t.test('killed again and again, nothing is lost and nothing doubled, and the timeline is the true one', { timeout: 900_000 }, async (t) => {
-  const target = await startTarget();
-  const product = await startProduct({ PARALLAX_LOG_LEVEL: 'warn' });
-  const { api, workspaceId } = await signedIn(product.baseUrl);
-  const agents = [];
-  for (const number of [1, 2, 3]) {
-    agents.push(
-      await enrolAgent(product, api, { name: `probe-${number}`, region: `region-${number}`, sourceAddress: `127.0.0.2${number}` }),
+t.test(
+  'killed again and again, nothing is lost and nothing doubled, and the timeline is the true one',
+  { timeout: 900_000 },
+  async (t) => {
+    const target = await startTarget();
+    const product = await startProduct({ PARALLAX_LOG_LEVEL: 'warn' });
+    const { api, workspaceId } = await signedIn(product.baseUrl);
+    const agents: Agent[] = [];
+    for (const number of [1, 2, 3]) {
+      agents.push(
+        await enrolAgent(product, api, {
+          name: `probe-${number}`,
+          region: `region-${number}`,
+          sourceAddress: `127.0.0.2${number}`,
+        }),
+      );
+    }
+    const archives = agents.map((agent) =>
+      archiveLog(agent.stateDir, path.join(product.dataDir, `archive-${agent.name}`)),
     );
-  }
-  const archives = agents.map((agent) => archiveLog(agent.stateDir, path.join(product.dataDir, `archive-${agent.name}`)));
-  const running: Started[] = agents.map((agent) => agent.start());
-  const second = startSecondIngest(product);
-  t.teardown(async () => {
-    for (const archive of archives) archive.stop();
-    await Promise.all([...running.map((agent) => agent.stop()), second.stop()]);
-    await product.stop();
-    await target.close();
-  });
-  await createMonitors(api, workspaceId, target.url);
+    const running: Started[] = agents.map((agent) => agent.start());
+    const second = startSecondIngest(product);
+    t.teardown(async () => {
+      for (const archive of archives) archive.stop();
+      await Promise.all([...running.map((agent) => agent.stop()), second.stop()]);
+      await product.stop();
+      await target.close();
+    });
+    await createMonitors(api, workspaceId, target.url);
 
-  const calm = () => delay(1_000);
-  /** Each ends with everything running again. */
-  const faults: Record<string, () => Promise<void>> = {
-    'the control plane is killed': async () => {
-      const pid = pidOf(product, 'control-plane');
-      signalChild(product, 'control-plane', 'SIGKILL');
-      await untilRestarted(product, 'control-plane', pid);
-    },
-    'the broker is killed': async () => {
-      const pid = pidOf(product, 'nats-server');
-      signalChild(product, 'nats-server', 'SIGKILL');
-      await untilRestarted(product, 'nats-server', pid);
-    },
-    'a probe is killed': async () => {
-      running[0]?.kill('SIGKILL');
-      await running[0]?.ended;
-      const again = agents[0]?.start();
-      if (again !== undefined) running[0] = again;
-    },
-    'the target fails for some': async () => {
-      target.towards('127.0.0.21', 'fail');
-      target.towards('127.0.0.22', 'fail');
-      await delay(3_000);
-      target.everybody('answer');
-    },
-    // Longer than a shard may stay silent, so that the other process takes it over and this one wakes up as a stale owner.
-    'the control plane is frozen and wakes up': async () => {
-      signalChild(product, 'control-plane', 'SIGSTOP');
-      await delay(13_000);
-      signalChild(product, 'control-plane', 'SIGCONT');
-    },
-  };
-  const often = ['the control plane is killed', 'the broker is killed', 'a probe is killed', 'the target fails for some'];
-
-  await delay(3_000);
-  const until = Date.now() + faultSeconds * 1_000;
-  copyBrokerStore(product);
-  await faults['the target fails for some']?.();
-  await rollBackBrokerStore(product);
-  await calm();
-  signalChild(product, 'nats-server', 'SIGSTOP');
-  await delay(brokerPauseMs);
-  signalChild(product, 'nats-server', 'SIGCONT');
-  await calm();
-  await faults['the control plane is frozen and wakes up']?.();
-  for (let turn = 0; Date.now() < until; turn += 1) {
-    await faults[often[turn % often.length] ?? '']?.();
-    await calm();
-  }
-
-  await eventually('the API to answer', async () => (await fetch(`${product.baseUrl}/health/readiness`)).ok);
-  await pauseMonitors(api);
-  const pool = openDatabaseOf(product);
-  t.teardown(() => pool.end());
-  for (const [index, agent] of agents.entries()) {
-    const complaints = await eventually(
-      `all results of ${agent.name} to be stored`,
-      async () => {
-        const logged = new Set(archives[index]?.results().map((one) => `${one.epoch}/${one.shard}/${one.seq}`)).size;
-        const stored = await storedKeys(pool, agent.probeId);
-        if (stored.length < logged) throw new Error(`${logged} were logged and ${stored.length} are stored`);
-        return { found: compareKeys(stored, archives[index]?.results() ?? []), logged };
+    const calm = () => delay(1_000);
+    /** Each ends with everything running again. */
+    const faults: Record<string, () => Promise<void>> = {
+      'the control plane is killed': async () => {
+        const pid = pidOf(product, 'control-plane');
+        signalChild(product, 'control-plane', 'SIGKILL');
+        await untilRestarted(product, 'control-plane', pid);
       },
-      { timeoutMs: 90_000, everyMs: 500 },
+      'the broker is killed': async () => {
+        const pid = pidOf(product, 'nats-server');
+        signalChild(product, 'nats-server', 'SIGKILL');
+        await untilRestarted(product, 'nats-server', pid);
+      },
+      'a probe is killed': async () => {
+        running[0]?.kill('SIGKILL');
+        await running[0]?.ended;
+        const again = agents[0]?.start();
+        if (again !== undefined) running[0] = again;
+      },
+      'the target fails for some': async () => {
+        target.towards('127.0.0.21', 'fail');
+        target.towards('127.0.0.22', 'fail');
+        await delay(3_000);
+        target.everybody('answer');
+      },
+      // Longer than a shard may stay silent, so that the other process takes it over and this one wakes up as a stale owner.
+      'the control plane is frozen and wakes up': async () => {
+        signalChild(product, 'control-plane', 'SIGSTOP');
+        await delay(13_000);
+        signalChild(product, 'control-plane', 'SIGCONT');
+      },
+    };
+    const often = [
+      'the control plane is killed',
+      'the broker is killed',
+      'a probe is killed',
+      'the target fails for some',
+    ];
+
+    await delay(3_000);
+    const until = Date.now() + faultSeconds * 1_000;
+    copyBrokerStore(product);
+    await faults['the target fails for some']?.();
+    await rollBackBrokerStore(product);
+    await calm();
+    signalChild(product, 'nats-server', 'SIGSTOP');
+    await delay(brokerPauseMs);
+    signalChild(product, 'nats-server', 'SIGCONT');
+    await calm();
+    await faults['the control plane is frozen and wakes up']?.();
+    for (let turn = 0; Date.now() < until; turn += 1) {
+      await faults[often[turn % often.length] ?? '']?.();
+      await calm();
+    }
+
+    await eventually('the API to answer', async () => (await fetch(`${product.baseUrl}/health/readiness`)).ok);
+    await pauseMonitors(api);
+    const pool = openDatabaseOf(product);
+    t.teardown(() => pool.end());
+    for (const [index, agent] of agents.entries()) {
+      const complaints = await eventually(
+        `all results of ${agent.name} to be stored`,
+        async () => {
+          const logged = new Set(archives[index]?.results().map((one) => `${one.epoch}/${one.shard}/${one.seq}`)).size;
+          const stored = await storedKeys(pool, agent.probeId);
+          if (stored.length < logged) throw new Error(`${logged} were logged and ${stored.length} are stored`);
+          return { found: compareKeys(stored, archives[index]?.results() ?? []), logged };
+        },
+        { timeoutMs: 90_000, everyMs: 500 },
+      );
+      t.same(complaints.found, [], `${agent.name}: ${complaints.logged} results, none lost and none doubled`);
+      t.ok(complaints.logged > faultSeconds * monitorCount * 0.3, `${agent.name} had work`);
+    }
+    // The marks of pauses and the last votes are folded within a second or two.
+    const wrong = await eventually('the timelines to agree', async () => {
+      const complaints = await compareTimelines(
+        pool,
+        agents.map((agent) => agent.probeId),
+      );
+      if (complaints.length > 0) throw new Error(`${complaints.length} differ: ${complaints.slice(0, 3).join('\n')}`);
+      return true;
+    });
+    t.ok(wrong, 'every stored timeline equals the batch form over all stored results');
+    const { rows } = await pool.query<{ count: string; reasons: string | null }>(
+      `select count(*)::text as count, string_agg(distinct reason, ', ') as reasons from rejected_batches`,
     );
-    t.same(complaints.found, [], `${agent.name}: ${complaints.logged} results, none lost and none doubled`);
-    t.ok(complaints.logged > faultSeconds * monitorCount * 0.3, `${agent.name} had work`);
-  }
-  // The marks of pauses and the last votes are folded within a second or two.
-  const wrong = await eventually('the timelines to agree', async () => {
-    const complaints = await compareTimelines(pool, agents.map((agent) => agent.probeId));
-    if (complaints.length > 0) throw new Error(`${complaints.length} differ: ${complaints.slice(0, 3).join('\n')}`);
-    return true;
-  });
-  t.ok(wrong, 'every stored timeline equals the batch form over all stored results');
-  const { rows } = await pool.query<{ count: string; reasons: string | null }>(
-    `select count(*)::text as count, string_agg(distinct reason, ', ') as reasons from rejected_batches`,
-  );
-  t.equal(rows[0]?.count, '0', `no batch was refused (${rows[0]?.reasons ?? ''})`);
-});
+    t.equal(rows[0]?.count, '0', `no batch was refused (${rows[0]?.reasons ?? ''})`);
+  },
+);
 
 /** A second process of the control plane with the roles that write results, beside the supervised one. */
 function startSecondIngest(product: Product): Started {
@@ -155,7 +173,11 @@ async function pauseMonitors(api: ApiClient): Promise<void> {
   });
   const fresh = api.withToken(access_token);
   for (let page = 1; page <= Math.ceil(monitorCount / 100); page += 1) {
-    const { monitors } = await fresh.call<{ monitors: { id: number }[] }>('GET', `/api/v1/monitors?page=${page}&page_size=100&sort=name`, 200);
+    const { monitors } = await fresh.call<{ monitors: { id: number }[] }>(
+      'GET',
+      `/api/v1/monitors?page=${page}&page_size=100&sort=name`,
+      200,
+    );
     for (const monitor of monitors) await fresh.call('POST', `/api/v1/monitors/${monitor.id}/pause`, 200);
   }
 }

@@ -48,12 +48,16 @@ export function compareKeys(stored: readonly string[], archived: readonly Archiv
 /** What is wrong with the stored timelines, against the batch form of consensus over all stored results. */
 export async function compareTimelines(pool: pg.Pool, probeIds: readonly number[]): Promise<string[]> {
   const complaints: string[] = [];
-  const { rows } = await pool.query<{ us: string }>('select extract(epoch from folded_until) * 1000000 as us from shards where shard = 0');
+  const { rows } = await pool.query<{ us: string }>(
+    'select extract(epoch from folded_until) * 1000000 as us from shards where shard = 0',
+  );
   const untilUs = Math.floor(Number(rows[0]?.us)) + 1;
   for (const monitor of (await readMonitors(pool, 0)).values()) {
     const { createdUs } = monitor.inputs;
     const stored = (
-      await readWindows(pool, [{ monitorId: monitor.monitorId, horizonUs: createdUs, backUs: 0, voters: [...probeIds] }])
+      await readWindows(pool, [
+        { monitorId: monitor.monitorId, horizonUs: createdUs, backUs: 0, voters: [...probeIds] },
+      ])
     ).get(monitor.monitorId);
     if (stored === undefined) {
       complaints.push(`monitor ${monitor.monitorId} has no window`);
@@ -61,16 +65,24 @@ export async function compareTimelines(pool: pg.Pool, probeIds: readonly number[
     }
     const whole = timeline(monitor.inputs, stored.results, createdUs, untilUs);
     const told = (runs: readonly RangeRun[]) =>
-      runs.map((run) => `${run.status} ${run.fromUs - createdUs} ${run.toUs >= untilUs ? 'open' : run.toUs - createdUs}`);
+      runs.map(
+        (run) => `${run.status} ${run.fromUs - createdUs} ${run.toUs >= untilUs ? 'open' : run.toUs - createdUs}`,
+      );
     const kept = (voter: number | null) =>
       [...stored.storedRanges, ...stored.storedProbeRanges]
         .filter((range) => range.voter === voter)
         .sort((a, b) => a.startedUs - b.startedUs)
-        .map((range) => `${range.status} ${range.startedUs - createdUs} ${range.endedUs === null ? 'open' : range.endedUs - createdUs}`);
+        .map(
+          (range) =>
+            `${range.status} ${range.startedUs - createdUs} ${range.endedUs === null ? 'open' : range.endedUs - createdUs}`,
+        );
     for (const voter of [null, ...probeIds]) {
       const expected = told(ranges(voter === null ? whole.segments : (whole.perVoter.get(voter) ?? []))).join(', ');
       const found = kept(voter).join(', ');
-      if (expected !== found) complaints.push(`monitor ${monitor.monitorId}, voter ${voter ?? 'all'}: should be [${expected}], is [${found}]`);
+      if (expected !== found)
+        complaints.push(
+          `monitor ${monitor.monitorId}, voter ${voter ?? 'all'}: should be [${expected}], is [${found}]`,
+        );
     }
   }
   return complaints;

@@ -7,13 +7,25 @@ import type { TreeCopy } from '../harness/tree-copy.ts';
 /** For each step of the gate a fault that it must find. */
 const faults: Record<string, (tree: TreeCopy) => void> = {
   format: (tree) => tree.append('packages/wire/src/codec.ts', 'export   const  x=1\n'),
-  lint: (tree) => tree.append('packages/wire/src/codec.ts', '\nasync function later(): Promise<void> {}\nexport function start(): void {\n  later();\n}\n'),
+  lint: (tree) =>
+    tree.append(
+      'packages/wire/src/codec.ts',
+      '\nasync function later(): Promise<void> {}\nexport function start(): void {\n  later();\n}\n',
+    ),
   types: (tree) => tree.append('packages/wire/src/codec.ts', "\nexport const count: number = 'seven';\n"),
   areas: (tree) =>
-    tree.append('control-plane/src/platform/crypto/seal.ts', "\nexport { monitorsCapability } from '../../monitoring/monitors/index.ts';\n"),
+    tree.append(
+      'control-plane/src/platform/crypto/seal.ts',
+      "\nexport { monitorsCapability } from '../../monitoring/monitors/index.ts';\n",
+    ),
   dead: (tree) => tree.append('packages/wire/src/codec.ts', '\nexport const nobodyUsesThis = 1;\n'),
-  generated: (tree) => tree.append('proto/parallax/probe/v1/results.proto', '\nmessage Forgotten {\n  int32 number = 1;\n}\n'),
-  schema: (tree) => tree.append('control-plane/src/platform/database/migrations/0002_installation.sql', '\ncreate table forgotten (id integer);\n'),
+  generated: (tree) =>
+    tree.append('proto/parallax/probe/v1/results.proto', '\nmessage Forgotten {\n  int32 number = 1;\n}\n'),
+  schema: (tree) =>
+    tree.append(
+      'control-plane/src/platform/database/migrations/0002_installation.sql',
+      '\ncreate table forgotten (id integer);\n',
+    ),
   openapi: (tree) => tree.append('openapi.json', ' '),
   settings: (tree) => tree.append('docs/settings.md', '| `PARALLAX_INVENTED` | none | nothing |\n'),
   docs: (tree) => tree.append('ARCHITECTURE.md', '\nSee `control-plane/src/nowhere.ts`.\n'),
@@ -24,7 +36,12 @@ t.test('every step of the gate passes on the tree as it is and fails on its plan
     const tree = copyTree();
     try {
       const verify = () =>
-        spawnSync(process.execPath, ['scripts/verify.mjs', step], { cwd: tree.folder, encoding: 'utf8', timeout: 120_000, env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/' } });
+        spawnSync(process.execPath, ['scripts/verify.mjs', step], {
+          cwd: tree.folder,
+          encoding: 'utf8',
+          timeout: 120_000,
+          env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/' },
+        });
       const before = verify();
       t.equal(before.status, 0, `${step} passes: ${before.stdout.slice(-600)}`);
       plant(tree);

@@ -15,7 +15,13 @@ export function apiClient(baseUrl: string, token?: string): ApiClient {
   return {
     baseUrl,
     withToken: (next) => apiClient(baseUrl, next),
-    call: async <Answer>(method: string, path: string, expectedStatus: number, body?: unknown, headers: Record<string, string> = {}) => {
+    call: async <Answer>(
+      method: string,
+      path: string,
+      expectedStatus: number,
+      body?: unknown,
+      headers: Record<string, string> = {},
+    ) => {
       const response = await fetch(baseUrl + path, {
         method,
         headers: {

@@ -10,7 +10,8 @@ const identity = z.object({ pid: z.int().min(2) });
 export type ChildName = 'control-plane' | 'nats-server' | 'PostgreSQL';
 
 export function pidOf(product: Product, child: ChildName): number {
-  return identity.parse(JSON.parse(readFileSync(path.join(product.dataDir, 'run/processes', `${child}.json`), 'utf8'))).pid;
+  return identity.parse(JSON.parse(readFileSync(path.join(product.dataDir, 'run/processes', `${child}.json`), 'utf8')))
+    .pid;
 }
 
 /** Sends a signal to a child; false when it was between two lives. */

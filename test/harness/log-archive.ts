@@ -16,7 +16,10 @@ export type ArchivedResult = {
  * Keeps what an agent logs beyond its own deletion: every segment gets a second name in another folder. Segments are only
  * appended to and unlinked, so the second name holds all that was ever written, whatever the agent did afterwards.
  */
-export function archiveLog(stateDir: string, archiveDir: string): { readonly results: () => ArchivedResult[]; readonly stop: () => void } {
+export function archiveLog(
+  stateDir: string,
+  archiveDir: string,
+): { readonly results: () => ArchivedResult[]; readonly stop: () => void } {
   mkdirSync(archiveDir, { recursive: true });
   const collect = (): void => {
     for (const file of readdirSync(stateDir, { recursive: true, encoding: 'utf8' })) {
@@ -34,7 +37,9 @@ export function archiveLog(stateDir: string, archiveDir: string): { readonly res
     stop: () => clearInterval(timer),
     results: () => {
       collect();
-      return readdirSync(archiveDir).sort().flatMap((name) => readSegment(readFileSync(path.join(archiveDir, name))));
+      return readdirSync(archiveDir)
+        .sort()
+        .flatMap((name) => readSegment(readFileSync(path.join(archiveDir, name))));
     },
   };
 }

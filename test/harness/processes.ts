@@ -55,7 +55,11 @@ export function startNode(args: readonly string[], env: Readonly<Record<string, 
 }
 
 /** Runs a program to its end and gives its output; throws with the output when it fails. */
-export async function runNode(args: readonly string[], env: Readonly<Record<string, string>>, timeoutMs = 30_000): Promise<string> {
+export async function runNode(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  timeoutMs = 30_000,
+): Promise<string> {
   const started = startNode(args, env);
   const late = delay(timeoutMs, 'late' as const, { ref: false });
   const code = await Promise.race([started.ended, late]);

@@ -78,7 +78,12 @@ export type Agent = {
 export async function enrolAgent(
   product: Product,
   api: ApiClient,
-  options: { readonly name: string; readonly region: string; readonly sourceAddress?: string; readonly environment?: Record<string, string> },
+  options: {
+    readonly name: string;
+    readonly region: string;
+    readonly sourceAddress?: string;
+    readonly environment?: Record<string, string>;
+  },
 ): Promise<Agent> {
   const { token } = await api.call<{ token: string }>('POST', '/api/v1/probes/join-tokens', 201, {
     name: options.name,
@@ -95,13 +100,22 @@ export async function enrolAgent(
     ['probe-agent/src/main.ts', 'register', '--control-plane', product.enrolmentAddress, '--join-token', token],
     environment,
   );
-  const { probes } = await api.call<{ probes: { id: number; name: string }[] }>('GET', '/api/v1/probes?page_size=100', 200);
+  const { probes } = await api.call<{ probes: { id: number; name: string }[] }>(
+    'GET',
+    '/api/v1/probes?page_size=100',
+    200,
+  );
   const probeId = probes.find((probe) => probe.name === options.name)?.id;
   if (probeId === undefined) throw new Error(`the probe ${options.name} is not listed`);
   return {
     name: options.name,
     probeId,
     stateDir,
-    start: () => startNode(['probe-agent/src/main.ts', 'run'], environment, path.join(product.dataDir, `agent-${options.name}.log`)),
+    start: () =>
+      startNode(
+        ['probe-agent/src/main.ts', 'run'],
+        environment,
+        path.join(product.dataDir, `agent-${options.name}.log`),
+      ),
   };
 }

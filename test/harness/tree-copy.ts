@@ -1,5 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { root } from './processes.ts';
@@ -15,7 +26,10 @@ export type TreeCopy = {
 
 export function copyTree(): TreeCopy {
   const folder = mkdtempSync(path.join(tmpdir(), 'parallax-tree-'));
-  const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], { cwd: root, encoding: 'utf8' })
+  const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
     .split('\0')
     .filter((file) => file !== '' && existsSync(path.join(root, file)));
   for (const file of files) {
@@ -28,7 +42,8 @@ export function copyTree(): TreeCopy {
     replace: (file, from, to) => {
       const text = readFileSync(path.join(folder, file), 'utf8');
       const pieces = text.split(from);
-      if (pieces.length !== 2) throw new Error(`${file} has ${pieces.length - 1} places of ${String(from)}, one was expected`);
+      if (pieces.length !== 2)
+        throw new Error(`${file} has ${pieces.length - 1} places of ${String(from)}, one was expected`);
       writeFileSync(path.join(folder, file), pieces.join(to));
     },
     append: (file, text) => writeFileSync(path.join(folder, file), text, { flag: 'a' }),

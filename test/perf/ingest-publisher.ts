@@ -1,5 +1,5 @@
 import { connect } from '@nats-io/transport-node';
-import { result, message } from '../../control-plane/src/monitoring/check-results/ingest/fixture.ts';
+import { result, message } from '../../control-plane/src/monitoring/check-results/ingest/testing/fixture.ts';
 import { batchRows, permutation, positionUs } from './ingest-load.ts';
 import type { PublisherOrder } from './ingest-load.ts';
 

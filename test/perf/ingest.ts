@@ -15,7 +15,7 @@ import {
   insertMonitors,
   insertProbe,
   insertWorkspace,
-} from '../../control-plane/src/monitoring/check-results/ingest/fixture.ts';
+} from '../../control-plane/src/monitoring/check-results/ingest/testing/fixture.ts';
 import type { IngestRow } from '../../control-plane/src/monitoring/check-results/ingest/rows.ts';
 import { connectBus } from '../../control-plane/src/platform/bus/nats-bus.ts';
 import { migrate } from '../../control-plane/src/platform/database/migrate.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from '@parallax/telemetry';
 import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
-import type { RunningService } from '../../capability.ts';
+import type { RunningService } from '../../platform/running-service.ts';
 import type { Context } from '../../context.ts';
 import { sql } from '../../platform/database/pools.ts';
 import { defaultSeats } from './choose.ts';

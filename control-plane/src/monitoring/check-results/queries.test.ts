@@ -7,7 +7,7 @@ import { testDatabase } from '../../platform/database/testing.ts';
 import { foldedUntil, probeRanges, statusRanges, statusRangesPage } from '../status-ranges/index.ts';
 import { latestResultJoin, resultsPage } from './index.ts';
 import type { ResultsFilter } from './index.ts';
-import { insertMonitors, insertProbe, insertWorkspace } from './ingest/fixture.ts';
+import { insertMonitors, insertProbe, insertWorkspace } from './ingest/testing/fixture.ts';
 
 const { database } = await testDatabase(t);
 const pool = database.raw;

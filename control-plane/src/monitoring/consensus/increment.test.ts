@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { timeline, ranges } from './batch.ts';
-import { createMonitorFold, foldLimits } from './increment.ts';
-import type { FoldRestore } from './increment.ts';
+import { foldLimits } from './fold.ts';
+import type { FoldRestore } from './fold.ts';
+import { createMonitorFold } from './increment.ts';
 import { arbitraryHistory, play } from './test-histories.ts';
 import { at, Ingester, inputsOf, result, seats } from './test-support.ts';
 import type { MonitorInputs, RangeEdit, StoredResult } from './types.ts';
@@ -498,6 +499,76 @@ void t.test('an end of an assignment known ahead bounds a vote that was repeated
   ingester.advance(at(2050));
   ingester.take();
   t.equal(ingester.compare(1).stored, 'UP 0–2000');
+});
+
+void t.test('nor does a base that stands for repetitions outlive an end known ahead', async (t) => {
+  const [first, second] = seats('eu', 'us');
+  if (first === undefined || second === undefined) throw new Error('no seats');
+  const ingester = new Ingester(inputsOf({ assignments: [first, { ...second, toUs: at(3000) }] }), at(0));
+  ingester.apply([result(1, 0, 'ok'), result(2, 0, 'ok', { freshS: 9000 })]);
+  ingester.take();
+  ingester.apply([result(2, 20, 'ok', { freshS: 9000 })]);
+  for (let s = 20; s <= 3100; s += 20) {
+    ingester.apply([result(1, s, 'ok')]);
+    ingester.advance(at(s));
+    ingester.take();
+  }
+  t.equal(ingester.compare(2).stored, 'UP 0–3000');
+});
+
+void t.test('a new revision from the very instant of the oldest row that is kept ends its vote', async (t) => {
+  const inputs = inputsOf({ assignments: seats('eu') });
+  for (let changeS = 600; changeS <= 960; changeS += 60) {
+    const ingester = new Ingester(inputs, at(0));
+    for (let s = 0; s <= 960; s += 60) {
+      ingester.apply([result(1, s, 'ok')]);
+      ingester.advance(at(s));
+      ingester.take();
+    }
+    const [before] = inputs.configurations;
+    if (before === undefined) throw new Error('no configuration');
+    const after = { ...before, fromUs: at(changeS), probeRevision: 2 };
+    ingester.reconfigure({ ...inputs, configurations: [before, after] }, at(changeS));
+    ingester.take();
+    t.equal(ingester.compare(1).stored, `UP 0–${changeS}`);
+  }
+});
+
+void t.test('an end that becomes known long after it asks for a rebuild', async (t) => {
+  const inputs = inputsOf({ assignments: seats('eu') });
+  const ingester = new Ingester(inputs, at(0));
+  for (let s = 0; s <= 3000; s += 60) {
+    ingester.apply([result(1, s, 'ok')]);
+    ingester.advance(at(s));
+    ingester.take();
+  }
+  const assignments = inputs.assignments.map((row) => ({ ...row, toUs: at(900) }));
+  ingester.reconfigure({ ...inputs, assignments }, at(900));
+  ingester.take();
+  t.equal(ingester.rebuilds, 1);
+  t.equal(ingester.compare(1).stored, 'UP 0–900');
+});
+
+void t.test('made anew at a reset, a fold takes back what was stored of before it', async (t) => {
+  const open = { startedUs: at(0), endedUs: null, status: 'UP' } as const;
+  const fold = createMonitorFold(
+    fresh(inputsOf({ resetUs: at(100) }), {
+      before: [result(1, 90, 'ok')],
+      storedRanges: [{ ...open, voter: null }],
+      storedProbeRanges: [{ ...open, voter: 1 }],
+      horizonUs: at(100),
+      nowUs: at(101),
+    }),
+  );
+  const { edits, status } = fold.take();
+  t.same(
+    edits.map(({ op, voter, startedUs }) => [op, voter, startedUs]),
+    [
+      ['delete', null, at(0)],
+      ['delete', 1, at(0)],
+    ],
+  );
+  t.equal(status, 'UNKNOWN');
 });
 
 void t.test('results in reverse order tell the same', async (t) => {

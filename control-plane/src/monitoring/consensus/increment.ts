@@ -1,93 +1,15 @@
 import { electorateAt, rangeStatusOf } from './decide.ts';
+import { foldLimits, lateAfterUs, rowsBeforeHorizon } from './fold.ts';
+import type { FoldLimits, FoldRestore, FoldResult, MonitorFold, Taken } from './fold.ts';
 import { canVote, firstDifference, PreparedInputs } from './prepared-inputs.ts';
 import { editsBetween, wantedRanges } from './range-diff.ts';
-import { mayBeAsked, overdue, recheckEveryUs, recheckYoungerThanUs, secondOpinions, stillFailing } from './rechecks.ts';
-import type { Candidate } from './rechecks.ts';
+import { RecheckPlanner } from './recheck-planner.ts';
+import type { Scene } from './recheck-planner.ts';
 import { runsOf, sweep } from './sweep.ts';
-import type {
-  MonitorInputs,
-  RangeEdit,
-  RecheckWish,
-  Segment,
-  Status,
-  StoredRange,
-  StoredResult,
-  Transition,
-} from './types.ts';
+import type { MonitorInputs, RangeEdit, Segment, Status, StoredRange, StoredResult, Transition } from './types.ts';
 import { VoterSlot } from './voter-slot.ts';
 import { isSettled, outOfReach } from './voter-state.ts';
 import type { VoterState } from './voter-state.ts';
-
-/** A result this much older than the newest one folded is late: boundaries that it moves are marked as revised. */
-export const lateAfterUs = 15_000_000;
-
-/** How much a fold keeps. */
-export type FoldLimits = {
-  /** Results at most this much older than the present are folded in memory; older ones may ask for a rebuild. */
-  readonly keepUs: number;
-  /** Rows of a voter that are kept before any is let go. */
-  readonly compactFrom: number;
-};
-
-export const foldLimits: FoldLimits = { keepUs: 120_000_000, compactFrom: 16 };
-
-/** Rows with an outcome of ok, slow, warn, fail or timeout that a restore needs of each voter before its horizon: one more than confirmations. */
-export const rowsBeforeHorizon = 6;
-
-/** What a fold is made from: rows of the database, all committed, and ranges that tell exactly what those rows say. */
-export type FoldRestore = {
-  readonly inputs: MonitorInputs;
-  /**
-   * For each voter all rows before the horizon from its `rowsBeforeHorizon`-th latest vote on (kind scheduled or recheck, outcome ok, slow,
-   * warn, fail or timeout), the `probe_error` rows between them included; fewer only when there are no more.
-   */
-  readonly before: readonly StoredResult[];
-  /** For each voter the status of the latest of its probe ranges that began before the horizon, when it is DOWN or TIMEOUT. */
-  readonly votesAtHorizon: ReadonlyMap<number, 'DOWN' | 'TIMEOUT'>;
-  /** All rows from the horizon on. */
-  readonly results: readonly StoredResult[];
-  /** Ranges of the monitor that are open or ended at the horizon or later. */
-  readonly storedRanges: readonly StoredRange[];
-  /** The same of its voters. */
-  readonly storedProbeRanges: readonly StoredRange[];
-  /** Nothing before it will be written. To take changes of inputs in that the ranges do not show, it lies `rowsBeforeHorizon` freshnesses before them. */
-  readonly horizonUs: number;
-  readonly nowUs: number;
-  /** The monitor's status as it was last written; absent: as the open range says. A difference to now is a transition. */
-  readonly status?: Status;
-  readonly statusSinceUs?: number;
-  /** Absent: `foldLimits`. */
-  readonly limits?: FoldLimits;
-};
-
-/** Folded, or: drop this fold, make it anew with this horizon from the database, and apply the same results again. */
-export type FoldResult = 'folded' | { readonly rebuildFromUs: number };
-
-/** What changed since the last take. */
-export type Taken = {
-  readonly edits: readonly RangeEdit[];
-  readonly transitions: readonly Transition[];
-  readonly rechecks: readonly RecheckWish[];
-  readonly status: Status;
-  readonly statusSinceUs: number;
-};
-
-/** The memory of one monitor's consensus: what the batch form says of all rows so far, kept up result by result. */
-export type MonitorFold = {
-  /**
-   * Takes results in any order, duplicates too; none may lie after the present. After a rebuild was asked for, this fold is void. With
-   * `nowUs` it also advances.
-   */
-  readonly apply: (results: readonly StoredResult[], nowUs?: number) => FoldResult;
-  /** Time passes: votes end. An earlier time than before means nothing. */
-  readonly advance: (nowUs: number) => void;
-  /** Replaces the inputs; what changed takes effect at its own time. A reset always asks for a rebuild. */
-  readonly reconfigure: (inputs: MonitorInputs) => FoldResult;
-  /** When `advance` must be called at the latest; infinity for never. May be earlier than anything happens. */
-  readonly nextExpiryUs: number;
-  /** What changed since the last take: nothing at almost no cost in the steady state. */
-  readonly take: () => Taken;
-};
 
 const nothing: readonly never[] = [];
 
@@ -122,10 +44,9 @@ class Fold implements MonitorFold {
   /** No vote ends and no input changes before this; it may be too early, never too late. */
   #quietUntilUs = Number.NEGATIVE_INFINITY;
   #nextChangeUs = Number.NEGATIVE_INFINITY;
-  #recheckAtUs = Number.POSITIVE_INFINITY;
   /** Until when what was told has been taken. */
   #toldUntilUs: number;
-  #wishes: RecheckWish[] = [];
+  readonly #rechecks = new RecheckPlanner();
   #quiet: Taken | null = null;
 
   constructor(restore: FoldRestore) {
@@ -152,9 +73,10 @@ class Fold implements MonitorFold {
       slot.log.anchor(this.#inputs, restore.horizonUs, restore.votesAtHorizon.get(slot.voter), slot.stored);
     }
     this.#frontierUs = Math.max(this.#frontierUs, this.#newestUs);
-    this.#recompute();
     // What was failing before is no news.
-    this.#wishes = [];
+    this.#rechecks.isSilent = true;
+    this.#recompute();
+    this.#rechecks.isSilent = false;
     // A stored DEGRADED does not say which of its three kinds it was.
     const status = this.#segments.at(-1)?.status ?? 'UNKNOWN';
     if (restore.status === undefined && open !== undefined && rangeStatusOf(status) === open.status)
@@ -183,7 +105,7 @@ class Fold implements MonitorFold {
     if (nowUs > this.#nowUs) this.#nowUs = nowUs;
     if (nowUs > this.#frontierUs) this.#frontierUs = nowUs;
     this.#settle();
-    if (this.#nowUs >= this.#recheckAtUs) this.#askOverdue();
+    if (this.#nowUs >= this.#rechecks.nextUs) this.#rechecks.askOverdue(this.#scene(), this.#newestUs);
   }
 
   reconfigure(inputs: MonitorInputs): FoldResult {
@@ -214,20 +136,19 @@ class Fold implements MonitorFold {
 
   get nextExpiryUs(): number {
     this.#settle();
-    return Math.min(this.#quietUntilUs, this.#recheckAtUs);
+    return Math.min(this.#quietUntilUs, this.#rechecks.nextUs);
   }
 
   take(): Taken {
     this.#settle();
-    if (this.#quiet !== null && !this.#isChanged && this.#wishes.length === 0) {
+    if (this.#quiet !== null && !this.#isChanged && !this.#rechecks.hasWishes) {
       if (this.#mayCompact) this.#compact();
       this.#toldUntilUs = this.#frontierUs;
       return this.#quiet;
     }
     const edits = this.#isChanged ? this.#takeEdits() : nothing;
     const transitions = this.#takeTransitions();
-    const rechecks = this.#wishes;
-    this.#wishes = [];
+    const rechecks = this.#rechecks.take();
     this.#isChanged = false;
     this.#isLate = false;
     this.#toldUntilUs = this.#frontierUs;
@@ -331,7 +252,18 @@ class Fold implements MonitorFold {
     this.#computedUs = this.#frontierUs;
     this.#isDirty = false;
     this.#isChanged = true;
-    this.#noticeStreaks(finals);
+    this.#rechecks.notice(this.#scene(), finals);
+  }
+
+  #scene(): Scene {
+    return {
+      inputs: this.#inputs,
+      electorate: electorateAt(this.#inputs, this.#frontierUs),
+      slotOf: (voter) => this.#slotOf(voter),
+      slots: this.#ordered,
+      nowUs: this.#nowUs,
+      frontierUs: this.#frontierUs,
+    };
   }
 
   #takeEdits(): RangeEdit[] {
@@ -366,72 +298,6 @@ class Fold implements MonitorFold {
         detectedUs: this.#frontierUs,
       },
     ];
-  }
-
-  // ---- rechecks ------------------------------------------------------------------------------------------------------------------
-
-  #candidates(): Candidate[] {
-    const electorate = electorateAt(this.#inputs, this.#frontierUs);
-    return electorate.assigned.map((voter) => {
-      const slot = this.#slots.get(voter);
-      return {
-        voter,
-        isHolding: slot?.isHolding ?? false,
-        isFailing: slot?.isFailing ?? false,
-        lastUs: Math.max(slot?.lastUs ?? Number.NEGATIVE_INFINITY, slot?.askedUs ?? Number.NEGATIVE_INFINITY),
-      };
-    });
-  }
-
-  #wish(reason: RecheckWish['reason'], voters: readonly number[]): void {
-    if (voters.length === 0) return;
-    for (const voter of voters) this.#slotOf(voter).askedUs = this.#nowUs;
-    this.#wishes.push({ monitorId: this.#inputs.raw.monitorId, voters, reason });
-  }
-
-  /** First failures and first good results since the timeline was last computed. */
-  #noticeStreaks(finals: ReadonlyMap<VoterSlot, VoterState | null>): void {
-    for (const [slot, final] of finals) {
-      const was = slot.streakStartUs;
-      const streak = final?.streak ?? null;
-      slot.streakStartUs = streak?.startUs ?? null;
-      slot.streakEndsUs = streak === null ? Number.NEGATIVE_INFINITY : streak.lastUs + streak.lastFreshUs;
-      if (final === null || final.eUs <= this.#nowUs - recheckYoungerThanUs) continue;
-      if (streak !== null && (was === null || streak.startUs > was)) {
-        const electorate = electorateAt(this.#inputs, this.#frontierUs);
-        this.#wish('first_failure', secondOpinions(electorate, slot.voter, this.#candidates()));
-      } else if (streak === null && was !== null && final.vote !== null) {
-        const electorate = electorateAt(this.#inputs, this.#frontierUs);
-        this.#wish('first_good', stillFailing(electorate, slot.voter, this.#candidates()));
-      }
-    }
-    this.#planRecheck();
-  }
-
-  /** While somebody fails and checks are further apart than half a minute: when the next voter is overdue. */
-  #planRecheck(): void {
-    this.#recheckAtUs = Number.POSITIVE_INFINITY;
-    const isFailing = this.#ordered.some(
-      (slot) => slot.streakStartUs !== null && (slot.isHolding || slot.streakEndsUs > this.#frontierUs),
-    );
-    const intervalS = this.#inputs.configurationAt(this.#frontierUs).intervalS ?? Number.POSITIVE_INFINITY;
-    if (!isFailing || intervalS * 1_000_000 <= recheckEveryUs) return;
-    const electorate = electorateAt(this.#inputs, this.#frontierUs);
-    for (const candidate of this.#candidates()) {
-      if (!mayBeAsked(electorate, candidate.voter)) continue;
-      this.#recheckAtUs = Math.min(this.#recheckAtUs, Math.max(this.#nowUs, candidate.lastUs + recheckEveryUs));
-    }
-  }
-
-  #askOverdue(): void {
-    if (this.#newestUs <= this.#nowUs - recheckYoungerThanUs) {
-      // What is known is too old to act upon; look again in a while, for a vote that is merely repeated plans nothing.
-      this.#recheckAtUs = this.#nowUs + recheckEveryUs;
-      return;
-    }
-    const electorate = electorateAt(this.#inputs, this.#frontierUs);
-    this.#wish('while_failing', overdue(electorate, this.#nowUs, this.#candidates()));
-    this.#planRecheck();
   }
 }
 

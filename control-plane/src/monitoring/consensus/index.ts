@@ -1,7 +1,8 @@
 export { ranges, timeline } from './batch.ts';
 export type { Timeline } from './batch.ts';
-export { createMonitorFold, foldLimits, lateAfterUs, rowsBeforeHorizon } from './increment.ts';
-export type { FoldLimits, FoldRestore, FoldResult, MonitorFold, Taken } from './increment.ts';
+export { foldLimits, lateAfterUs, rowsBeforeHorizon } from './fold.ts';
+export type { FoldLimits, FoldRestore, FoldResult, MonitorFold, Taken } from './fold.ts';
+export { createMonitorFold } from './increment.ts';
 export type {
   Assignment,
   ConfigurationEvent,

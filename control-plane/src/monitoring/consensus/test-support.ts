@@ -1,6 +1,7 @@
 import { ranges, timeline } from './batch.ts';
-import { createMonitorFold, rowsBeforeHorizon } from './increment.ts';
-import type { FoldLimits, MonitorFold, Taken } from './increment.ts';
+import { rowsBeforeHorizon } from './fold.ts';
+import type { FoldLimits, MonitorFold, Taken } from './fold.ts';
+import { createMonitorFold } from './increment.ts';
 import type {
   Assignment,
   MonitorInputs,

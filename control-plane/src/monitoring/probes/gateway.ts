@@ -1,6 +1,6 @@
 import * as grpc from '@grpc/grpc-js';
 import type { Logger } from '@parallax/telemetry';
-import type { RunningService } from '../../capability.ts';
+import type { RunningService } from '../../platform/running-service.ts';
 import type { Context } from '../../context.ts';
 import { loadAuthority, loadNatsAuthority } from '../../installation/index.ts';
 import { addEnrolmentService, maxEnrolmentMessageBytes } from './enrolment/gateway.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from '@parallax/telemetry';
 import type { DatabasePool } from 'slonik';
 import { z } from 'zod';
-import type { RunningService } from '../../capability.ts';
+import type { RunningService } from '../running-service.ts';
 import type { Bus } from '../bus/bus.ts';
 import { sql } from '../database/pools.ts';
 import type { Transaction } from '../database/pools.ts';

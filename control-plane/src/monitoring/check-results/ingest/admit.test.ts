@@ -5,8 +5,8 @@ import type { ResultRecord } from '@parallax/wire';
 import { lateFlag } from '../flags.ts';
 import { admit } from './admit.ts';
 import type { AdmitOptions, KnownMonitor } from './admit.ts';
-import { message, result } from './fixture.ts';
-import type { FixturePlace } from './fixture.ts';
+import { message, result } from './testing/fixture.ts';
+import type { FixturePlace } from './testing/fixture.ts';
 
 const key = createEd25519Pair();
 const probe = { id: 3, region: 'r', seed: key.seed };

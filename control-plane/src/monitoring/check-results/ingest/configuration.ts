@@ -3,8 +3,9 @@ import type { Logger } from '@parallax/telemetry';
 import { ensureResultsStream } from '../../../platform/bus/results-stream.ts';
 import { adopt, createMemory, restoreAll, takeoverHorizon, windowOf } from './memory.ts';
 import type { ShardMemory } from './memory.ts';
-import { readChanged, readCursors, readMark, readMonitors, readProbes, readWindows } from './queries.ts';
-import type { Reader } from './queries.ts';
+import { readChanged, readCursors, readMark, readMonitors, readProbes } from './queries.ts';
+import { readWindows } from './windows/queries.ts';
+import type { Reader } from './reader.ts';
 
 export type ConfigurationOptions = {
   readonly shard: number;

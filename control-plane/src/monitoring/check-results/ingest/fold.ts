@@ -2,7 +2,8 @@ import { createMonitorFold } from '../../consensus/index.ts';
 import type { MonitorFold, MonitorInputs, RecheckWish, Status, StoredResult, Taken } from '../../consensus/index.ts';
 import type { OutboxEntry } from '../../../platform/outbox/enqueue.ts';
 import { createExpiryHeap } from './expiry-heap.ts';
-import type { ShardMonitor, StoredWindow } from './queries.ts';
+import type { ShardMonitor } from './queries.ts';
+import type { StoredWindow } from './windows/queries.ts';
 import type { Changes } from './round.ts';
 import type { IngestRow } from './rows.ts';
 

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { digestOf, lostMessage, message, result } from './fixture.ts';
+import { digestOf, lostMessage, message, result } from './testing/fixture.ts';
 import { openIngestClient } from './job.ts';
-import { clientWithCommit, eventually, world } from './world.ts';
+import { clientWithCommit, eventually, fastLimits, world } from './testing/world.ts';
 
 const secondsAgo = (seconds: number): number => (Date.now() - seconds * 1_000) * 1_000;
 const failing = { outcome: 'fail', source: 'target', error: 20 } as const;
@@ -391,4 +391,67 @@ t.test('the broker is killed again and again: everything published is stored onc
     await eventually(async () => (await w.cursor()) === seq + 1, `round ${round}`);
   }
   t.equal(await w.count('check_results'), 6);
+});
+
+t.test('a restart that finds a backlog shows no gap: time stands still until it is read', async (t) => {
+  const w = await world(t);
+  let nowMs = Date.now() - 600_000;
+  const options = { now: () => nowMs, limits: { ...fastLimits, holdMs: 10_000 } };
+  const first = w.start(options);
+  await w.send(w.probe, w.batch(w.probe, {}, [result(w.monitor, nowMs * 1_000 - 1_000, { freshS: 20 })]));
+  await eventually(async () => (await w.count(`monitors where status = 'UP'`)) === 1, 'UP');
+  await first.stop();
+  for (let seq = 2; seq <= 40; seq += 1) {
+    nowMs += 10_000;
+    await w.send(
+      w.probe,
+      w.batch(w.probe, { firstSeq: seq }, [result(w.monitor, nowMs * 1_000 - 1_000, { freshS: 20 })]),
+    );
+  }
+  w.start({ ...options, limits: { ...options.limits, rows: 3 } });
+  const folded = async () =>
+    Number(
+      (await w.pool.query<{ ms: string }>('select extract(epoch from folded_until) * 1000 as ms from shards')).rows[0]
+        ?.ms,
+    );
+  await eventually(async () => (await folded()) >= nowMs, 'folded up to the present');
+  t.equal(await w.cursor(), 40);
+  t.equal(await w.count('status_ranges'), 1);
+  t.equal(await w.count('outbox'), 1, 'nobody was told of an UNKNOWN that never was');
+});
+
+t.test('without a backlog a restart tells at once what ended meanwhile', async (t) => {
+  const w = await world(t);
+  let nowMs = Date.now() - 600_000;
+  const options = { now: () => nowMs, limits: { ...fastLimits, holdMs: 60_000 } };
+  const first = w.start(options);
+  await w.send(w.probe, w.batch(w.probe, {}, [result(w.monitor, nowMs * 1_000 - 1_000, { freshS: 20 })]));
+  await eventually(async () => (await w.count(`monitors where status = 'UP'`)) === 1, 'UP');
+  await first.stop();
+  nowMs += 300_000;
+  w.start(options);
+  await eventually(async () => (await w.count(`monitors where status = 'UNKNOWN'`)) === 1, 'UNKNOWN');
+  t.equal(await w.count('outbox'), 2);
+});
+
+t.test('what was fetched and not settled when the broker died comes again at once, and is known', async (t) => {
+  const w = await world(t);
+  const restarted = Promise.withResolvers<void>();
+  const committing = Promise.withResolvers<void>();
+  w.start({
+    openClient: async () =>
+      clientWithCommit(await openIngestClient(w.urls.worker, 'test ingest'), async (commit) => {
+        committing.resolve();
+        await restarted.promise;
+        return commit();
+      }),
+  });
+  await w.send(w.probe, w.batch(w.probe, {}, [result(w.monitor, secondsAgo(2))]));
+  await committing.promise;
+  await w.nats.kill();
+  await w.nats.start();
+  await eventually(async () => (await w.unread()) === 1, 'the message outlived the broker');
+  restarted.resolve();
+  await eventually(async () => (await w.unread()) === 0, 'the message is settled through a new consumer');
+  t.equal(await w.count('check_results'), 1);
 });

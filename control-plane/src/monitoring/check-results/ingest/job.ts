@@ -1,11 +1,11 @@
 import pg from 'pg';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from '@parallax/telemetry';
-import type { RunningService } from '../../../capability.ts';
+import type { RunningService } from '../../../platform/running-service.ts';
 import type { Bus } from '../../../platform/bus/bus.ts';
 import { ownerLimits, startOwner } from './owner.ts';
 import type { CommittedRound, Owner, OwnerLimits } from './owner.ts';
-import type { Reader } from './queries.ts';
+import type { Reader } from './reader.ts';
 import { createBell } from './waiting.ts';
 import { OwnershipLostError } from './write.ts';
 

@@ -1,7 +1,8 @@
 import type { KnownProbe } from './admit.ts';
 import { createShardFold } from './fold.ts';
 import type { RebuildWish, RestoredMonitor, ShardFold } from './fold.ts';
-import type { ShardMonitor, StoredWindow, WindowWanted } from './queries.ts';
+import type { ShardMonitor } from './queries.ts';
+import type { StoredWindow, WindowWanted } from './windows/queries.ts';
 import type { Cursors } from './trim.ts';
 import { rowsBeforeHorizon } from '../../consensus/index.ts';
 

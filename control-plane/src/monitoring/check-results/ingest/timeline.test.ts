@@ -2,11 +2,12 @@ import t from 'tap';
 import type { ResultRecord } from '@parallax/wire';
 import { ranges, timeline } from '../../consensus/index.ts';
 import type { RangeRun } from '../../consensus/index.ts';
-import { result } from './fixture.ts';
-import type { FixtureProbe } from './fixture.ts';
-import { readMonitors, readWindows } from './queries.ts';
-import { eventually, fastLimits, world } from './world.ts';
-import type { World } from './world.ts';
+import { result } from './testing/fixture.ts';
+import type { FixtureProbe } from './testing/fixture.ts';
+import { readMonitors } from './queries.ts';
+import { readWindows } from './windows/queries.ts';
+import { eventually, fastLimits, world } from './testing/world.ts';
+import type { World } from './testing/world.ts';
 
 /** A small generator of numbers, so that a failing run can be repeated by its seed. */
 function random(seed: number): () => number {
@@ -78,6 +79,35 @@ function simulatedProbe(w: World, probe: FixtureProbe) {
   };
 }
 
+async function pauseOrResume(w: World, monitor: number, atMs: number): Promise<void> {
+  const at = new Date(atMs);
+  const ended = await w.pool.query(
+    'update pauses set ended_at = $2 where monitor_id = $1 and ended_at is null and started_at < $2',
+    [monitor, at],
+  );
+  if (ended.rowCount === 0) {
+    await w.pool.query('insert into pauses (monitor_id, started_at) values ($1, $2) on conflict do nothing', [
+      monitor,
+      at,
+    ]);
+  }
+  await w.pool.query('update monitors set changed_xid = pg_current_xact_id() where id = $1', [monitor]);
+}
+
+async function reconfigure(
+  w: World,
+  monitor: number,
+  change: { readonly atMs: number; readonly revision: number; readonly confirmations: number },
+): Promise<void> {
+  await w.pool.query(
+    `with h as (
+       insert into monitor_history (monitor_id, effective_at, version, probe_revision, confirmations, consensus_policy, interval_seconds, timeout_seconds)
+       select monitor_id, $2, max(version) + 1, $3, $4, '"majority"', 10, 5 from monitor_history where monitor_id = $1 group by monitor_id)
+     update monitors set changed_xid = pg_current_xact_id() where id = $1`,
+    [monitor, new Date(change.atMs), change.revision, change.confirmations],
+  );
+}
+
 const seed = Number(process.env['PARALLAX_TIMELINE_SEED'] ?? Math.floor(Math.random() * 1e9));
 
 t.test(`after a random run with restarts the stored timeline is that of the batch form (seed ${seed})`, async (t) => {
@@ -92,6 +122,7 @@ t.test(`after a random run with restarts the stored timeline is that of the batc
   const delayed: (() => Promise<unknown>)[] = [];
   let isOut = false;
   let downFor = 0;
+  const revisions = new Map<number, number>();
 
   for (let step = 0; step < 60; step += 1) {
     nowMs += 10_000;
@@ -138,16 +169,13 @@ t.test(`after a random run with restarts the stored timeline is that of the batc
       await w.pool.query(
         `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'test ingest' and datname = current_database()`,
       );
-    } else if (trouble === 2) {
-      const monitor = w.monitors[pick(w.monitors.length)];
-      const at = new Date(nowMs);
-      const ended = await w.pool.query('update pauses set ended_at = $2 where monitor_id = $1 and ended_at is null', [
-        monitor,
-        at,
-      ]);
-      if (ended.rowCount === 0)
-        await w.pool.query('insert into pauses (monitor_id, started_at) values ($1, $2)', [monitor, at]);
-      await w.pool.query('update monitors set changed_xid = pg_current_xact_id() where id = $1', [monitor]);
+    }
+    if (pick(8) === 0) await pauseOrResume(w, w.monitors[pick(w.monitors.length)] ?? 0, nowMs);
+    if (pick(12) === 0) {
+      const monitor = w.monitors[pick(w.monitors.length)] ?? 0;
+      const revision = (revisions.get(monitor) ?? 1) + pick(2);
+      revisions.set(monitor, revision);
+      await reconfigure(w, monitor, { atMs: nowMs, revision, confirmations: 1 + pick(3) });
     }
     await new Promise((resolve) => setTimeout(resolve, pick(30)));
   }

@@ -3,7 +3,7 @@ import type { RangeEdit } from '../../consensus/index.ts';
 import { RangeDriftError } from '../../status-ranges/index.ts';
 import { testDatabase } from '../../../platform/database/testing.ts';
 import { createCopyEncoder } from './copy-buffer.ts';
-import { insertMonitors, insertProbe, insertWorkspace } from './fixture.ts';
+import { insertMonitors, insertProbe, insertWorkspace } from './testing/fixture.ts';
 import { openIngestClient } from './job.ts';
 import type { IngestRow } from './rows.ts';
 import { OwnershipLostError, writeRound } from './write.ts';

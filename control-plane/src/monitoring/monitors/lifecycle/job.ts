@@ -1,5 +1,5 @@
 import type { Logger } from '@parallax/telemetry';
-import type { RunningService } from '../../../capability.ts';
+import type { RunningService } from '../../../platform/running-service.ts';
 import type { Context } from '../../../context.ts';
 import { emptyMonitor, monitorsToEmpty, recordEmptied } from './queries.ts';
 

@@ -4,7 +4,7 @@ import type { Logger } from '@parallax/telemetry';
 import type { DatabasePool } from 'slonik';
 import { loadAuthority, loadNatsAuthority, revokedProbeKeys } from '../../../installation/index.ts';
 import type { Context } from '../../../context.ts';
-import type { RunningService } from '../../../capability.ts';
+import type { RunningService } from '../../../platform/running-service.ts';
 import { probesChangedSubject } from '../gateway.ts';
 
 const updateSubject = '$SYS.REQ.CLAIMS.UPDATE';

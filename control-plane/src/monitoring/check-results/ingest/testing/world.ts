@@ -2,12 +2,12 @@ import { keptLog, natsServer } from '@parallax/testkit';
 import type { TestContext } from '@parallax/testkit';
 import type { ResultRecord } from '@parallax/wire';
 import pg from 'pg';
-import { connectBus } from '../../../platform/bus/nats-bus.ts';
-import { testDatabase } from '../../../platform/database/testing.ts';
+import { connectBus } from '../../../../platform/bus/nats-bus.ts';
+import { testDatabase } from '../../../../platform/database/testing.ts';
 import { insertMonitors, insertProbe, insertWorkspace, message } from './fixture.ts';
 import type { FixtureMonitors, FixturePlace, FixtureProbe } from './fixture.ts';
-import { openIngestClient, startShard } from './job.ts';
-import type { ShardOptions } from './job.ts';
+import { openIngestClient, startShard } from '../job.ts';
+import type { ShardOptions } from '../job.ts';
 
 export type WorldOptions = Partial<Pick<FixtureMonitors, 'intervalS' | 'timeoutS' | 'confirmations' | 'createdMs'>> & {
   readonly probes?: number;
