@@ -68,7 +68,6 @@
 -- installation.only_row boolean not null default true
 -- installation.shards integer not null
 -- installation.key_check bytea not null
--- installation.setup_token_hash bytea
 -- installation.created_at timestamp with time zone not null default now()
 -- join_tokens.id integer not null generated always as identity
 -- join_tokens.workspace_id integer

@@ -20,5 +20,3 @@ export type Service<Context> = {
   readonly role: Role;
   readonly start: (context: Context, log: Logger) => Promise<RunningService>;
 };
-
-

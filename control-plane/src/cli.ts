@@ -33,7 +33,9 @@ export async function runCli(argv: readonly string[], env: Environment): Promise
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
-    const explained = [UsageError, SettingsError, InstallationError, MigrationError, Problem].some((kind) => error instanceof kind);
+    const explained = [UsageError, SettingsError, InstallationError, MigrationError, Problem].some(
+      (kind) => error instanceof kind,
+    );
     const text = error instanceof Error ? (explained ? error.message : (error.stack ?? error.message)) : String(error);
     process.stderr.write(`control-plane: ${text}\n`);
     return 1;
@@ -135,7 +137,10 @@ async function runJoinToken(
   const enrolment = given.enrolmentAddress ?? places(given.settings).addresses.enrolment;
   const command = joinCommand(enrolment, token);
   if (options.json === true) print(JSON.stringify({ token, command }));
-  else print(`Run this on the machine of the probe within ${options.minutes} minutes:\n\n  ${command}\n  probe-agent run\n`);
+  else
+    print(
+      `Run this on the machine of the probe within ${options.minutes} minutes:\n\n  ${command}\n  probe-agent run\n`,
+    );
 }
 
 async function joinTokenOf(
@@ -210,7 +215,10 @@ function hostOf(address: string): string {
 }
 
 function upParts(): UpParts {
-  const program = (file: string, ...args: string[]) => ({ command: process.execPath, args: [path.join(checkout, file), ...args] });
+  const program = (file: string, ...args: string[]) => ({
+    command: process.execPath,
+    args: [path.join(checkout, file), ...args],
+  });
   const given = ({ settings, databaseUrls: urls }: InstallationInput) => ({
     settings: { ...settings, databaseApiUrl: urls.api, databaseWorkerUrl: urls.worker },
     databaseUrl: urls.owner,

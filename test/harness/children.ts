@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { eventually } from './processes.ts';
@@ -12,6 +12,18 @@ export type ChildName = 'control-plane' | 'nats-server' | 'PostgreSQL';
 export function pidOf(product: Product, child: ChildName): number {
   return identity.parse(JSON.parse(readFileSync(path.join(product.dataDir, 'run/processes', `${child}.json`), 'utf8')))
     .pid;
+}
+
+/** Every child that the supervisor of a data folder has written down, by name. */
+export function recordedChildren(dataDir: string): ReadonlyMap<string, number> {
+  const folder = path.join(dataDir, 'run/processes');
+  const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  return new Map(
+    names.map((name) => [
+      path.parse(name).name,
+      identity.parse(JSON.parse(readFileSync(path.join(folder, name), 'utf8'))).pid,
+    ]),
+  );
 }
 
 /** Sends a signal to a child; false when it was between two lives. */

@@ -11,6 +11,8 @@ export const root = path.resolve(import.meta.dirname, '../..');
 export type Started = {
   readonly pid: number;
   readonly output: () => string;
+  /** What it wrote to standard error alone. */
+  readonly errors: () => string;
   /** Resolves with the exit code, or 128 for an end by signal. */
   readonly ended: Promise<number>;
   readonly kill: (signal: NodeJS.Signals) => void;
@@ -20,19 +22,33 @@ export type Started = {
 
 /** Starts one of the project's programs under the Node that runs this test. Output is kept (last 1 MiB) and, with a file, appended to it. */
 export function startNode(args: readonly string[], env: Readonly<Record<string, string>>, logFile?: string): Started {
-  const child: ChildProcess = spawn(process.execPath, [...args], {
+  return startCommand(process.execPath, args, env, logFile);
+}
+
+/** Starts any program in the folder of the project, with the given variables beside PATH and HOME and no others. */
+export function startCommand(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  logFile?: string,
+): Started {
+  const child: ChildProcess = spawn(command, [...args], {
     cwd: root,
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   if (child.pid === undefined) throw new Error(`could not start ${args.join(' ')}`);
   let output = '';
+  let errors = '';
   const keep = (chunk: Buffer): void => {
     output = (output + chunk.toString('utf8')).slice(-1_048_576);
     if (logFile !== undefined) appendFileSync(logFile, chunk);
   };
   child.stdout?.on('data', keep);
-  child.stderr?.on('data', keep);
+  child.stderr?.on('data', (chunk: Buffer) => {
+    errors = (errors + chunk.toString('utf8')).slice(-1_048_576);
+    keep(chunk);
+  });
   const ended = new Promise<number>((resolve) => {
     child.once('close', (code, signal) => resolve(signal === null ? (code ?? 1) : 128));
   });
@@ -41,6 +57,7 @@ export function startNode(args: readonly string[], env: Readonly<Record<string, 
   return {
     pid: child.pid,
     output: () => output,
+    errors: () => errors,
     ended,
     kill: (signal) => {
       if (!over) child.kill(signal);

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, chmodSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { apiClient, signedIn } from './api-client.ts';
+import { signedIn } from './api-client.ts';
 import type { ApiClient } from './api-client.ts';
 import { eventually, freePorts, runNode, startNode } from './processes.ts';
 import type { Started } from './processes.ts';
@@ -17,7 +17,13 @@ export type Product = {
   readonly stop: () => Promise<void>;
 };
 
-export async function startProduct(more: Readonly<Record<string, string>> = {}): Promise<Product> {
+/** A data folder of its own and free ports for one installation that a test makes. */
+export type Installation = Pick<Product, 'baseUrl' | 'dataDir' | 'environment' | 'enrolmentAddress' | 'ports'> & {
+  readonly remove: () => void;
+};
+
+/** @param more settings beside the folder and the ports */
+export async function newInstallation(more: Readonly<Record<string, string>> = {}): Promise<Installation> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'parallax-product-'));
   // The account that PostgreSQL runs as must be able to pass.
   chmodSync(dataDir, 0o711);
@@ -31,39 +37,51 @@ export async function startProduct(more: Readonly<Record<string, string>> = {}):
     PARALLAX_LOCAL_PROBES: '0',
     ...more,
   };
+  return {
+    dataDir,
+    environment,
+    baseUrl: `http://localhost:${http}`,
+    enrolmentAddress: `127.0.0.1:${enrolment}`,
+    ports: { http, grpc, enrolment, nats },
+    remove: () => rmSync(dataDir, { recursive: true, force: true }),
+  };
+}
+
+export async function startProduct(more: Readonly<Record<string, string>> = {}): Promise<Product> {
+  const { remove, ...installation } = await newInstallation(more);
+  const { dataDir, environment } = installation;
   const supervisor = startNode(['control-plane/src/main.ts', 'up'], environment, path.join(dataDir, 'output.log'));
-  const baseUrl = `http://localhost:${http}`;
   const stop = async (): Promise<void> => {
     await supervisor.stop(15_000);
-    rmSync(dataDir, { recursive: true, force: true });
+    remove();
   };
   try {
-    await eventually(
-      'the product to be ready',
-      async () => {
-        const ended = await Promise.race([supervisor.ended, Promise.resolve(undefined)]);
-        if (ended !== undefined) throw new Error(`the product ended with ${ended}`);
-        return (await fetch(`${baseUrl}/health/readiness`)).status === 200;
-      },
-      { timeoutMs: 60_000 },
-    );
+    await untilReady(installation, supervisor);
   } catch (error) {
     const output = supervisor.output();
     await stop();
     throw new Error(`the product did not start:\n${output.slice(-5_000)}`, { cause: error });
   }
-  return {
-    baseUrl,
-    dataDir,
-    supervisor,
-    environment,
-    enrolmentAddress: `127.0.0.1:${enrolment}`,
-    ports: { http, grpc, enrolment, nats },
-    stop,
-  };
+  return { ...installation, supervisor, stop };
 }
 
-export { apiClient, signedIn };
+/** Resolves when the installation answers that it is ready; rejects when what was started for it has ended before. */
+export async function untilReady(
+  { baseUrl }: Pick<Installation, 'baseUrl'>,
+  supervisor: Started,
+  timeoutMs = 60_000,
+): Promise<void> {
+  let ended: number | undefined;
+  void supervisor.ended.then((code) => (ended = code));
+  await eventually(
+    'the product to be ready, or its end',
+    async () => ended !== undefined || (await fetch(`${baseUrl}/health/readiness`)).status === 200,
+    { timeoutMs },
+  );
+  if (ended !== undefined) throw new Error(`the product ended with ${ended}`);
+}
+
+export { signedIn };
 export type { ApiClient };
 
 /** A probe agent of a test, registered; `start` may be called again after it ended. */

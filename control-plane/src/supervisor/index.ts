@@ -1,4 +1,4 @@
 export { runUp } from './run-up.ts';
-export { up, type UpOptions, type UpResult } from './up.ts';
+export type { UpOptions, UpResult } from './up.ts';
 export { readRunning, type RunningInstallation } from './running-file.ts';
 export type { DatabaseUrls, InstallationInput, NatsMaterial, ProcessCommand, UpParts } from './parts.ts';

@@ -9,7 +9,7 @@ import {
 } from './monitor-shapes.ts';
 import { checkResultSchema, manualCheckSchema, statusRangeSchema, timelineSchema } from './result-shapes.ts';
 import { route } from './route.ts';
-import { booleanQuery, idSchema, instant, integerParameter, listOf, pageQuery, queryBoolean } from './shared.ts';
+import { booleanQuery, idSchema, instant, integerParameter, listOf, pageQuery, booleanParameter } from './shared.ts';
 
 const monitorParams = z.object({ monitor_id: idSchema });
 const tag = 'monitors';
@@ -40,7 +40,7 @@ export const listMonitorsRoute = route({
   query: z.object({
     ...pageQuery,
     status_filter: z.enum(statusFilters).optional(),
-    is_active: queryBoolean.optional(),
+    is_active: booleanParameter.optional(),
     workspace_id: idSchema.optional(),
     protocol: protocolSchema.optional(),
     tag: z

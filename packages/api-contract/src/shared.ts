@@ -43,9 +43,6 @@ export const pageQuery = {
   page_size: integerParameter(1, 100).default(20),
 };
 
-/** An optional boolean filter: `true` or `false`. */
-export const queryBoolean = booleanParameter;
-
 /** A boolean query parameter with a default. */
 export function booleanQuery(fallback: boolean) {
   return booleanParameter.default(fallback);

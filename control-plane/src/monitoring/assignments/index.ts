@@ -12,7 +12,6 @@ export {
   assignMonitor,
   closeAssignments,
   deltaSince,
-  presentRevision,
   secretsContext,
   snapshotFor,
   touchAssignments,
@@ -23,4 +22,3 @@ export {
 } from './queries.ts';
 export { rebalanceAll } from './job.ts';
 export { inMessages, snapshotHash } from './snapshot.ts';
-export { requiredCapabilities } from './requirements.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ranges, timeline } from './batch.ts';
-import { at, Ingester, inputsOf, result, seats, told } from './test-support.ts';
+import { at, Ingester, inputsOf, result, seats, three, told } from './test-support.ts';
 import type { Assignment, MonitorInputs, Policy, StoredResult } from './types.ts';
 
 /*
@@ -15,9 +15,6 @@ type Example = {
   /** The timeline from 0 on. */
   readonly told: string;
 };
-
-const three = (seconds: number, outcome: StoredResult['outcome'], changes: Partial<StoredResult> = {}) =>
-  [1, 2, 3].map((voter) => result(voter, seconds, outcome, changes));
 
 const one: Partial<MonitorInputs> = { assignments: seats('eu') };
 

@@ -61,15 +61,15 @@ class Fold implements MonitorFold {
     const open = this.#stored.find((range) => range.endedUs === null);
     this.#current = restore.status ?? open?.status ?? 'UNKNOWN';
     this.#head = headOf(restore);
-    for (const row of restore.before) if (canVote(row)) this.#slotOf(row.voter).log.insert(row);
-    for (const row of restore.results) if (canVote(row)) this.#slotOf(row.voter).log.insert(row);
+    for (const row of restore.before) if (canVote(row)) this.#slotOf(row.voter).log.rows.insert(row);
+    for (const row of restore.results) if (canVote(row)) this.#slotOf(row.voter).log.rows.insert(row);
     for (const range of restore.storedProbeRanges.filter(reaches)) {
       if (range.voter === null) continue;
       const slot = this.#slotOf(range.voter);
       slot.stored = [...slot.stored, range].sort((a, b) => a.startedUs - b.startedUs);
     }
     for (const slot of this.#ordered) {
-      this.#newestUs = Math.max(this.#newestUs, slot.log.rows.at(-1)?.eUs ?? Number.NEGATIVE_INFINITY);
+      this.#newestUs = Math.max(this.#newestUs, slot.log.rows.lastUs);
       slot.log.anchor(this.#inputs, restore.horizonUs, restore.votesAtHorizon.get(slot.voter), slot.stored);
     }
     this.#frontierUs = Math.max(this.#frontierUs, this.#newestUs);
@@ -152,7 +152,8 @@ class Fold implements MonitorFold {
     this.#isChanged = false;
     this.#isLate = false;
     this.#toldUntilUs = this.#frontierUs;
-    const statusSinceUs = this.#segments.at(-1)?.fromUs ?? this.#horizonUs;
+    // A status is not older than the monitor, or than the reset that began it anew.
+    const statusSinceUs = Math.max(this.#segments.at(-1)?.fromUs ?? this.#horizonUs, this.#inputs.floorUs);
     const status = this.#current;
     this.#quiet = { edits: nothing, transitions: nothing, rechecks: nothing, status, statusSinceUs };
     if (this.#mayCompact) this.#compact();
@@ -176,7 +177,7 @@ class Fold implements MonitorFold {
     const { log } = slot;
     const isCounting = this.#inputs.counts(row);
     if (row.eUs <= log.baseUs) return isCounting ? row.eUs : Number.POSITIVE_INFINITY;
-    if (!log.insert(row)) return Number.POSITIVE_INFINITY;
+    if (!log.rows.insert(row)) return Number.POSITIVE_INFINITY;
     slot.unsettle();
     this.#unsettle();
     // Also for a row that does not count: other inputs may yet let it, and no row may lie after the frontier.

@@ -1,6 +1,6 @@
 import { ranges, timeline } from './batch.ts';
 import { rowsBeforeHorizon } from './fold.ts';
-import type { FoldLimits, MonitorFold, Taken } from './fold.ts';
+import type { FoldLimits, FoldRestore, MonitorFold, Taken } from './fold.ts';
 import { createMonitorFold } from './increment.ts';
 import type {
   Assignment,
@@ -64,6 +64,28 @@ export function result(
     freshS: 160,
     probeRevision: 1,
     receivedUs: at(seconds) + 300_000,
+    ...changes,
+  };
+}
+
+/** One result of each of the first three voters. */
+export const three = (
+  seconds: number,
+  outcome: StoredResult['outcome'],
+  changes: Partial<StoredResult> = {},
+): StoredResult[] => [1, 2, 3].map((voter) => result(voter, seconds, outcome, changes));
+
+/** A fold's beginning without any history, a moment before the first result. */
+export function fresh(inputs: MonitorInputs, changes: Partial<FoldRestore> = {}): FoldRestore {
+  return {
+    inputs,
+    before: [],
+    votesAtHorizon: new Map(),
+    results: [],
+    storedRanges: [],
+    storedProbeRanges: [],
+    horizonUs: at(-10),
+    nowUs: at(0),
     ...changes,
   };
 }

@@ -1,6 +1,7 @@
 import type { PreparedInputs } from './prepared-inputs.ts';
 import { rangeStatusOf } from './decide.ts';
-import type { StoredRange, StoredResult, Vote } from './types.ts';
+import { RowLog } from './row-log.ts';
+import type { StoredRange, Vote } from './types.ts';
 import { failingVote, isSettled, nextState } from './voter-state.ts';
 import type { VoterState } from './voter-state.ts';
 
@@ -28,33 +29,16 @@ type Step = { readonly state: VoterState; vote: Vote | null; sinceUs: number; re
 export class VoterLog {
   readonly voter: number;
   base: Base | null = null;
-  rows: StoredResult[] = [];
+  readonly rows: RowLog;
 
   constructor(voter: number) {
     this.voter = voter;
+    this.rows = new RowLog(voter);
   }
 
   /** Time of the base; minus infinity when all rows ever are here. */
   get baseUs(): number {
     return this.base?.state.eUs ?? Number.NEGATIVE_INFINITY;
-  }
-
-  /**
-   * Puts a row younger than the base in its place. False when it says nothing new: a duplicate, or of two rows of one instant the one
-   * that does not count (a probe's defect; the order is total, so the order of arrival cannot matter).
-   */
-  insert(row: StoredResult): boolean {
-    const rows = this.rows;
-    let index = rows.length;
-    while (index > 0 && (rows[index - 1]?.eUs ?? 0) > row.eUs) index -= 1;
-    const twin = rows[index - 1];
-    if (twin === undefined || twin.eUs !== row.eUs) {
-      rows.splice(index, 0, row);
-      return true;
-    }
-    if (compareTwins(row, twin) <= 0) return false;
-    rows[index - 1] = row;
-    return true;
   }
 
   /**
@@ -131,7 +115,7 @@ export class VoterLog {
     if (chosen === undefined || chosen.state.eUs <= this.baseUs) return;
     const baseUs = chosen.state.eUs;
     this.base = { state: chosen.state, sinceUs: chosen.sinceUs };
-    this.rows = this.rows.filter((row) => row.eUs > baseUs);
+    this.rows.dropUntil(baseUs);
   }
 
   /** The base and every row that counts, with the vote that it has in the light of all rows. */
@@ -169,24 +153,4 @@ function dateBack(steps: readonly Step[]): void {
     if (before === undefined || step === undefined) continue;
     if (before.vote === step.vote && before.state.endsUs >= step.state.eUs) step.sinceUs = before.sinceUs;
   }
-}
-
-const severity: Readonly<Record<StoredResult['outcome'], number>> = {
-  ok: 0,
-  slow: 1,
-  warn: 2,
-  fail: 3,
-  timeout: 4,
-  skipped: 5,
-  probe_error: 6,
-};
-
-/** Positive when `a` is the one of two rows of one voter and instant that counts. Zero: they say the same. */
-function compareTwins(a: StoredResult, b: StoredResult): number {
-  return (
-    a.probeRevision - b.probeRevision ||
-    severity[a.outcome] - severity[b.outcome] ||
-    a.freshS - b.freshS ||
-    a.error - b.error
-  );
 }

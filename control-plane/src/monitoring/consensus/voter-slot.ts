@@ -85,7 +85,7 @@ export class VoterSlot {
   settle(inputs: PreparedInputs, frontierUs: number): VoterState | null {
     const { pieces, final } = this.log.walk(inputs);
     this.pieces = pieces;
-    this.lastUs = this.log.rows.at(-1)?.eUs ?? this.log.baseUs;
+    this.lastUs = Math.max(this.log.rows.lastUs, this.log.baseUs);
     const last = pieces.at(-1);
     this.isHolding = last !== undefined && last.toUs > frontierUs;
     this.isFailing = this.isHolding && (last?.vote === 'DOWN' || last?.vote === 'TIMEOUT');
@@ -134,9 +134,9 @@ export class VoterSlot {
   #compactRepeats(horizonUs: number): boolean {
     const { rows } = this.log;
     let index = rows.length - 1;
-    while (index >= 0 && (rows[index]?.eUs ?? 0) > horizonUs) index -= 1;
-    const row = rows[index];
-    if (row === undefined || this.#repeated === null || row.eUs <= this.#repeated.state.eUs) return false;
+    while (index >= 0 && rows.eAt(index) > horizonUs) index -= 1;
+    if (this.#repeated === null || rows.eAt(index) <= this.#repeated.state.eUs) return false;
+    const row = rows.at(index);
     const { state, sinceUs } = this.#repeated;
     const freshUs = row.freshS * 1_000_000;
     const { eUs, error } = row;
@@ -144,7 +144,7 @@ export class VoterSlot {
     const streak = state.streak === null ? null : { ...state.streak, lastUs: eUs, lastFreshUs: freshUs };
     this.#repeated = { state: { ...state, eUs, freshUs, error, endsUs, streak }, sinceUs };
     this.log.base = this.#repeated;
-    rows.splice(0, index + 1);
+    rows.dropUntil(eUs);
     return true;
   }
 }

@@ -5,7 +5,7 @@ import { adopt, createMemory, restoreAll, takeoverHorizon, windowOf } from './me
 import type { ShardMemory } from './memory.ts';
 import { readChanged, readCursors, readMark, readMonitors, readProbes } from './queries.ts';
 import { readWindows } from './windows/queries.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from './windows/queries.ts';
 
 export type ConfigurationOptions = {
   readonly shard: number;

@@ -1,5 +1,5 @@
 import { createMonitorFold } from '../../consensus/index.ts';
-import type { MonitorFold, MonitorInputs, RecheckWish, Status, StoredResult, Taken } from '../../consensus/index.ts';
+import type { MonitorFold, MonitorInputs, RecheckWish, Status, Taken } from '../../consensus/index.ts';
 import type { OutboxEntry } from '../../../platform/outbox/enqueue.ts';
 import { createExpiryHeap } from './expiry-heap.ts';
 import type { ShardMonitor } from './queries.ts';
@@ -61,7 +61,7 @@ export function createShardFold(): ShardFold {
   let touched: Entry[] = [];
   let roundRows: (readonly IngestRow[])[] = [];
   let rowsByMonitor: Map<number, IngestRow[]> | undefined;
-  const one: StoredResult[] = [];
+  const one: IngestRow[] = [];
 
   function touch(entry: Entry): void {
     if (entry.isTouched) return;
@@ -131,7 +131,7 @@ export function createShardFold(): ShardFold {
       touch(entry);
       rowsByMonitor ??= byMonitor(roundRows);
       const own = rowsByMonitor.get(monitor.monitorId);
-      const result = own === undefined ? 'folded' : fold.apply(own.map(asStored));
+      const result = own === undefined ? 'folded' : fold.apply(own);
       if (result !== 'folded') wantRebuild(entry, result.rebuildFromUs);
     },
 
@@ -155,7 +155,7 @@ export function createShardFold(): ShardFold {
           if (row.eUs < entry.rebuildFromUs) entry.rebuildFromUs = row.eUs;
           continue;
         }
-        one[0] = asStored(row);
+        one[0] = row;
         const result = entry.fold.apply(one);
         if (result !== 'folded') wantRebuild(entry, result.rebuildFromUs);
       }
@@ -216,20 +216,6 @@ function collect(changes: Changes, entry: Entry, taken: Taken, nowUs: number): v
   const isFailing = taken.status === 'DOWN' || taken.status === 'TIMEOUT';
   // An onset that moves while the outage lasts is told too: the incident keeps its identity and takes the new beginning.
   if (from !== taken.status || isFailing) changes.outbox.push(transitionEntry(entry, from, taken, nowUs));
-}
-
-/** Only what consensus reads: the fold keeps some rows for minutes, and the columns beside them need not stay in memory with them. */
-function asStored(row: IngestRow): StoredResult {
-  return {
-    eUs: row.eUs,
-    voter: row.voter,
-    kind: row.kind,
-    outcome: row.outcome,
-    error: row.error,
-    freshS: row.freshS,
-    probeRevision: row.probeRevision,
-    receivedUs: row.receivedUs,
-  };
 }
 
 const iso = (us: number): string => new Date(us / 1000).toISOString();

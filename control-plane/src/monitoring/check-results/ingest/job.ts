@@ -5,7 +5,7 @@ import type { RunningService } from '../../../platform/running-service.ts';
 import type { Bus } from '../../../platform/bus/bus.ts';
 import { ownerLimits, startOwner } from './owner.ts';
 import type { CommittedRound, Owner, OwnerLimits } from './owner.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from './windows/queries.ts';
 import { createBell } from './waiting.ts';
 import { OwnershipLostError } from './write.ts';
 

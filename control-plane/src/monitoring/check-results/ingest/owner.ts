@@ -15,7 +15,7 @@ import { rebuildWindows, restoreAll } from './memory.ts';
 import type { ShardMemory } from './memory.ts';
 import { createPartitions } from './partitions.ts';
 import { readWindows } from './windows/queries.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from './windows/queries.ts';
 import { intake } from './round.ts';
 import type { Changes, Intake } from './round.ts';
 import { createBell, withDeadline } from './waiting.ts';

@@ -1,5 +1,5 @@
 import { ensurePartitions } from './queries.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from './windows/queries.ts';
 import type { IngestRow } from './rows.ts';
 
 const dayUs = 86_400_000_000;

@@ -2,8 +2,8 @@ import type { Assignment, ConfigurationEvent, Interval, MonitorInputs, Policy, S
 import { atMicroseconds } from '../../status-ranges/index.ts';
 import type { KnownProbe } from './admit.ts';
 import { cursorKey } from './trim.ts';
-import { microseconds } from './reader.ts';
-import type { Reader } from './reader.ts';
+import { microseconds } from './windows/queries.ts';
+import type { Reader } from './windows/queries.ts';
 import type { Cursors } from './trim.ts';
 
 export { readWindows } from './windows/queries.ts';

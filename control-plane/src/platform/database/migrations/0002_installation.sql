@@ -4,8 +4,6 @@ create table installation (
   shards integer not null check (shards between 1 and 64),
   -- Proves that a secret opens with the present key-encryption key before anything else is tried.
   key_check bytea not null,
-  -- SHA-256 of the token that the first registration needs when the API listens beyond loopback.
-  setup_token_hash bytea,
   created_at timestamptz not null default now()
 );
 

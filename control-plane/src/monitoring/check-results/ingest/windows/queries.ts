@@ -1,10 +1,15 @@
 import { outcomes } from '@parallax/checks';
 import { unpackFlags } from '@parallax/wire';
+import type pg from 'pg';
 import { rowsBeforeHorizon } from '../../../consensus/index.ts';
 import type { RangeStatus, StoredRange, StoredResult } from '../../../consensus/index.ts';
 import { atMicroseconds } from '../../../status-ranges/index.ts';
-import { microseconds } from '../reader.ts';
-import type { Reader } from '../reader.ts';
+
+/** What reads may go through: a pool or the client of a transaction. */
+export type Reader = Pick<pg.Pool, 'query'>;
+
+/** SQL for the whole microseconds of an instant, as bigint; exact. */
+export const microseconds = (expression: string): string => `(extract(epoch from ${expression}) * 1000000)::bigint`;
 
 /** A monitor whose memory is to be read from a horizon on. */
 export type WindowWanted = {

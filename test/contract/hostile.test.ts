@@ -1,0 +1,78 @@
+import { problems } from '@parallax/api-contract';
+import type { ProblemCode } from '@parallax/api-contract';
+import t from 'tap';
+import { capabilities } from '../../control-plane/src/capabilities.ts';
+import { hostileRequests } from '../../control-plane/src/platform/http/testing.ts';
+import type { HostileRequest } from '../../control-plane/src/platform/http/testing.ts';
+import { openWorld } from './world.ts';
+
+/** Bodies that a route would take, whose fields are spoiled one by one. */
+const valid: Readonly<Record<string, Record<string, unknown>>> = {
+  '/api/v1/auth/register': { email: 'x@example.com', password: 'passwort' },
+  '/api/v1/auth/login': { email: 'x@example.com', password: 'x' },
+  '/api/v1/auth/refresh': { refresh_token: 'plr_x' },
+  '/api/v1/api-keys': { name: 'x' },
+  '/api/v1/probes/join-tokens': { name: 'x', region: 'y' },
+  '/api/v1/probes/:probe_id': { name: 'x', region: 'y', is_paused: false },
+  '/api/v1/monitors': {
+    workspace_id: 1,
+    name: 'x',
+    url: 'http://127.0.0.1:1/',
+    protocol: 'http',
+    interval_seconds: 86_400,
+    timeout_seconds: 1,
+    confirmations: 2,
+    consensus_policy: 'majority',
+    degraded_threshold_ms: 100,
+    settings: { method: 'GET', headers: { accept: '*/*' }, keyword: 'x', expected_status: [200] },
+    tags: ['a'],
+    probe_ids: null,
+    regions: null,
+  },
+  '/api/v1/monitors/:monitor_id': { name: 'y', url: 'http://127.0.0.1:1/', interval_seconds: 60, tags: ['b'] },
+};
+
+t.test('nothing that comes in is our fault, on any route', { timeout: 170_000 }, async (t) => {
+  const world = await openWorld(t);
+  for (let number = 0; number < 3; number += 1) await world.monitor();
+  const contracts = capabilities
+    .flatMap((capability) => capability.routes?.(world.context) ?? [])
+    .map((route) => route.contract);
+  const statuses = new Map<number, number>();
+
+  const send = async (hostile: HostileRequest, token: string): Promise<void> => {
+    const forwarded = hostile.headers['x-forwarded-for'];
+    const answer = await world.call(hostile.method, hostile.target, {
+      ...(hostile.body === undefined ? {} : { body: hostile.body }),
+      headers: hostile.headers,
+      token,
+      ...(forwarded === undefined ? {} : { from: forwarded }),
+    });
+    statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+    if (answer.status < 400) return;
+    // No ingest and no probe run here, and the routes that say so answer 503 with a code of their own or their own body.
+    const isHealth = hostile.target.startsWith('/health');
+    const code = answer.body['code'] as ProblemCode;
+    const isProblem =
+      answer.headers.get('content-type') === 'application/problem+json' && problems[code]?.status === answer.status;
+    const isOurs = answer.status >= 500 && !['probe_unreachable', 'busy'].includes(code);
+    // One assertion for each fault and not for each request, of which there are thousands.
+    if (!isHealth && (isOurs || !isProblem)) t.fail(`${hostile.name}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    const text = JSON.stringify(answer.body);
+    if (/node_modules|\.ts:\d|select |insert |sqlstate|slonik/i.test(text)) t.fail(`${hostile.name} tells: ${text}`);
+  };
+
+  for (const contract of contracts) {
+    // The credentials must outlive the table.
+    const token = contract.path.includes('logout') ? 'x' : world.token;
+    const waiting = [...hostileRequests(contract, valid[contract.path])];
+    const worker = async (): Promise<void> => {
+      for (let hostile = waiting.pop(); hostile !== undefined; hostile = waiting.pop()) await send(hostile, token);
+    };
+    await Promise.all(Array.from({ length: 12 }, worker));
+  }
+  const total = [...statuses.values()].reduce((sum, count) => sum + count, 0);
+  t.ok(contracts.length >= 36, `${contracts.length} routes`);
+  t.ok(total > 2_000, `${total} requests: ${JSON.stringify(Object.fromEntries(statuses))}`);
+  t.equal((await world.call('GET', '/api/v1/auth/me', { token: world.token })).status, 200, 'and it still works');
+});
