@@ -22,7 +22,7 @@ const createdApiKeySchema = z
   .object({ ...apiKeyFields, key: z.string().meta({ description: 'the key itself, shown this once' }) })
   .meta({ id: 'CreatedApiKey' });
 
-const tag = 'api-keys';
+const tag = 'API keys';
 
 export const listApiKeysRoute = route({
   method: 'GET',

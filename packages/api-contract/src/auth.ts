@@ -64,7 +64,7 @@ export const tokenPairSchema = z
   .meta({ id: 'TokenPair' });
 export type TokenPair = z.output<typeof tokenPairSchema>;
 
-const tag = 'auth';
+const tag = 'Accounts';
 
 export const registerRoute = route({
   method: 'POST',

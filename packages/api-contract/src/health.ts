@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { route } from './route.ts';
 
 const state = z.enum(['ok', 'failing']);
-const tag = 'health';
+const tag = 'Health';
 const away = 'something is wrong; the body is the same';
 
 const part = z.object({ status: state, detail: z.string() });

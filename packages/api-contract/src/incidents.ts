@@ -46,7 +46,7 @@ export const incidentSchema = z
   .meta({ id: 'Incident' });
 export type Incident = z.output<typeof incidentSchema>;
 
-const tag = 'incidents';
+const tag = 'Incidents';
 
 export const listIncidentsRoute = route({
   method: 'GET',

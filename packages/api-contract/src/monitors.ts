@@ -12,7 +12,7 @@ import { route } from './route.ts';
 import { booleanQuery, idSchema, instant, integerParameter, listOf, pageQuery, booleanParameter } from './shared.ts';
 
 const monitorParams = z.object({ monitor_id: idSchema });
-const tag = 'monitors';
+const tag = 'Monitors';
 
 /** PostgreSQL's text cannot hold NUL. */
 const searchText = z

@@ -20,7 +20,7 @@ export const workspaceSchema = z
   .meta({ id: 'Workspace' });
 export type Workspace = z.output<typeof workspaceSchema>;
 
-const tag = 'workspaces';
+const tag = 'Workspaces';
 
 export const listWorkspacesRoute = route({
   method: 'GET',

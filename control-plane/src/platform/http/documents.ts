@@ -14,17 +14,32 @@ export async function registerDocuments(app: FastifyInstance, routes: readonly R
     mode: 'static',
     specification: { document: document as unknown as StaticDocumentSpec['document'] },
   });
-  await app.register(swaggerUi, { routePrefix: '/docs', uiConfig: { deepLinking: true, tryItOutEnabled: true } });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    uiConfig: { deepLinking: true, tryItOutEnabled: true },
+    logo: { type: 'image/svg+xml', content: logo, href: '/docs' },
+  });
   app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(text));
+  // Whoever opens the address in a browser finds the description of the API.
+  app.get('/', async (_request, reply) => reply.redirect('/docs'));
   app.get('/docs/problems', async (_request, reply) => reply.type('text/html; charset=utf-8').send(problemsPage()));
 }
 
 /** Paths beside the routes of capabilities, so that another method is refused with the right list. */
 export const documentPaths = [
+  { method: 'GET', path: '/' },
   { method: 'GET', path: '/openapi.json' },
   { method: 'GET', path: '/docs' },
   { method: 'GET', path: '/docs/problems' },
 ] as const;
+
+/** The name, as a picture of two sight lines to one point. */
+const logo = Buffer.from(
+  '<svg xmlns="http://www.w3.org/2000/svg" width="150" height="36" viewBox="0 0 150 36" role="img" aria-label="Parallax">' +
+    '<path d="M4 31 18 6l14 25" fill="none" stroke="#7dd3fc" stroke-width="3" stroke-linejoin="round"/>' +
+    '<circle cx="18" cy="7" r="4" fill="#fff"/>' +
+    '<text x="42" y="26" font-family="sans-serif" font-size="22" fill="#fff">Parallax</text></svg>',
+);
 
 function problemsPage(): string {
   const rows = Object.entries(problems).map(
