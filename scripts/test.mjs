@@ -1,13 +1,15 @@
 // The tests, in stages: `node scripts/test.mjs` all of `npm test`, `--faults` the longer run, or names of stages.
-// Everything after `--` goes to tap. Ends with tap's totals of each stage and with 1 when one failed.
-import { spawnSync } from 'node:child_process';
+// Everything after `--` goes to tap. Ends with tap's totals of each stage, and with 1 when one failed.
+import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
+import { chooseDataFolder } from '../packages/embedded/src/data-folder.mjs';
+import { findNatsServer } from '../packages/embedded/src/nats-binary.mjs';
 import { productNode, root } from './install.mjs';
 
 /** Unit, property and integration tests share the machine; what starts the whole product or measures runs alone. */
 const stages = {
-  unit: { args: ['--jobs=2', '--timeout=120'], folder: undefined },
+  unit: { args: ['--jobs=2', '--timeout=120'] },
   contract: { args: ['--jobs=1', '--timeout=180'], folder: 'test/contract' },
   'end-to-end': { args: ['--jobs=1', '--timeout=300'], folder: 'test/e2e' },
   gate: { args: ['--jobs=1', '--timeout=600'], folder: 'test/gate' },
@@ -26,28 +28,52 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-let failed = false;
+/** What runs now; a signal is handed to it once and ends the run. */
+let current;
+let isStopped = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    if (!isStopped) current?.kill(signal);
+    isStopped = true;
+  });
+}
+
+let isFailed = false;
 for (const name of names) {
-  const { args, folder } = stages[name];
-  const files = folder === undefined ? [] : testsIn(folder);
+  if (isStopped) break;
   console.log(`== ${name}`);
   const started = performance.now();
-  const { status, error } = spawnSync(
-    productNode(),
-    [path.join(root, 'node_modules/tap/dist/esm/run.mjs'), 'run', ...args, ...forTap, ...files],
-    {
-      cwd: root,
-      stdio: 'inherit',
-      env: { ...process.env, PATH: `${path.join(root, 'node_modules/.bin')}${path.delimiter}${process.env.PATH}` },
-    },
-  );
-  if (error) console.error(error.message);
-  if (status !== 0) failed = true;
-  console.log(
-    `== ${name}: ${status === 0 ? 'passed' : 'FAILED'} in ${((performance.now() - started) / 1000).toFixed(0)} s`,
-  );
+  const code = await runStage(stages[name]);
+  if (code !== 0) isFailed = true;
+  const seconds = ((performance.now() - started) / 1000).toFixed(0);
+  console.log(`== ${name}: ${code === 0 ? 'passed' : 'FAILED'} in ${seconds} s`);
 }
-process.exit(failed ? 1 : 0);
+process.exit(isFailed || isStopped ? 1 : 0);
+
+function runStage({ args, folder }) {
+  const files = folder === undefined ? [] : testsIn(folder);
+  const tap = path.join(root, 'node_modules/tap/dist/esm/run.mjs');
+  current = spawn(productNode(), [tap, 'run', ...args, ...forTap, ...files], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, PATH: searchPath() },
+  });
+  return new Promise((resolve) => {
+    current.once('error', (error) => {
+      console.error(error.message);
+      resolve(1);
+    });
+    current.once('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+/** A nats-server that was fetched into the data folder is found like an installed one. */
+function searchPath() {
+  const { folder: dataDir } = chooseDataFolder({ named: process.env.PARALLAX_DATA_DIR, checkout: root });
+  const nats = findNatsServer(process.env, { dataDir });
+  const folders = [path.join(root, 'node_modules/.bin'), ...(nats === undefined ? [] : [path.dirname(nats.path)])];
+  return [...folders, process.env.PATH ?? ''].join(path.delimiter);
+}
 
 /** tap does not look into folders that its configuration leaves out. */
 function testsIn(folder) {

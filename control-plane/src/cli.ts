@@ -168,6 +168,7 @@ async function joinTokenOf(
 function settingsWithDatabase(env: Environment): {
   settings: ControlPlaneSettings;
   databaseUrl: string;
+  /** As what runs here tells it, since a command is given fewer settings than that was. */
   enrolmentAddress?: string;
 } {
   const settings = readSettings(controlPlaneSettings, env);
@@ -179,16 +180,16 @@ function settingsWithDatabase(env: Environment): {
       `nothing runs on the data folder ${dataDir}: start Parallax with npm start, name its folder as PARALLAX_DATA_DIR, or set PARALLAX_DATABASE_URL`,
     );
   }
+  const { database_urls: urls, enrolment_address: enrolmentAddress } = running;
+  if (urls === null) {
+    throw new UsageError(
+      `what runs on the data folder ${dataDir} has its database elsewhere: set PARALLAX_DATABASE_URL as it was set for npm start`,
+    );
+  }
   return {
-    settings: {
-      ...settings,
-      dataDir,
-      databaseApiUrl: running.database_urls.api,
-      databaseWorkerUrl: running.database_urls.worker,
-      grpcPort: running.grpc_port,
-      enrolmentPort: running.enrolment_port,
-    },
-    databaseUrl: running.database_urls.owner,
+    settings: { ...settings, dataDir, databaseApiUrl: urls.api, databaseWorkerUrl: urls.worker },
+    databaseUrl: urls.owner,
+    enrolmentAddress,
   };
 }
 

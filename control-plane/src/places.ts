@@ -23,9 +23,20 @@ export function places(settings: ControlPlaneSettings): Places {
       { address: grpcHost, port: grpcPort },
       { address: grpcHost, port: enrolmentPort },
       { address: natsHost, port: natsPort },
+      ...(settings.metricsPort === undefined ? [] : [{ address: '127.0.0.1', port: settings.metricsPort }]),
+      ...[settings.databaseUrl, settings.databaseApiUrl, settings.databaseWorkerUrl].flatMap((url) => listenerOf(url, 5432)),
+      ...listenerOf(settings.natsUrl, 4222),
     ],
     needsSetupToken: !isLoopback(httpHost),
   };
+}
+
+/** The address and port of a URL; none for a Unix socket. A name other than localhost is left out, since a name stands for this machine. */
+function listenerOf(url: string | undefined, usualPort: number): { address: string; port: number }[] {
+  const found = /^[a-z]+:\/\/(?:[^/@]*@)?(\[[^\]]+\]|[^:/?,]+)(?::(\d+))?/.exec(url ?? '');
+  const address = found?.[1]?.replace(/^\[|\]$/g, '');
+  if (address === undefined || (isIP(address) === 0 && address !== 'localhost')) return [];
+  return [{ address, port: Number(found?.[2] ?? usualPort) }];
 }
 
 /** The host as somebody on this machine would dial it: a wildcard address is not one. */

@@ -16,6 +16,16 @@ export type CliContext = {
   readonly setExitCode: (code: number) => void;
 };
 
+/** Printed after the help of a command. */
+const examples = {
+  register:
+    'probe-agent register --control-plane control.example.org:9444 --join-token ID.SECRET.FINGERPRINT --state-dir /var/lib/parallax-probe',
+  run: 'probe-agent run --state-dir /var/lib/parallax-probe',
+  status: 'probe-agent status --state-dir /var/lib/parallax-probe --json',
+  doctor: 'probe-agent doctor --state-dir /var/lib/parallax-probe',
+  check: 'probe-agent check https://example.org --timeout 5',
+} as const;
+
 const placeholders: Readonly<Record<string, string>> = {
   CONTROL_PLANE: 'host:port',
   JOIN_TOKEN: 'token',
@@ -38,11 +48,9 @@ export function createProgram(context: CliContext): Command {
       'after',
       `
 Examples:
-  probe-agent register --control-plane control.example.org:9444 --join-token ID.SECRET.FINGERPRINT --state-dir /var/lib/parallax-probe
-  probe-agent run --state-dir /var/lib/parallax-probe
-  probe-agent status --state-dir /var/lib/parallax-probe --json
-  probe-agent doctor
-  probe-agent check https://example.org
+${Object.values(examples)
+  .map((example) => `  ${example}`)
+  .join('\n')}
 
 Every flag is also an environment variable PARALLAX_PROBE_…, and …_FILE names a file with its value.`,
     );
@@ -105,6 +113,10 @@ Every flag is also an environment variable PARALLAX_PROBE_…, and …_FILE name
       );
       if (!['ok', 'slow', 'warn'].includes(outcome.outcome)) context.setExitCode(1);
     });
+  for (const command of program.commands) {
+    const example = Object.entries(examples).find(([name]) => name === command.name())?.[1];
+    if (example !== undefined) command.addHelpText('after', `\nExample:\n  ${example}`);
+  }
   return program;
 }
 

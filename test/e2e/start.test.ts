@@ -34,7 +34,13 @@ function supervisorOf(dataDir: string): number {
 async function startAgain(installation: Installation): Promise<{ readonly npm: Started; readonly tookMs: number }> {
   const startedMs = performance.now();
   const npm = npmStart(installation);
-  await untilReady(installation, npm);
+  try {
+    // What an earlier run left behind may answer as ready too, until this one has ended it.
+    await eventually('the URL', async () => npm.output().includes('Parallax is running'), { timeoutMs: 60_000, everyMs: 20 });
+    await untilReady(installation, npm);
+  } catch (cause) {
+    throw new Error(`it did not start again:\n${npm.output().slice(-5_000)}`, { cause });
+  }
   return { npm, tookMs: performance.now() - startedMs };
 }
 

@@ -138,16 +138,16 @@ t.test(
 
 /** A second process of the control plane with the roles that write results, beside the supervised one. */
 function startSecondIngest(product: Product): Started {
-  const known = readRunning(product.dataDir);
-  if (known === undefined) throw new Error('the product does not run');
+  const urls = readRunning(product.dataDir)?.database_urls;
+  if (urls === undefined || urls === null) throw new Error('the product does not run with a database of its own');
   return startNode(
     ['control-plane/src/main.ts', 'serve'],
     {
       ...product.environment,
       PARALLAX_ROLES: 'ingest,worker',
-      PARALLAX_DATABASE_URL: known.database_urls.owner,
-      PARALLAX_DATABASE_API_URL: known.database_urls.api,
-      PARALLAX_DATABASE_WORKER_URL: known.database_urls.worker,
+      PARALLAX_DATABASE_URL: urls.owner,
+      PARALLAX_DATABASE_API_URL: urls.api,
+      PARALLAX_DATABASE_WORKER_URL: urls.worker,
     },
     path.join(product.dataDir, 'second.log'),
   );

@@ -8,9 +8,9 @@ import type { Product } from '../harness/product.ts';
 
 /** A connection to the product's database as its worker. */
 export function openDatabaseOf(product: Product): pg.Pool {
-  const running = readRunning(product.dataDir);
-  if (running === undefined) throw new Error('the product does not run');
-  const pool = new pg.Pool({ connectionString: running.database_urls.worker, max: 2 });
+  const urls = readRunning(product.dataDir)?.database_urls;
+  if (urls === undefined || urls === null) throw new Error('the product does not run with a database of its own');
+  const pool = new pg.Pool({ connectionString: urls.worker, max: 2 });
   pool.on('error', () => undefined);
   return pool;
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -85,26 +86,25 @@ export async function runNode(
   return started.output();
 }
 
-/** Ports that are free now, all different. */
+/** Lowest and highest port that a test may take: below those that systems give to outgoing connections, which would take them between two starts. */
+const testPorts = { from: 15_000, to: 31_999 };
+
+/** Ports that are free now on 127.0.0.1, all different. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from(
-      { length: count },
-      () =>
-        new Promise<ReturnType<typeof createServer>>((resolve, reject) => {
-          const server = createServer();
-          server.once('error', reject);
-          server.listen(0, '127.0.0.1', () => resolve(server));
-        }),
-    ),
-  );
-  const ports = servers.map((server) => {
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    return address.port;
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = randomInt(testPorts.from, testPorts.to + 1);
+    if (await isFree(port)) ports.add(port);
+  }
+  return [...ports];
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }
 
 /** Polls until the condition gives something, or throws naming what was waited for and what was seen last. */

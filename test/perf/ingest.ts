@@ -87,22 +87,24 @@ async function measure(say: (line: string) => void, teardown: (step: () => unkno
   let publisher: ChildProcess | undefined;
   const now = (): number =>
     (startUs + positionUs(Math.floor((committedMessages + windowMessages) / probeCount) * batchRows)) / 1_000 + 1_000;
-  const shard = startShard({
-    shard: 0,
-    shards: 1,
-    replica: 'bench',
-    openClient: () => openIngestClient(url, 'bench ingest'),
-    reader: pool,
-    connection: bus.connection,
-    bus,
-    log,
-    now,
-    onCommitted: ({ rows, messages }) => {
-      committedRows += rows;
-      committedMessages += messages;
-      if (rows > 0) rounds += 1;
-      if (publisher?.connected === true) publisher.send({ committedMessages });
-    },
+  const startIngest = (onCommitted: (round: { rows: number; messages: number }) => void) =>
+    startShard({
+      shard: 0,
+      shards: 1,
+      replica: 'bench',
+      openClient: () => openIngestClient(url, 'bench ingest'),
+      reader: pool,
+      connection: bus.connection,
+      bus,
+      log,
+      now,
+      onCommitted,
+    });
+  const shard = startIngest(({ rows, messages }) => {
+    committedRows += rows;
+    committedMessages += messages;
+    if (rows > 0) rounds += 1;
+    if (publisher?.connected === true) publisher.send({ committedMessages });
   });
   teardown(() => shard.stop());
   publisher = startPublisher({
@@ -140,6 +142,14 @@ async function measure(say: (line: string) => void, teardown: (step: () => unkno
   const transitions = Number((await pool.query<{ n: string }>('select count(*) as n from outbox')).rows[0]?.n);
   if (stored !== committedRows) throw new Error(`${stored} rows stored, ${committedRows} committed`);
 
+  say('taking the shard over again');
+  const takeoverMs = await timeOf(async () => {
+    const committed = Promise.withResolvers<void>();
+    const again = startIngest(() => committed.resolve());
+    await committed.promise;
+    return () => again.stop();
+  });
+
   say('raw COPY of such rows into the same table');
   const copied = await rawCopy(pool, monitors, startUs, now() * 1_000);
   const rate = rows / seconds;
@@ -151,6 +161,7 @@ async function measure(say: (line: string) => void, teardown: (step: () => unkno
     copy_us: round(copied.us / copied.rows),
     batch_fill: round(rows / messages),
     rows_per_transaction: Math.round(rows / roundCount),
+    takeover_ms: takeoverMs,
     shards: 1,
     rows,
   };
@@ -169,9 +180,19 @@ async function measure(say: (line: string) => void, teardown: (step: () => unkno
       ['processor time per result', `${figures.ingest_us} µs over all processes (goal 6): ${detail}`],
       ['COPY alone', `${figures.copy_us} µs per row`],
       ['fill', `${figures.batch_fill} results a batch, ${figures.rows_per_transaction} rows a transaction, 1 shard`],
+      ['takeover of the shard', `${takeoverMs} ms from the start to the first commit`],
       ['state changes', `${transitions}`],
     ] as const,
   };
+}
+
+/** Milliseconds until something is up; it is stopped again afterwards. */
+async function timeOf(start: () => Promise<() => Promise<void>>): Promise<number> {
+  const startedMs = performance.now();
+  const stop = await start();
+  const ms = performance.now() - startedMs;
+  await stop();
+  return Math.round(ms);
 }
 
 const round = (value: number): number => Math.round(value * 100) / 100;

@@ -54,11 +54,10 @@ export function environmentOfAgent(
   settings: ControlPlaneSettings,
   agent: { readonly name: string; readonly stateDir: string; readonly joinToken?: string },
 ): Record<string, string> {
-  const host = dialled(settings.grpcHost);
   return {
     ...compileCache(settings),
     ...inherited(env, (name) => !isControlPlaneVariable(name)),
-    PARALLAX_PROBE_CONTROL_PLANE: `${host.includes(':') ? `[${host}]` : host}:${settings.enrolmentPort}`,
+    PARALLAX_PROBE_CONTROL_PLANE: enrolmentAddress(settings),
     PARALLAX_PROBE_NAME: agent.name,
     PARALLAX_PROBE_REGION: localRegion,
     PARALLAX_PROBE_STATE_DIR: agent.stateDir,
@@ -70,6 +69,12 @@ export function environmentOfAgent(
 
 /** Region of the agents beside the control plane. */
 export const localRegion = 'local';
+
+/** Where a process on this machine dials to enrol, `host:port`. */
+export function enrolmentAddress({ grpcHost, enrolmentPort }: ControlPlaneSettings): string {
+  const host = dialled(grpcHost);
+  return `${host.includes(':') ? `[${host}]` : host}:${enrolmentPort}`;
+}
 
 /** An address that a process on this machine can dial for a listener. */
 export function dialled(host: string): string {

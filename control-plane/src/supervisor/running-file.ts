@@ -8,10 +8,11 @@ const runningSchema = z.object({
   pid: z.int(),
   started_at: z.string(),
   http_url: z.string(),
-  database_urls: urlsSchema,
+  /** Of the embedded PostgreSQL, whose URLs hold no password; null for one that the operator named. */
+  database_urls: urlsSchema.nullable(),
   nats: z.object({ host: z.string(), port: z.int() }).nullable(),
-  grpc_port: z.int(),
-  enrolment_port: z.int(),
+  /** Where a probe dials to enrol, `host:port`. */
+  enrolment_address: z.string(),
 });
 
 /** What other commands on this machine (`join-token create`, `backup`) need to know of a running `up`. */

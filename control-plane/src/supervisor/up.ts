@@ -18,6 +18,7 @@ import type { Logger, Shutdown } from '@parallax/telemetry';
 import { startChild, type Child, type ChildPlan } from './child.ts';
 import {
   dialled,
+  enrolmentAddress,
   environmentOfAgent,
   environmentOfServe,
   localRegion,
@@ -120,10 +121,10 @@ export async function up(options: UpOptions): Promise<UpResult> {
   });
   writeRunning(dataDir, {
     http_url: settings.publicUrl ?? '',
-    database_urls: databaseUrls,
+    // What the operator named may hold a password, which no file of ours keeps.
+    database_urls: settings.databaseUrl === undefined ? databaseUrls : null,
     nats: settings.natsUrl === undefined ? { host: dialled(settings.natsHost), port: settings.natsPort } : null,
-    grpc_port: settings.grpcPort,
-    enrolment_port: settings.enrolmentPort,
+    enrolment_address: settings.enrolmentPublicAddress ?? enrolmentAddress(settings),
   });
   shutdown.onShutdown('running file', () => forgetRunning(dataDir));
   await startAgents(options, input, run);

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { keptLog, leakGuard, quietLog, type TestContext } from '@parallax/testkit';
 import pg from 'pg';
 import { createPool, sql } from 'slonik';
@@ -35,6 +36,13 @@ function initialised(t: TestContext): string {
   const dataDir = folder(t);
   if (spawnSync('/bin/cp', ['-a', path.join(seed, 'postgres'), dataDir]).status !== 0) throw new Error('cannot copy');
   return dataDir;
+}
+
+/** What a killed server leaves beside its socket. */
+function leaveSocketLock(dataDir: string, pid: number): void {
+  const sockets = path.join(dataDir, 'postgres-socket');
+  mkdirSync(sockets, { mode: 0o700 });
+  writeFileSync(path.join(sockets, '.s.PGSQL.5432.lock'), `${pid}\n${path.join(dataDir, 'postgres')}\n1\n5432\n\n`);
 }
 
 async function one(url: string, text: string): Promise<unknown> {
@@ -109,12 +117,29 @@ t.test(
     const dataDir = initialised(t);
     const file = path.join(dataDir, 'postgres', 'postmaster.pid');
     writeFileSync(file, `${process.ppid}\n${path.join(dataDir, 'postgres')}\n1\n5432\n\n\n\n`);
+    leaveSocketLock(dataDir, process.ppid);
     const server = await startPostgres({ dataDir, durable: false, log: quietLog });
     t.equal(Number.parseInt(readFileSync(file, 'utf8'), 10), server.pid);
     t.ok(identityOf(process.ppid));
     await server.stop();
   },
 );
+
+t.test('the postmaster.pid of a killed server that nobody has waited for yet does no harm', async (t) => {
+  const dataDir = initialised(t);
+  const file = path.join(dataDir, 'postgres', 'postmaster.pid');
+  // The second program takes the place of the shell, and knows nothing of the first one, which ends at once.
+  const parent = spawn('/bin/sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(() => parent.kill('SIGKILL'));
+  const unreaped = Number(await new Promise((resolve) => parent.stdout.once('data', resolve)));
+  while (identityOf(unreaped) !== undefined) await sleep(10);
+  t.ok(process.kill(unreaped, 0), 'the system still has the number');
+  writeFileSync(file, `${unreaped}\n${path.join(dataDir, 'postgres')}\n1\n5432\n\n\n\n`);
+  leaveSocketLock(dataDir, unreaped);
+  const server = await startPostgres({ dataDir, durable: false, log: quietLog });
+  t.equal(Number.parseInt(readFileSync(file, 'utf8'), 10), server.pid);
+  await server.stop();
+});
 
 t.test('in a deep data folder the socket lies in a short private one, the same at the next start', async (t) => {
   const parent = folder(t);

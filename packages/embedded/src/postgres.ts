@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { databaseAccount, isReachable, type Account } from './data-folder.mjs';
 import { endLeftoverPostgres } from './postgres-leftover.ts';
@@ -55,6 +55,8 @@ export async function preparePostgres(
   if (!existsSync(path.join(data, 'PG_VERSION'))) await initialise(options, data, binaries, account);
   refuseOtherMajor(data, major);
   const sockets = socketFolder(options.dataDir, 'postgres-socket', `${socketName}.lock`, account);
+  // No server of this data runs now, and no other one uses this folder. After a crash the number in the lock may be somebody else's.
+  rmSync(path.join(sockets, `${socketName}.lock`), { force: true });
 
   const settings = {
     ...(options.durable ? durableSettings : fleetingSettings),

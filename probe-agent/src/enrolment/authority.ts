@@ -55,9 +55,15 @@ function presentedChain(host: string, port: number, timeoutMs: number): Promise<
     socket.setTimeout(timeoutMs, () =>
       fail(`did not answer within ${timeoutMs / 1_000} s; is the address right, and is the port open on the way?`),
     );
-    socket.once('error', (error) =>
-      fail(`cannot be reached: ${error.message}; is it running, and is this its enrolment address?`),
-    );
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      // What the library says of a foreign protocol has several lines and helps nobody.
+      const isForeign = error.code === 'EPROTO' || error.code?.startsWith('ERR_SSL_') === true;
+      fail(
+        isForeign
+          ? 'does not speak TLS; is this its enrolment address?'
+          : `cannot be reached: ${error.message}; is it running, and is this its enrolment address?`,
+      );
+    });
     socket.once('secureConnect', () => {
       const chain: Uint8Array[] = [];
       let certificate: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);

@@ -380,7 +380,8 @@ void t.test('whatever happens: limits hold, no monitor runs twice at once, and n
     ),
     { numRuns: 200, unbiased: true },
   );
-  t.ok(started > 10_000, `${started} checks`);
+  // The histories are random; far fewer would mean that the property runs on next to nothing.
+  t.ok(started > 3_000, `${started} checks`);
   t.end();
 });
 

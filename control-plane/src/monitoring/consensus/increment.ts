@@ -2,7 +2,7 @@ import { electorateAt, rangeStatusOf } from './decide.ts';
 import { foldLimits, lateAfterUs, rowsBeforeHorizon } from './fold.ts';
 import type { FoldLimits, FoldRestore, FoldResult, MonitorFold, Taken } from './fold.ts';
 import { canVote, firstDifference, PreparedInputs } from './prepared-inputs.ts';
-import { editsBetween, wantedRanges } from './range-diff.ts';
+import { editsBetween, reaching, wantedRanges } from './range-diff.ts';
 import { RecheckPlanner } from './recheck-planner.ts';
 import type { Scene } from './recheck-planner.ts';
 import { runsOf, sweep } from './sweep.ts';
@@ -56,17 +56,16 @@ class Fold implements MonitorFold {
     this.#nowUs = restore.nowUs;
     this.#frontierUs = Math.max(restore.nowUs, restore.horizonUs);
     this.#toldUntilUs = this.#frontierUs;
-    const reaches = (range: StoredRange) => range.endedUs === null || range.endedUs >= restore.horizonUs;
-    this.#stored = restore.storedRanges.filter(reaches).sort((a, b) => a.startedUs - b.startedUs);
+    this.#stored = reaching(byStart(restore.storedRanges), restore.horizonUs);
     const open = this.#stored.find((range) => range.endedUs === null);
     this.#current = restore.status ?? open?.status ?? 'UNKNOWN';
     this.#head = headOf(restore);
     for (const row of restore.before) if (canVote(row)) this.#slotOf(row.voter).log.rows.insert(row);
     for (const row of restore.results) if (canVote(row)) this.#slotOf(row.voter).log.rows.insert(row);
-    for (const range of restore.storedProbeRanges.filter(reaches)) {
+    for (const range of reaching(byStart(restore.storedProbeRanges), restore.horizonUs)) {
       if (range.voter === null) continue;
       const slot = this.#slotOf(range.voter);
-      slot.stored = [...slot.stored, range].sort((a, b) => a.startedUs - b.startedUs);
+      slot.stored = [...slot.stored, range];
     }
     for (const slot of this.#ordered) {
       this.#newestUs = Math.max(this.#newestUs, slot.log.rows.lastUs);
@@ -212,7 +211,7 @@ class Fold implements MonitorFold {
       const before = this.#segments.findLast((segment) => segment.fromUs < horizonUs);
       if (before !== undefined) this.#head = { status: before.status, startUs: before.fromUs };
       this.#horizonUs = horizonUs;
-      this.#stored = this.#stored.filter((range) => range.endedUs === null || range.endedUs >= horizonUs);
+      this.#stored = reaching(this.#stored, horizonUs);
       for (const slot of this.#ordered) slot.compact(this.#inputs, horizonUs);
     }
     for (const slot of this.#ordered) slot.compactAt = Math.max(this.#limits.compactFrom, 2 * slot.log.rows.length);
@@ -313,3 +312,6 @@ function headOf(restore: FoldRestore): { status: Status; startUs: number } | nul
   );
   return range === undefined ? null : { status: range.status, startUs: range.startedUs };
 }
+
+const byStart = (ranges: readonly StoredRange[]): StoredRange[] =>
+  [...ranges].sort((a, b) => a.startedUs - b.startedUs);

@@ -8,6 +8,12 @@ export type WantedRange = {
   readonly evidence: RangeEvidence;
 };
 
+/** Ranges that are open or ended at a time or later. The same array when that is all of them, which is the usual case. */
+export function reaching(ranges: readonly StoredRange[], fromUs: number): readonly StoredRange[] {
+  const reaches = (range: StoredRange): boolean => range.endedUs === null || range.endedUs >= fromUs;
+  return ranges.every(reaches) ? ranges : ranges.filter(reaches);
+}
+
 /**
  * What should be stored in the place of `stored`, given the runs from `fromUs` until `untilUs` (exclusive; a run that reaches it is open).
  * A stored range that began before `fromUs` keeps its beginning, unless that lies before `floorUs`, from where on anything counts at all.

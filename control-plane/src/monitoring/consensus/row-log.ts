@@ -16,35 +16,42 @@ const numberOf: Readonly<Record<Outcome, number>> = {
   probe_error: 6,
 };
 
+/** Rows that a log has room for at first; it doubles. */
+const firstCapacity = 8;
+
 /**
- * Rows of one voter, oldest first, at most one per instant, as plain numbers in one array: a fold keeps some minutes of every voter, and
- * row objects that live that long are what the garbage collector would spend its time on. Only rows that `canVote` belong here; a
- * row that is read back is scheduled and received at its own time, which means the same.
+ * Rows of one voter, oldest first, at most one per instant, as plain numbers: a fold keeps some minutes of every voter, and row objects
+ * that live that long are what the garbage collector would spend its time on. Only rows that `canVote` belong here; a row that is
+ * read back is scheduled and received at its own time, which means the same.
  */
 export class RowLog {
   readonly #voter: number;
-  #cells: number[] = [];
+  #cells = new Float64Array(firstCapacity * width);
+  #length = 0;
 
   constructor(voter: number) {
     this.#voter = voter;
   }
 
   get length(): number {
-    return this.#cells.length / width;
+    return this.#length;
   }
 
   /** Effective time of a row; minus infinity where there is none. */
   eAt(index: number): number {
+    if (index < 0 || index >= this.#length) return Number.NEGATIVE_INFINITY;
     return this.#cells[index * width + columns.e] ?? Number.NEGATIVE_INFINITY;
   }
 
   get lastUs(): number {
-    return this.eAt(this.length - 1);
+    return this.eAt(this.#length - 1);
   }
 
   /** Appends a row that is later than all others. */
   push(row: StoredResult): void {
-    this.#cells.push(row.eUs, numberOf[row.outcome], row.error, row.freshS, row.probeRevision);
+    if (this.#length * width === this.#cells.length) this.#grow();
+    this.#set(this.#length, row);
+    this.#length += 1;
   }
 
   /**
@@ -52,13 +59,17 @@ export class RowLog {
    * probe's defect; the order among them is total, so the order of arrival cannot matter).
    */
   insert(row: StoredResult): boolean {
-    let index = this.length;
+    let index = this.#length;
     while (index > 0 && this.eAt(index - 1) > row.eUs) index -= 1;
-    const cells = [row.eUs, numberOf[row.outcome], row.error, row.freshS, row.probeRevision];
-    const hasTwin = this.eAt(index - 1) === row.eUs;
-    if (hasTwin && this.#rankOver(index - 1, cells) <= 0) return false;
-    if (hasTwin) this.#cells.splice((index - 1) * width, width, ...cells);
-    else this.#cells.splice(index * width, 0, ...cells);
+    if (this.eAt(index - 1) === row.eUs) {
+      if (compareTwins(row, this.at(index - 1)) <= 0) return false;
+      this.#set(index - 1, row);
+      return true;
+    }
+    if (this.#length * width === this.#cells.length) this.#grow();
+    this.#cells.copyWithin((index + 1) * width, index * width, this.#length * width);
+    this.#set(index, row);
+    this.#length += 1;
     return true;
   }
 
@@ -78,22 +89,40 @@ export class RowLog {
   }
 
   *[Symbol.iterator](): Generator<StoredResult> {
-    for (let index = 0; index < this.length; index += 1) yield this.at(index);
+    for (let index = 0; index < this.#length; index += 1) yield this.at(index);
   }
 
   /** Lets go of the rows until `untilUs`, inclusive. */
   dropUntil(untilUs: number): void {
     let count = 0;
-    while (count < this.length && this.eAt(count) <= untilUs) count += 1;
-    if (count > 0) this.#cells = this.#cells.slice(count * width);
+    while (count < this.#length && this.eAt(count) <= untilUs) count += 1;
+    this.#cells.copyWithin(0, count * width, this.#length * width);
+    this.#length -= count;
   }
 
-  /** Positive when the cells are those of the row that counts in the place of the one at `index`. Zero: they say the same. */
-  #rankOver(index: number, cells: readonly number[]): number {
-    for (const column of [columns.revision, columns.outcome, columns.freshS, columns.error]) {
-      const difference = (cells[column] ?? 0) - (this.#cells[index * width + column] ?? 0);
-      if (difference !== 0) return difference;
-    }
-    return 0;
+  #set(index: number, row: StoredResult): void {
+    const cells = this.#cells;
+    const first = index * width;
+    cells[first + columns.e] = row.eUs;
+    cells[first + columns.outcome] = numberOf[row.outcome];
+    cells[first + columns.error] = row.error;
+    cells[first + columns.freshS] = row.freshS;
+    cells[first + columns.revision] = row.probeRevision;
   }
+
+  #grow(): void {
+    const cells = new Float64Array(this.#cells.length * 2);
+    cells.set(this.#cells);
+    this.#cells = cells;
+  }
+}
+
+/** Positive when `a` is the one of two rows of one voter and instant that counts. Zero: they say the same. */
+function compareTwins(a: StoredResult, b: StoredResult): number {
+  return (
+    a.probeRevision - b.probeRevision ||
+    numberOf[a.outcome] - numberOf[b.outcome] ||
+    a.freshS - b.freshS ||
+    a.error - b.error
+  );
 }

@@ -124,8 +124,6 @@ const inputs = fc
     inputsOf({ ...rest, quarantines: quarantines.map(([when, voter]) => ({ ...when, voter })) }),
   );
 
-export const arbitraryInputs: fc.Arbitrary<MonitorInputs> = inputs;
-
 export const arbitraryHistory: fc.Arbitrary<History> = inputs.chain((given) => {
   const revisionAt = (t: number) => given.configurations.findLast((event) => event.fromUs <= t)?.probeRevision ?? 1;
   return fc.record({

@@ -1,6 +1,6 @@
 import { tooLateUs } from './prepared-inputs.ts';
 import type { PreparedInputs } from './prepared-inputs.ts';
-import { editsBetween, wantedRanges } from './range-diff.ts';
+import { editsBetween, reaching, wantedRanges } from './range-diff.ts';
 import { ownRunsOf } from './sweep.ts';
 import type { Outcome } from '@parallax/checks';
 import type { RangeEdit, StoredRange, StoredResult } from './types.ts';
@@ -127,7 +127,7 @@ export class VoterSlot {
   /** Lets go of rows and ranges that lie before the new horizon. */
   compact(inputs: PreparedInputs, horizonUs: number): void {
     if (!this.#compactRepeats(horizonUs)) this.log.compact(inputs, horizonUs);
-    this.stored = this.stored.filter((range) => range.endedUs === null || range.endedUs >= horizonUs);
+    this.stored = reaching(this.stored, horizonUs);
   }
 
   /** Where the new base is a row that repeats the vote, its state is known without a walk. */

@@ -194,17 +194,19 @@ t.test('rows out of time are dropped and counted while the cursor moves; late on
     w.probe,
     w.batch(w.probe, {}, [
       result(w.monitor, secondsAgo(2.5 * day)),
+      result(w.monitor, secondsAgo(2 * day)),
       result(w.monitor, secondsAgo(600)),
       result(w.monitor, secondsAgo(-300)),
       result(w.monitor, secondsAgo(-20)),
       result(w.monitor, secondsAgo(1)),
     ]),
   );
-  await eventually(async () => (await w.cursor()) === 5, 'the cursor moves over all');
+  await eventually(async () => (await w.cursor()) === 6, 'the cursor moves over all');
   const rows = await w.pool.query<{ late: boolean; ahead: boolean }>(
     'select flags & 512 <> 0 as late, e > received_at as ahead from check_results order by e',
   );
   t.same(rows.rows, [
+    { late: true, ahead: false },
     { late: true, ahead: false },
     { late: false, ahead: false },
     { late: false, ahead: false },
@@ -213,6 +215,21 @@ t.test('rows out of time are dropped and counted while the cursor moves; late on
     'select reason, detail from rejected_batches',
   );
   t.match(rejected.rows, [{ reason: 'rows_out_of_time', detail: /^1 older than 49 h, 1 more than 60 s ahead/ }]);
+});
+
+t.test('results whose time is cut to their receipt stay apart', async (t) => {
+  const w = await world(t);
+  const nowMs = Date.now();
+  w.start({ now: () => nowMs });
+  for (let seq = 1; seq <= 5; seq += 2) {
+    const ahead = nowMs * 1_000 + 20_000_000;
+    await w.send(
+      w.probe,
+      w.batch(w.probe, { firstSeq: seq }, [result(w.monitor, ahead), result(w.monitor, ahead + 1)]),
+    );
+  }
+  await eventually(async () => (await w.cursor()) === 6, 'all are taken');
+  t.equal(await w.count('(select distinct e from check_results) d'), 6);
 });
 
 t.test('dropped results move the cursor and are recorded', async (t) => {
@@ -454,4 +471,27 @@ t.test('what was fetched and not settled when the broker died comes again at onc
   restarted.resolve();
   await eventually(async () => (await w.unread()) === 0, 'the message is settled through a new consumer');
   t.equal(await w.count('check_results'), 1);
+});
+
+t.test('two shards are folded apart, each with its own consumer, cursors and mark', async (t) => {
+  const w = await world(t, { monitors: 2 });
+  const [zero = 0, one = 0] = w.monitors;
+  await w.pool.query('insert into shards (shard) values (1)');
+  await w.pool.query('update monitors set shard = 1 where id = $1', [one]);
+  w.start({ shards: 2 });
+  w.start({ shards: 2, shard: 1 });
+  await w.send(w.probe, w.batch(w.probe, { shard: 0 }, [result(zero, secondsAgo(3))]), 0);
+  await w.send(w.probe, w.batch(w.probe, { shard: 1 }, [result(one, secondsAgo(3)), result(one, secondsAgo(2))]), 1);
+  await w.send(w.probe, w.batch(w.probe, { shard: 1, firstSeq: 3 }, [result(zero, secondsAgo(1))]), 1);
+  await eventually(async () => (await w.cursor()) === 3 && (await w.unread()) === 0, 'all are taken');
+  const cursors = await w.pool.query('select shard, seq from cursors order by shard');
+  t.same(cursors.rows, [
+    { shard: 0, seq: '1' },
+    { shard: 1, seq: '3' },
+  ]);
+  t.equal(await w.count(`monitors where status = 'UP'`), 2);
+  t.equal(await w.count('check_results'), 3);
+  const rejected = await w.pool.query('select reason from rejected_batches');
+  t.match(rejected.rows, [{ reason: 'unknown_monitor' }], 'a monitor of another shard is not known here');
+  t.equal(await w.count('shards where folded_until is not null'), 2);
 });

@@ -252,18 +252,18 @@ export function startOwner(options: OwnerOptions): Owner {
   function isRoundDue(memory: ShardMemory): boolean {
     const now = performance.now();
     if (inbox.isDue(now) || now - committedMs >= limits.idleMs) return true;
-    return isDrained && now - lookedMs >= limits.expiryMs && memory.fold.nextDueUs() <= nowUs();
+    // Results that wait make a round soon enough, and a fuller one.
+    if (!isDrained || inbox.dueMs() < Number.POSITIVE_INFINITY) return false;
+    return now - lookedMs >= limits.expiryMs && memory.fold.nextDueUs() <= nowUs();
   }
 
   function waitMs(memory: ShardMemory): number {
     const now = performance.now();
-    const times = [
-      committedMs + limits.idleMs,
-      polledMs + limits.pollMs,
-      probesReadMs + limits.probesMs,
-      inbox.dueMs(),
-    ];
-    if (isDrained) times.push(Math.max(now + (memory.fold.nextDueUs() - nowUs()) / 1_000, lookedMs + limits.expiryMs));
+    const gatheredMs = inbox.dueMs();
+    const times = [committedMs + limits.idleMs, polledMs + limits.pollMs, probesReadMs + limits.probesMs, gatheredMs];
+    if (isDrained && gatheredMs === Number.POSITIVE_INFINITY) {
+      times.push(Math.max(now + (memory.fold.nextDueUs() - nowUs()) / 1_000, lookedMs + limits.expiryMs));
+    }
     return Math.max(0, Math.min(...times) - now);
   }
 

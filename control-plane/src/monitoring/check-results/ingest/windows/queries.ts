@@ -54,7 +54,7 @@ export async function readWindows(reader: Reader, wanted: readonly WindowWanted[
 
   const before = await reader.query<ResultTuple>({
     text: beforeText,
-    values: [...voters, pairs.map((item) => item.backUs)],
+    values: [...monitors, wanted.map((item) => item.backUs)],
     rowMode: 'array',
   });
   for (const row of before.rows) windows.get(row[0])?.before.push(storedResult(row));
@@ -89,23 +89,17 @@ const resultsText = `
     select * from check_results r where r.monitor_id = w.monitor_id and r.e >= ${atMicroseconds('w.horizon_us')} and ${isVoting}
   ) r`;
 
+// `verdicts` counts a voter's rows with a verdict from the horizon back to this one. One scan for each monitor: voters lie mixed in the
+// index, so one for each of them would read the same pages again.
 const beforeText = `
-  select ${resultColumns} from unnest($1::integer[], $2::bigint[], $3::integer[], $4::bigint[]) as w (monitor_id, horizon_us, voter, back_us)
+  select ${resultColumns} from unnest($1::integer[], $2::bigint[], $3::bigint[]) as w (monitor_id, horizon_us, back_us)
   cross join lateral (
-    select coalesce((
-      select min(v.e) from (
-        select r.e from check_results r
-        where r.monitor_id = w.monitor_id and r.probe_id = w.voter and ${isVoting} and not (${isNoVerdict})
-          and r.e < ${atMicroseconds('w.horizon_us')} and r.e >= ${atMicroseconds('(w.horizon_us - w.back_us)')}
-        order by r.e desc limit ${rowsBeforeHorizon}
-      ) v having count(*) = ${rowsBeforeHorizon}
-    ), ${atMicroseconds('(w.horizon_us - w.back_us)')}) as from_e
-  ) edge
-  cross join lateral (
-    select * from check_results r
-    where r.monitor_id = w.monitor_id and r.probe_id = w.voter and ${isVoting}
-      and r.e < ${atMicroseconds('w.horizon_us')} and r.e >= edge.from_e
-  ) r`;
+    select r.*, count(*) filter (where not (${isNoVerdict})) over (partition by r.probe_id order by r.e desc) as verdicts
+    from check_results r
+    where r.monitor_id = w.monitor_id and ${isVoting}
+      and r.e < ${atMicroseconds('w.horizon_us')} and r.e >= ${atMicroseconds('(w.horizon_us - w.back_us)')}
+  ) r
+  where r.verdicts < ${rowsBeforeHorizon} or (r.verdicts = ${rowsBeforeHorizon} and not (${isNoVerdict}))`;
 
 // Ranges of one key do not overlap, so of those that began before the horizon only the last can reach it.
 const rangesAround = (table: string, voter: string, condition: string): string => `

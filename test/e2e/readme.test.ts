@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import path from 'node:path';
+import t from 'tap';
+import { eventually, root, runToEnd, startCommand, startNode } from '../harness/processes.ts';
+import { apiClient } from '../harness/api-client.ts';
+import { newInstallation, untilReady } from '../harness/product.ts';
+import { fencedBlocks } from '../harness/readme.ts';
+
+const shellBlocks = fencedBlocks(readFileSync(path.join(root, 'README.md'), 'utf8'))
+  .filter(({ language }) => language === 'sh')
+  .map(({ content }) => content);
+
+/** The only block that has a text in it. */
+function blockWith(text: string): string {
+  const found = shellBlocks.filter((block) => block.includes(text));
+  if (found.length !== 1 || found[0] === undefined) throw new Error(`README.md has ${found.length} blocks of sh with ${text}`);
+  return found[0];
+}
+
+/** An address of this machine that a probe elsewhere could dial; loopback where there is none. */
+function outsideAddress(): string {
+  const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
+}
+
+/** The variables in front of `npm start`, as README.md has them, for this machine and these ports. */
+function settingsOf(block: string, ports: Readonly<Record<string, number>>): Record<string, string> {
+  const usual: Record<string, number | undefined> = { 9443: ports['grpc'], 9444: ports['enrolment'], 4222: ports['nats'] };
+  const words = block.replaceAll('\\\n', ' ').trim().split(/\s+/).slice(0, -2);
+  return Object.fromEntries(
+    words.map((word) => {
+      const [name = '', value = ''] = word.split('=');
+      return [name, value.replace('parallax.example.org', outsideAddress()).replace(/:(\d+)$/, (_, port: string) => `:${usual[port]}`)];
+    }),
+  );
+}
+
+t.test('what README.md tells people to type works', { timeout: 180_000 }, async (t) => {
+  const elsewhere = blockWith('PARALLAX_GRPC_HOST');
+  t.match(elsewhere, /npm start\n$/);
+  const { ports, ...bare } = await newInstallation({ PARALLAX_LOCAL_PROBES: '1' });
+  t.teardown(bare.remove);
+  const given = settingsOf(elsewhere, ports);
+  t.equal(given['PARALLAX_ENROLMENT_PUBLIC_ADDRESS'], `${outsideAddress()}:${ports.enrolment}`);
+  const { baseUrl, dataDir } = bare;
+  const supervisor = startNode(['control-plane/src/main.ts', 'up'], { ...bare.environment, ...given }, path.join(dataDir, 'output.log'));
+  t.teardown(() => supervisor.stop(15_000));
+  await untilReady(bare, supervisor);
+  await eventually('the URL', async () => supervisor.output().includes('Parallax is running'));
+  /** A shell that knows where the data folder is and nothing else. */
+  const shell = (script: string) => {
+    const local = script.replaceAll('http://localhost:8080', baseUrl);
+    return runToEnd(startCommand('bash', ['-euc', local], { PARALLAX_DATA_DIR: dataDir }), script);
+  };
+
+  await t.test('every block is tried here or by another test', (t) => {
+    const known = [/^npm start\n$/, /^npm test\n$/, /^PARALLAX_GRPC_HOST=/, /^curl /, /^npm run --silent control-plane -- join-token create /];
+    t.same(shellBlocks.filter((block) => !known.some((form) => form.test(block))), []);
+    t.equal(shellBlocks.length, known.length);
+    t.end();
+  });
+
+  await t.test('the addresses that it names answer', async (t) => {
+    t.equal((await fetch(baseUrl)).status, 200);
+    t.equal((await fetch(`${baseUrl}/docs`)).status, 200);
+  });
+
+  await t.test('a first monitor, pasted into a shell', async (t) => {
+    const output = await shell(blockWith('/api/v1/monitors'));
+    const last = output.slice(output.lastIndexOf('{"id":'));
+    t.match(JSON.parse(last), { id: 1, name: 'Example', url: 'https://example.org/', protocol: 'https', is_active: true });
+  });
+
+  await t.test('a probe elsewhere, by the command that is printed', async (t) => {
+    const output = await shell(blockWith('join-token create'));
+    const command = /^ {2}probe-agent (register .*)$/m.exec(output)?.[1] ?? '';
+    t.match(command, ` --control-plane ${outsideAddress()}:${ports.enrolment} `, 'it dials the public address');
+    t.match(output, /^ {2}probe-agent run$/m);
+    const program = ['probe-agent/src/main.ts'];
+    const state = { PARALLAX_PROBE_STATE_DIR: path.join(dataDir, 'elsewhere') };
+    const registered = await runToEnd(startNode([...program, ...command.split(' ')], state), 'register');
+    t.match(registered, /registered as probe \d+ "helsinki-1" in region "eu-north"/);
+    const agent = startNode([...program, 'run'], state);
+    t.teardown(() => agent.stop());
+    const account = { email: 'you@example.org', password: 'correct horse battery' };
+    const nobody = apiClient(baseUrl);
+    const { access_token } = await nobody.call<{ access_token: string }>('POST', '/api/v1/auth/login', 200, account);
+    const names = await eventually('both probes online', async () => {
+      const { probes } = await nobody
+        .withToken(access_token)
+        .call<{ probes: { name: string; health: { status: string } }[] }>('GET', '/api/v1/probes', 200);
+      const online = probes.filter(({ health }) => health.status === 'online');
+      return online.length === 2 && online.map(({ name }) => name).sort();
+    });
+    t.same(names, ['helsinki-1', 'local-1']);
+  });
+});
