@@ -15,7 +15,7 @@ const steps = {
   lint: () => run(bin('oxlint'), ['--type-aware', '--deny-warnings']),
   types: () => run(bin('tsc'), ['-p', '.']),
   areas: checkAreas,
-  dead: () => run(bin('knip'), ['--no-progress']),
+  dead: () => run(bin('knip'), ['--no-progress', '--no-config-hints']),
   generated: () => run(node, ['scripts/generate.mjs', '--check']),
   schema: () => run(node, ['scripts/schema.ts', '--check']),
   openapi: () => run(node, ['scripts/openapi.ts', '--check']),

@@ -24,7 +24,9 @@ export function places(settings: ControlPlaneSettings): Places {
       { address: grpcHost, port: enrolmentPort },
       { address: natsHost, port: natsPort },
       ...(settings.metricsPort === undefined ? [] : [{ address: '127.0.0.1', port: settings.metricsPort }]),
-      ...[settings.databaseUrl, settings.databaseApiUrl, settings.databaseWorkerUrl].flatMap((url) => listenerOf(url, 5432)),
+      ...[settings.databaseUrl, settings.databaseApiUrl, settings.databaseWorkerUrl].flatMap((url) =>
+        listenerOf(url, 5432),
+      ),
       ...listenerOf(settings.natsUrl, 4222),
     ],
     needsSetupToken: !isLoopback(httpHost),

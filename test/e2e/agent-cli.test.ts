@@ -32,7 +32,10 @@ async function expire(product: Product, tokenId: number): Promise<void> {
   const client = new pg.Client(readRunning(product.dataDir)?.database_urls?.owner);
   await client.connect();
   try {
-    const { rowCount } = await client.query(`update join_tokens set expires_at = now() - interval '1 second' where id = $1`, [tokenId]);
+    const { rowCount } = await client.query(
+      `update join_tokens set expires_at = now() - interval '1 second' where id = $1`,
+      [tokenId],
+    );
     if (rowCount !== 1) throw new Error(`there is no join token ${tokenId}`);
   } finally {
     await client.end();
@@ -61,40 +64,51 @@ t.test('the command line of the agent', { timeout: 180_000 }, async (t) => {
     );
   });
 
-  await t.test('a token that does not fit is refused in one line, and a good one works in the same folder afterwards', async (t) => {
-    const used = await newToken(api, 'used');
-    t.equal((await register(used.token, path.join(product.dataDir, 'agent-used'))).code, 0);
-    const expired = await newToken(api, 'expired');
-    await expire(product, expired.id);
-    const good = await newToken(api, 'cli');
-    const [port = 0] = await freePorts(1);
-    const elsewhere = good.token.replace(/[0-9a-f]{64}$/, '0123456789abcdef'.repeat(4));
-    const otherSecret = good.token.replace(/^(\d+)\.[^.]+/, `$1.${'A'.repeat(43)}`);
-    const cases: readonly [string, string, RegExp, string?][] = [
-      ['used', used.token, /used already/],
-      ['expired', expired.token, /expired/],
-      ['of another installation', elsewhere, /another authority than the join token names.*Nothing was sent/],
-      ['with a wrong secret', otherSecret, /not known here/],
-      ['garbage', 'rubbish', /three parts/],
-      ['cut off', good.token.slice(0, -5), /not a SHA-256 fingerprint/],
-      ['at an address where nobody listens', good.token, /cannot be reached/, `127.0.0.1:${port}`],
-      ['at an address that speaks something else', good.token, /does not speak TLS/, `127.0.0.1:${product.ports.http}`],
-    ];
-    for (const [name, token, message, address] of cases) {
-      const ran = await register(token, stateDir, address);
-      t.equal(ran.code, 1, `${name}: exit code 1`);
-      t.match(ran.errors, message, `${name}: says what is wrong`);
-      t.match(ran.errors, /^probe-agent: [^\n]+\n$/, `${name}: in one line`);
-      t.notMatch(ran.errors, token.split('.')[1] ?? token, `${name}: without the secret`);
-      t.equal(ran.out, '');
-    }
-    const ran = await register(good.token, stateDir);
-    t.match(ran, { code: 0, out: /registered as probe \d+ "cli" in region "here"/, errors: '' });
-    t.match(await register(good.token, stateDir), { code: 1, errors: /belongs to the probe "cli" already/ });
-  });
+  await t.test(
+    'a token that does not fit is refused in one line, and a good one works in the same folder afterwards',
+    async (t) => {
+      const used = await newToken(api, 'used');
+      t.equal((await register(used.token, path.join(product.dataDir, 'agent-used'))).code, 0);
+      const expired = await newToken(api, 'expired');
+      await expire(product, expired.id);
+      const good = await newToken(api, 'cli');
+      const [port = 0] = await freePorts(1);
+      const elsewhere = good.token.replace(/[0-9a-f]{64}$/, '0123456789abcdef'.repeat(4));
+      const otherSecret = good.token.replace(/^(\d+)\.[^.]+/, `$1.${'A'.repeat(43)}`);
+      const cases: readonly [string, string, RegExp, string?][] = [
+        ['used', used.token, /used already/],
+        ['expired', expired.token, /expired/],
+        ['of another installation', elsewhere, /another authority than the join token names.*Nothing was sent/],
+        ['with a wrong secret', otherSecret, /not known here/],
+        ['garbage', 'rubbish', /three parts/],
+        ['cut off', good.token.slice(0, -5), /not a SHA-256 fingerprint/],
+        ['at an address where nobody listens', good.token, /cannot be reached/, `127.0.0.1:${port}`],
+        [
+          'at an address that speaks something else',
+          good.token,
+          /does not speak TLS/,
+          `127.0.0.1:${product.ports.http}`,
+        ],
+      ];
+      for (const [name, token, message, address] of cases) {
+        const ran = await register(token, stateDir, address);
+        t.equal(ran.code, 1, `${name}: exit code 1`);
+        t.match(ran.errors, message, `${name}: says what is wrong`);
+        t.match(ran.errors, /^probe-agent: [^\n]+\n$/, `${name}: in one line`);
+        t.notMatch(ran.errors, token.split('.')[1] ?? token, `${name}: without the secret`);
+        t.equal(ran.out, '');
+      }
+      const ran = await register(good.token, stateDir);
+      t.match(ran, { code: 0, out: /registered as probe \d+ "cli" in region "here"/, errors: '' });
+      t.match(await register(good.token, stateDir), { code: 1, errors: /belongs to the probe "cli" already/ });
+    },
+  );
 
   await t.test('status before the agent runs', async (t) => {
-    t.match(await agent(['status', '--state-dir', path.join(product.dataDir, 'nothing')]), { code: 1, out: /no registered probe/ });
+    t.match(await agent(['status', '--state-dir', path.join(product.dataDir, 'nothing')]), {
+      code: 1,
+      out: /no registered probe/,
+    });
     t.match(await agent(['status', '--state-dir', stateDir]), { code: 1, out: /running: false/ });
   });
 
@@ -102,24 +116,44 @@ t.test('the command line of the agent', { timeout: 180_000 }, async (t) => {
     const { code, out } = await agent(['doctor', '--state-dir', stateDir, '--json']);
     const { findings } = JSON.parse(out) as { findings: { name: string; ok: boolean; remedy: string }[] };
     t.equal(code, findings.every((finding) => finding.ok) ? 0 : 1);
-    t.match(findings.find((finding) => finding.name === 'registration'), { ok: true, detail: /"cli"/ });
-    t.ok(findings.every((finding) => finding.ok || finding.remedy !== ''), 'with a remedy for each');
+    t.match(
+      findings.find((finding) => finding.name === 'registration'),
+      { ok: true, detail: /"cli"/ },
+    );
+    t.ok(
+      findings.every((finding) => finding.ok || finding.remedy !== ''),
+      'with a remedy for each',
+    );
     t.match((await agent(['doctor', '--state-dir', stateDir])).out, /ok {7}registration: probe \d+ "cli"/);
   });
 
   await t.test('check shows the steps of one check, for a person and as JSON', async (t) => {
     const forPeople = await agent(['check', target.url]);
-    t.match(forPeople, { code: 0, out: /dns: localhost is 127\.0\.0\.1.*connect: .*answer: 200.*ok in [\d.]+ ms\n$/s, errors: '' });
+    t.match(forPeople, {
+      code: 0,
+      out: /dns: localhost is 127\.0\.0\.1.*connect: .*answer: 200.*ok in [\d.]+ ms\n$/s,
+      errors: '',
+    });
     const { code, out } = await agent(['check', target.url, '--json']);
     t.equal(code, 0);
-    t.match(JSON.parse(out), { outcome: 'ok', phases: { dns: Number, connect: Number, first_byte: Number }, trace: Array });
+    t.match(JSON.parse(out), {
+      outcome: 'ok',
+      phases: { dns: Number, connect: Number, first_byte: Number },
+      trace: Array,
+    });
     const [port = 0] = await freePorts(1);
     t.match(await agent(['check', `http://localhost:${port}`]), { code: 1, out: /fail in .* refused the connection/ });
-    t.match(await agent(['check', target.url, '--timeout', 'long']), { code: 1, errors: /^probe-agent: --timeout.*\n$/ });
+    t.match(await agent(['check', target.url, '--timeout', 'long']), {
+      code: 1,
+      errors: /^probe-agent: --timeout.*\n$/,
+    });
   });
 
   await t.test('a running agent says so, its public address is listed, and a revocation cuts it off', async (t) => {
-    const running = startNode(['probe-agent/src/main.ts', 'run', '--state-dir', stateDir, '--public-address', publicAddress], localTargets);
+    const running = startNode(
+      ['probe-agent/src/main.ts', 'run', '--state-dir', stateDir, '--public-address', publicAddress],
+      localTargets,
+    );
     t.teardown(() => running.stop());
     const status = await eventually('the agent connected', async () => {
       const ran = await agent(['status', '--state-dir', stateDir, '--json']);
@@ -134,15 +168,23 @@ t.test('the command line of the agent', { timeout: 180_000 }, async (t) => {
 
     const revokedMs = performance.now();
     await api.call('DELETE', `/api/v1/probes/${String(status['probe_id'])}`, 204);
-    await eventually('the agent says that it was refused', async () => running.output().includes('refused this probe'), {
-      timeoutMs: revokedWithinMs,
-    });
+    await eventually(
+      'the agent says that it was refused',
+      async () => running.output().includes('refused this probe'),
+      {
+        timeoutMs: revokedWithinMs,
+      },
+    );
     t.ok(performance.now() - revokedMs < revokedWithinMs, `after ${Math.round(performance.now() - revokedMs)} ms`);
     t.match(running.output(), /register it again with a new join token/);
     t.match(await agent(['status', '--state-dir', stateDir]), { code: 1, out: /session connected: false/ });
     const { addresses } = await nobody.call<{ addresses: string[] }>('GET', '/probe/ips', 200);
     t.notOk(addresses.includes(publicAddress), 'its address is listed no more');
     const { probes } = await api.call<{ probes: { name: string }[] }>('GET', '/api/v1/probes', 200);
-    t.same(probes.map(({ name }) => name), ['used'], 'the revoked probe is listed no more');
+    t.same(
+      probes.map(({ name }) => name),
+      ['used'],
+      'the revoked probe is listed no more',
+    );
   });
 });

@@ -11,7 +11,11 @@ import { enrolAgent, signedIn, startProduct } from '../harness/product.ts';
 import type { Product } from '../harness/product.ts';
 
 /** A monitor that somebody may try to create. */
-type Attempt = { readonly protocol: string; readonly url: string; readonly settings?: Readonly<Record<string, unknown>> };
+type Attempt = {
+  readonly protocol: string;
+  readonly url: string;
+  readonly settings?: Readonly<Record<string, unknown>>;
+};
 type Checked = { status: string; results: { outcome: string; error_code: string | null; message: string | null }[] };
 /** `refused` at the API, else the codes of what those that checked had to say. */
 type Fate = { readonly attempt: Attempt; readonly codes: readonly string[]; readonly text: string };
@@ -22,10 +26,34 @@ const unknownName = ['dns_nxdomain', 'dns_refused', 'dns_timeout', 'dns_servfail
 
 /** Every way to write this machine that a resolver, a kernel or a URL parser takes. */
 const loopbackSpellings = [
-  'localhost', 'LOCALHOST', 'localhost.', 'any.localhost', '127.0.0.1', '127.1', '127.0.1', '0x7f.1', '0x7f000001', '017700000001',
-  '2130706433', '127.8.9.10', '[::1]', '[0:0:0:0:0:0:0:1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '１２７.0.0.1', '127。0。0。1',
+  'localhost',
+  'LOCALHOST',
+  'localhost.',
+  'any.localhost',
+  '127.0.0.1',
+  '127.1',
+  '127.0.1',
+  '0x7f.1',
+  '0x7f000001',
+  '017700000001',
+  '2130706433',
+  '127.8.9.10',
+  '[::1]',
+  '[0:0:0:0:0:0:0:1]',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '１２７.0.0.1',
+  '127。0。0。1',
 ];
-const otherSpellings = ['0.0.0.0', '0', '[::]', '[::ffff:0:0]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '[::127.0.0.1]'];
+const otherSpellings = [
+  '0.0.0.0',
+  '0',
+  '[::]',
+  '[::ffff:0:0]',
+  '[64:ff9b::7f00:1]',
+  '[2002:7f00:1::]',
+  '[::127.0.0.1]',
+];
 
 function interfaceAddresses(): string[] {
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
@@ -37,7 +65,8 @@ async function tryAll(outsider: Outsider, attempts: readonly Attempt[]): Promise
   const fates: Fate[] = [];
   const waiting = [...attempts];
   const work = async (): Promise<void> => {
-    for (let attempt = waiting.shift(); attempt !== undefined; attempt = waiting.shift()) fates.push(await tryOne(outsider, attempt));
+    for (let attempt = waiting.shift(); attempt !== undefined; attempt = waiting.shift())
+      fates.push(await tryOne(outsider, attempt));
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   return fates;
@@ -47,7 +76,14 @@ type Outsider = { readonly api: ApiClient; readonly key: Record<string, string>;
 
 async function tryOne({ api, key, workspaceId }: Outsider, attempt: Attempt): Promise<Fate> {
   // Not active: only the checks by hand are made, so each attempt costs one connection.
-  const body = { workspace_id: workspaceId, interval_seconds: 60, timeout_seconds: 2, is_active: false, name: uniqueName(), ...attempt };
+  const body = {
+    workspace_id: workspaceId,
+    interval_seconds: 60,
+    timeout_seconds: 2,
+    is_active: false,
+    name: uniqueName(),
+    ...attempt,
+  };
   const created = await fetch(`${api.baseUrl}/api/v1/monitors`, {
     method: 'POST',
     headers: { ...key, 'content-type': 'application/json' },
@@ -55,7 +91,8 @@ async function tryOne({ api, key, workspaceId }: Outsider, attempt: Attempt): Pr
   });
   const monitor = (await created.json()) as { id: number };
   if (created.status === 422) return { attempt, codes: ['refused'], text: JSON.stringify(monitor) };
-  if (created.status !== 201) throw new Error(`POST /monitors: ${created.status} ${JSON.stringify(monitor)} for ${attempt.url}`);
+  if (created.status !== 201)
+    throw new Error(`POST /monitors: ${created.status} ${JSON.stringify(monitor)} for ${attempt.url}`);
   const checked = await api.call<Checked>('POST', `/api/v1/monitors/${monitor.id}/check`, 200);
   const codes = checked.results.map((result) => result.error_code ?? result.outcome);
   return { attempt, codes, text: JSON.stringify(checked) };
@@ -83,7 +120,10 @@ async function ownServer() {
 }
 
 /** Every listener of the product, by every spelling of every address. */
-function forbidden(product: Product, protocolsWithPort: readonly string[]): { readonly byAddress: Attempt[]; readonly byName: Attempt[]; readonly byServer: Attempt[] } {
+function forbidden(
+  product: Product,
+  protocolsWithPort: readonly string[],
+): { readonly byAddress: Attempt[]; readonly byName: Attempt[]; readonly byServer: Attempt[] } {
   const ports = Object.values(product.ports);
   const at = (hosts: readonly string[]) =>
     ports.flatMap((port) =>
@@ -105,10 +145,19 @@ function forbidden(product: Product, protocolsWithPort: readonly string[]): { re
 function notTargets(product: Product): Attempt[] {
   const socket = socketOf(product);
   const texts = [
-    `unix://${socket}`, `http+unix://${encodeURIComponent(socket)}/`, `http://${encodeURIComponent(socket)}/`,
-    `tcp://${socket}`, `postgresql://parallax_owner@${encodeURIComponent(socket)}/postgres`, 'file:///etc/passwd',
-    'file://localhost/etc/passwd', '../../etc/passwd', 'data:text/plain,hello', '127.0.0.1; cat /etc/passwd', '127.0.0.1 -f /etc/passwd',
-    '127.0.0.1\nlocalhost', `http://user:password@localhost:${product.ports.nats}/`,
+    `unix://${socket}`,
+    `http+unix://${encodeURIComponent(socket)}/`,
+    `http://${encodeURIComponent(socket)}/`,
+    `tcp://${socket}`,
+    `postgresql://parallax_owner@${encodeURIComponent(socket)}/postgres`,
+    'file:///etc/passwd',
+    'file://localhost/etc/passwd',
+    '../../etc/passwd',
+    'data:text/plain,hello',
+    '127.0.0.1; cat /etc/passwd',
+    '127.0.0.1 -f /etc/passwd',
+    '127.0.0.1\nlocalhost',
+    `http://user:password@localhost:${product.ports.nats}/`,
   ];
   return protocols.flatMap((protocol) => texts.map((url) => ({ protocol, url })));
 }
@@ -116,7 +165,18 @@ function notTargets(product: Product): Attempt[] {
 /** Some protocols read the beginning of these as the name of a host, which is nobody's. */
 function strangeNames(product: Product): Attempt[] {
   const socket = socketOf(product);
-  const texts = [`unix:${socket}`, `http://unix:${socket}:/`, socket, '/etc/passwd', '@parallax', 'javascript:1', '-f/etc/passwd', '--help', '$(id)', '`id`'];
+  const texts = [
+    `unix:${socket}`,
+    `http://unix:${socket}:/`,
+    socket,
+    '/etc/passwd',
+    '@parallax',
+    'javascript:1',
+    '-f/etc/passwd',
+    '--help',
+    '$(id)',
+    '`id`',
+  ];
   return protocols.flatMap((protocol) => texts.map((url) => ({ protocol, url })));
 }
 
@@ -148,16 +208,28 @@ t.test('a registered user reaches nothing of the product through a check', { tim
     // A name may also not be known here.
     const named = await tryAll(outsider, byName);
     t.same(otherThan(named, ['address_denied', ...unknownName]), []);
-    const hops = [...Object.values(product.ports)].flatMap((port) => ['127.1', 'localhost', '[::1]', '0x7f.1'].map((host) => `http://${host}:${port}/`));
-    const redirected = (where: string): Attempt => ({ protocol: 'http', url: `http://localhost:${own.port}/to?${encodeURIComponent(where)}` });
+    const hops = [...Object.values(product.ports)].flatMap((port) =>
+      ['127.1', 'localhost', '[::1]', '0x7f.1'].map((host) => `http://${host}:${port}/`),
+    );
+    const redirected = (where: string): Attempt => ({
+      protocol: 'http',
+      url: `http://localhost:${own.port}/to?${encodeURIComponent(where)}`,
+    });
     const chained = `http://localhost:${own.port}/to?${encodeURIComponent(`//127.0.0.1:${product.ports.nats}/`)}`;
-    t.same(otherThan(await tryAll(outsider, [...hops, chained].map(redirected)), ['address_denied']), [], 'nor after a redirect');
+    t.same(
+      otherThan(await tryAll(outsider, [...hops, chained].map(redirected)), ['address_denied']),
+      [],
+      'nor after a redirect',
+    );
     const files = await tryAll(outsider, ['file:///etc/passwd', 'unix:/run/x', 'ftp://localhost/'].map(redirected));
     t.same(otherThan(files, ['http_redirect']), [], 'nor a file after a redirect');
-    const reached = await tryAll(outsider, loopbackSpellings.flatMap((host): Attempt[] => [
-      { protocol: 'http', url: `http://${host}:${own.port}/` },
-      { protocol: 'tcp', url: `${host}:${own.port}` },
-    ]));
+    const reached = await tryAll(
+      outsider,
+      loopbackSpellings.flatMap((host): Attempt[] => [
+        { protocol: 'http', url: `http://${host}:${own.port}/` },
+        { protocol: 'tcp', url: `${host}:${own.port}` },
+      ]),
+    );
     t.same(otherThan(reached, ['ok']), [], 'another port of the same machine works by each spelling');
   }
 

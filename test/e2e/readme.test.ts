@@ -14,7 +14,8 @@ const shellBlocks = fencedBlocks(readFileSync(path.join(root, 'README.md'), 'utf
 /** The only block that has a text in it. */
 function blockWith(text: string): string {
   const found = shellBlocks.filter((block) => block.includes(text));
-  if (found.length !== 1 || found[0] === undefined) throw new Error(`README.md has ${found.length} blocks of sh with ${text}`);
+  if (found.length !== 1 || found[0] === undefined)
+    throw new Error(`README.md has ${found.length} blocks of sh with ${text}`);
   return found[0];
 }
 
@@ -26,12 +27,21 @@ function outsideAddress(): string {
 
 /** The variables in front of `npm start`, as README.md has them, for this machine and these ports. */
 function settingsOf(block: string, ports: Readonly<Record<string, number>>): Record<string, string> {
-  const usual: Record<string, number | undefined> = { 9443: ports['grpc'], 9444: ports['enrolment'], 4222: ports['nats'] };
+  const usual: Record<string, number | undefined> = {
+    9443: ports['grpc'],
+    9444: ports['enrolment'],
+    4222: ports['nats'],
+  };
   const words = block.replaceAll('\\\n', ' ').trim().split(/\s+/).slice(0, -2);
   return Object.fromEntries(
     words.map((word) => {
       const [name = '', value = ''] = word.split('=');
-      return [name, value.replace('parallax.example.org', outsideAddress()).replace(/:(\d+)$/, (_, port: string) => `:${usual[port]}`)];
+      return [
+        name,
+        value
+          .replace('parallax.example.org', outsideAddress())
+          .replace(/:(\d+)$/, (_, port: string) => `:${usual[port]}`),
+      ];
     }),
   );
 }
@@ -44,7 +54,11 @@ t.test('what README.md tells people to type works', { timeout: 180_000 }, async 
   const given = settingsOf(elsewhere, ports);
   t.equal(given['PARALLAX_ENROLMENT_PUBLIC_ADDRESS'], `${outsideAddress()}:${ports.enrolment}`);
   const { baseUrl, dataDir } = bare;
-  const supervisor = startNode(['control-plane/src/main.ts', 'up'], { ...bare.environment, ...given }, path.join(dataDir, 'output.log'));
+  const supervisor = startNode(
+    ['control-plane/src/main.ts', 'up'],
+    { ...bare.environment, ...given },
+    path.join(dataDir, 'output.log'),
+  );
   t.teardown(() => supervisor.stop(15_000));
   await untilReady(bare, supervisor);
   await eventually('the URL', async () => supervisor.output().includes('Parallax is running'));
@@ -55,8 +69,18 @@ t.test('what README.md tells people to type works', { timeout: 180_000 }, async 
   };
 
   await t.test('every block is tried here or by another test', (t) => {
-    const known = [/^npm start\n$/, /^npm test\n$/, /^PARALLAX_GRPC_HOST=/, /^curl /, /^npm run --silent control-plane -- join-token create /];
-    t.same(shellBlocks.filter((block) => !known.some((form) => form.test(block))), []);
+    const known = [
+      /^npm start\n$/,
+      /^npm test\n$/,
+      /^PARALLAX_GRPC_HOST=/,
+      /^curl /,
+      /^npm run --silent control-plane -- join-token create /,
+      /^npm run --silent probe-agent -- register /,
+    ];
+    t.same(
+      shellBlocks.filter((block) => !known.some((form) => form.test(block))),
+      [],
+    );
     t.equal(shellBlocks.length, known.length);
     t.end();
   });
@@ -69,7 +93,13 @@ t.test('what README.md tells people to type works', { timeout: 180_000 }, async 
   await t.test('a first monitor, pasted into a shell', async (t) => {
     const output = await shell(blockWith('/api/v1/monitors'));
     const last = output.slice(output.lastIndexOf('{"id":'));
-    t.match(JSON.parse(last), { id: 1, name: 'Example', url: 'https://example.org/', protocol: 'https', is_active: true });
+    t.match(JSON.parse(last), {
+      id: 1,
+      name: 'Example',
+      url: 'https://example.org/',
+      protocol: 'https',
+      is_active: true,
+    });
   });
 
   await t.test('a probe elsewhere, by the command that is printed', async (t) => {
@@ -77,11 +107,20 @@ t.test('what README.md tells people to type works', { timeout: 180_000 }, async 
     const command = /^ {2}probe-agent (register .*)$/m.exec(output)?.[1] ?? '';
     t.match(command, ` --control-plane ${outsideAddress()}:${ports.enrolment} `, 'it dials the public address');
     t.match(output, /^ {2}probe-agent run$/m);
-    const program = ['probe-agent/src/main.ts'];
+    const token = / --join-token (\S+)$/.exec(command)?.[1] ?? '';
     const state = { PARALLAX_PROBE_STATE_DIR: path.join(dataDir, 'elsewhere') };
-    const registered = await runToEnd(startNode([...program, ...command.split(' ')], state), 'register');
+    const [register = [], run = []] = blockWith('probe-agent -- register')
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' '));
+    const filled = register.map((word) =>
+      word.replace('parallax.example.org:9444', `${outsideAddress()}:${ports.enrolment}`).replace('TOKEN', token),
+    );
+    t.match(filled.join(' '), command, 'what README.md says is what is printed');
+    const [program = '', ...args] = filled;
+    const registered = await runToEnd(startCommand(program, args, state), 'register');
     t.match(registered, /registered as probe \d+ "helsinki-1" in region "eu-north"/);
-    const agent = startNode([...program, 'run'], state);
+    const agent = startCommand(program, run.slice(1), state);
     t.teardown(() => agent.stop());
     const account = { email: 'you@example.org', password: 'correct horse battery' };
     const nobody = apiClient(baseUrl);

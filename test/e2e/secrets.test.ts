@@ -56,7 +56,8 @@ t.test('no secret is seen where it does not belong', { timeout: 180_000 }, async
     });
     const text = await response.text();
     const headers = JSON.stringify([...response.headers]);
-    if (options.shows !== true) answers.push({ route: `${method} ${route}`, status: response.status, text: headers + text });
+    if (options.shows !== true)
+      answers.push({ route: `${method} ${route}`, status: response.status, text: headers + text });
     return (text.startsWith('{') ? JSON.parse(text) : {}) as Body;
   }
 
@@ -64,13 +65,20 @@ t.test('no secret is seen where it does not belong', { timeout: 180_000 }, async
   await ask('POST', '/api/v1/auth/register', { body: account });
   type Pair = { access_token: string; refresh_token: string };
   const first = await ask<Pair>('POST', '/api/v1/auth/login', { body: account, shows: true });
-  const pair = await ask<Pair>('POST', '/api/v1/auth/refresh', { body: { refresh_token: first.refresh_token }, shows: true });
+  const pair = await ask<Pair>('POST', '/api/v1/auth/refresh', {
+    body: { refresh_token: first.refresh_token },
+    shows: true,
+  });
   for (const one of [first, pair]) {
     canaries.watch('access token', one.access_token);
     canaries.watch('refresh token', one.refresh_token);
   }
   const bearer = { authorization: `Bearer ${pair.access_token}` };
-  const created = await ask<{ key: string }>('POST', '/api/v1/api-keys', { headers: bearer, body: { name: 'k' }, shows: true });
+  const created = await ask<{ key: string }>('POST', '/api/v1/api-keys', {
+    headers: bearer,
+    body: { name: 'k' },
+    shows: true,
+  });
   const apiKey = { 'x-api-key': canaries.watch('API key', created.key) };
   const joined = await ask<{ token: string }>('POST', '/api/v1/probes/join-tokens', {
     headers: bearer,
@@ -81,7 +89,10 @@ t.test('no secret is seen where it does not belong', { timeout: 180_000 }, async
 
   const secretHeaders = { 'X-Internal': canaries.make('secret header'), Cookie: `session=${canaries.make('cookie')}` };
   const basic = { username: 'probe', password: canaries.make('HTTP password'), secret_headers: secretHeaders };
-  const withToken = { bearer_token: canaries.make('bearer token'), headers: { Authorization: canaries.make('moved header') } };
+  const withToken = {
+    bearer_token: canaries.make('bearer token'),
+    headers: { Authorization: canaries.make('moved header') },
+  };
   canaries.watch('HTTP password', Buffer.from(`probe:${basic.password}`).toString('base64'));
 
   const monitorIds: number[] = [];
@@ -106,13 +117,19 @@ t.test('no secret is seen where it does not belong', { timeout: 180_000 }, async
     );
     t.teardown(() => agent.stop());
     await eventually('the second probe online', async () => {
-      const { probes } = await ask<{ probes: { health: { status: string } }[] }>('GET', '/api/v1/probes', { headers: bearer });
+      const { probes } = await ask<{ probes: { health: { status: string } }[] }>('GET', '/api/v1/probes', {
+        headers: bearer,
+      });
       return probes.filter(({ health }) => health.status === 'online').length === 2;
     });
     await eventually('an outage of each monitor', async () => {
-      const { incidents } = await ask<{ incidents: { monitor_id: number }[] }>('GET', '/api/v1/incidents?workspace_id=1', {
-        headers: bearer,
-      });
+      const { incidents } = await ask<{ incidents: { monitor_id: number }[] }>(
+        'GET',
+        '/api/v1/incidents?workspace_id=1',
+        {
+          headers: bearer,
+        },
+      );
       return new Set(incidents.map((incident) => incident.monitor_id)).size === monitorIds.length;
     });
     for (const id of monitorIds) {
@@ -128,7 +145,8 @@ t.test('no secret is seen where it does not belong', { timeout: 180_000 }, async
     for (const route of ['auth/me', 'workspaces', 'monitors', 'probes', 'api-keys', 'probe/ips']) {
       await ask('GET', `/api/v1/${route}`, { headers: bearer });
     }
-    for (const route of ['/health', '/health/deep', '/version', '/openapi.json']) await ask('GET', route, { headers: bearer });
+    for (const route of ['/health', '/health/deep', '/version', '/openapi.json'])
+      await ask('GET', route, { headers: bearer });
     const heard = target.heard.join('\n');
     for (const name of ['HTTP password', 'bearer token', 'secret header', 'cookie', 'moved header']) {
       t.ok(canaries.namesIn(heard).includes(name), `the target was sent the ${name}`);
@@ -161,7 +179,9 @@ t.test('no secret is seen where it does not belong', { timeout: 180_000 }, async
 
   await t.test('no answer shows one, but for those that do once by design', (t) => {
     t.ok(answers.length > 50);
-    const shown = answers.flatMap(({ route, text }) => canaries.namesIn(text).map((name) => `${route} shows the ${name}`));
+    const shown = answers.flatMap(({ route, text }) =>
+      canaries.namesIn(text).map((name) => `${route} shows the ${name}`),
+    );
     t.same([...new Set(shown)], []);
     t.end();
   });
@@ -169,7 +189,10 @@ t.test('no secret is seen where it does not belong', { timeout: 180_000 }, async
   await t.test('no command line shows one', (t) => {
     const lines = watched.stop();
     t.ok(lines.some((line) => line.includes('nats-server')) && lines.some((line) => line.includes('postgres')));
-    t.same(lines.flatMap((line) => canaries.namesIn(line).map((name) => `${line} shows the ${name}`)), []);
+    t.same(
+      lines.flatMap((line) => canaries.namesIn(line).map((name) => `${line} shows the ${name}`)),
+      [],
+    );
     t.end();
   });
 
@@ -197,7 +220,11 @@ t.test('the password of a database elsewhere is kept nowhere', { timeout: 90_000
   await asAdministrator(cluster.url('postgres'), `create database ${name}`);
   t.teardown(() => asAdministrator(cluster.url('postgres'), `drop database if exists ${name} with (force)`));
   const url = cluster.url(name).replace(/\/\/([^@]+)@/, `//$1:${password}@`);
-  const product = await startProduct({ PARALLAX_LOG_LEVEL: 'debug', PARALLAX_DATABASE_URL: url, PARALLAX_LOCAL_PROBES: '1' });
+  const product = await startProduct({
+    PARALLAX_LOG_LEVEL: 'debug',
+    PARALLAX_DATABASE_URL: url,
+    PARALLAX_LOCAL_PROBES: '1',
+  });
   t.teardown(product.stop);
   const watched = watchCommandLines(product.supervisor.pid);
   t.teardown(() => void watched.stop());
@@ -214,9 +241,14 @@ t.test('the password of a database elsewhere is kept nowhere', { timeout: 90_000
   t.same(canaries.namesIn(lost.output() + wrong.output()), [], 'errors do not show it');
 
   const lines = watched.stop();
-  for (const { file, content } of filesBelow(path.join(product.dataDir, 'run'))) t.same(canaries.namesIn(content), [], file);
+  for (const { file, content } of filesBelow(path.join(product.dataDir, 'run')))
+    t.same(canaries.namesIn(content), [], file);
   await product.supervisor.stop(15_000);
-  t.same(lines.flatMap((line) => canaries.namesIn(line)), [], 'no command line shows it');
+  t.same(
+    lines.flatMap((line) => canaries.namesIn(line)),
+    [],
+    'no command line shows it',
+  );
   t.same(canaries.namesIn(product.supervisor.output()), [], 'no log shows it');
   for (const { file, content } of filesBelow(product.dataDir)) {
     if (canaries.namesIn(content).length > 0) t.fail(`${file} holds it`);

@@ -36,7 +36,10 @@ async function startAgain(installation: Installation): Promise<{ readonly npm: S
   const npm = npmStart(installation);
   try {
     // What an earlier run left behind may answer as ready too, until this one has ended it.
-    await eventually('the URL', async () => npm.output().includes('Parallax is running'), { timeoutMs: 60_000, everyMs: 20 });
+    await eventually('the URL', async () => npm.output().includes('Parallax is running'), {
+      timeoutMs: 60_000,
+      everyMs: 20,
+    });
     await untilReady(installation, npm);
   } catch (cause) {
     throw new Error(`it did not start again:\n${npm.output().slice(-5_000)}`, { cause });
@@ -58,7 +61,10 @@ t.test('npm start, from the first time to the time after the worst crash', { tim
   await untilReady(installation, npm);
   await eventually('the URL', async () => npm.output().includes('Parallax is running'));
   const { api, workspaceId } = await signedIn(baseUrl);
-  const created = await api.call<Monitor>('POST', '/api/v1/monitors', 201, { workspace_id: workspaceId, url: target.url });
+  const created = await api.call<Monitor>('POST', '/api/v1/monitors', 201, {
+    workspace_id: workspaceId,
+    url: target.url,
+  });
   const monitorPath = `/api/v1/monitors/${created.id}`;
   const probeOnline = () =>
     eventually('the local probe online', async () => {
@@ -76,7 +82,8 @@ t.test('npm start, from the first time to the time after the worst crash', { tim
   await t.test('shows its progress and the address', (t) => {
     const lines = npm.output();
     t.match(lines, `data folder: ${dataDir}`);
-    for (const name of ['PostgreSQL', 'nats-server', 'control plane', 'probe local-1']) t.match(lines, `${name} is ready (`);
+    for (const name of ['PostgreSQL', 'nats-server', 'control plane', 'probe local-1'])
+      t.match(lines, `${name} is ready (`);
     t.match(lines, `Parallax is running: ${baseUrl}\n`);
     t.same([...recordedChildren(dataDir).keys()].sort(), children);
     t.end();
@@ -97,7 +104,10 @@ t.test('npm start, from the first time to the time after the worst crash', { tim
   await t.test('SIGTERM to npm ends every process within 10 s', async (t) => {
     const tree = processTree(npm.pid);
     const recorded = [...recordedChildren(dataDir).values()];
-    t.ok(recorded.every((pid) => tree.some((one) => one.pid === pid)), 'the tree has all that is recorded');
+    t.ok(
+      recorded.every((pid) => tree.some((one) => one.pid === pid)),
+      'the tree has all that is recorded',
+    );
     const signalledMs = performance.now();
     npm.kill('SIGTERM');
     await npm.ended;

@@ -78,11 +78,15 @@ export async function runNode(
   env: Readonly<Record<string, string>>,
   timeoutMs = 30_000,
 ): Promise<string> {
-  const started = startNode(args, env);
+  return runToEnd(startNode(args, env), args.join(' '), timeoutMs);
+}
+
+/** Waits for the end of what was started and gives its output; throws with the output when it fails, and kills it when it is late. */
+export async function runToEnd(started: Started, name: string, timeoutMs = 30_000): Promise<string> {
   const late = delay(timeoutMs, 'late' as const, { ref: false });
   const code = await Promise.race([started.ended, late]);
   if (code === 'late') started.kill('SIGKILL');
-  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}:\n${started.output()}`);
+  if (code !== 0) throw new Error(`${name} ended with ${code}:\n${started.output()}`);
   return started.output();
 }
 

@@ -2,5 +2,8 @@
 export type FencedBlock = { readonly language: string; readonly content: string };
 
 export function fencedBlocks(markdown: string): readonly FencedBlock[] {
-  return [...markdown.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', content = '']) => ({ language, content }));
+  return [...markdown.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', content = '']) => ({
+    language,
+    content,
+  }));
 }

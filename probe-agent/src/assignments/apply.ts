@@ -4,8 +4,6 @@ import type { Assignment, AssignmentDelta, SnapshotEnd } from '@parallax/wire';
 /** Assignments by monitor, and the revision up to which they are complete. */
 export type AssignmentState = { readonly revision: bigint; readonly byMonitor: ReadonlyMap<number, Assignment> };
 
-export const noAssignments: AssignmentState = { revision: 0n, byMonitor: new Map() };
-
 /** What has to be done to the present state to reach the new one. */
 export type AssignmentChange = {
   readonly revision: bigint;

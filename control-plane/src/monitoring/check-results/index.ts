@@ -2,7 +2,7 @@ import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
 import { openIngestClient, startShard } from './ingest/job.ts';
 
-export { centralFlag, lateFlag } from './flags.ts';
+export { centralFlag } from './flags.ts';
 export { latestResultJoin, resultsPage } from './queries.ts';
 export type { ResultItem, ResultsFilter } from './queries.ts';
 export { openIngestClient, startShard } from './ingest/job.ts';

@@ -1,6 +1,5 @@
 import type { PreparedInputs } from './prepared-inputs.ts';
-import type { Piece } from './voter-log.ts';
-import type { Policy, RangeEvidence, RangeStatus, Rule, Status } from './types.ts';
+import type { Piece, Policy, RangeEvidence, RangeStatus, Rule, Status } from './types.ts';
 
 /** `central` checks what has no probe and stands in for probes that have no vote. */
 export const centralVoter = 0;

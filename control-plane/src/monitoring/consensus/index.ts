@@ -1,6 +1,6 @@
 export { ranges, timeline } from './batch.ts';
 export type { Timeline } from './batch.ts';
-export { foldLimits, lateAfterUs, rowsBeforeHorizon } from './fold.ts';
+export { rowsBeforeHorizon } from './fold.ts';
 export type { FoldLimits, FoldRestore, FoldResult, MonitorFold, Taken } from './fold.ts';
 export { createMonitorFold } from './increment.ts';
 export type {
@@ -23,5 +23,3 @@ export type {
   Vote,
   VoteEvidence,
 } from './types.ts';
-export { uptime } from './uptime.ts';
-export type { Uptime, UptimeInputs } from './uptime.ts';

@@ -1,8 +1,7 @@
 import { decide, electorateAt, evidenceOf, rangeStatusOf } from './decide.ts';
 import type { Elector, Electorate } from './decide.ts';
 import type { PreparedInputs } from './prepared-inputs.ts';
-import type { RangeEvidence, RangeRun, Segment } from './types.ts';
-import type { Piece } from './voter-log.ts';
+import type { Piece, RangeEvidence, RangeRun, Segment } from './types.ts';
 
 /** The votes of one voter, ascending and disjoint. */
 export type VoterPieces = { readonly voter: number; readonly pieces: readonly Piece[] };

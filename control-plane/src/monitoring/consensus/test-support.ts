@@ -95,12 +95,6 @@ export function told(segments: readonly { fromUs: number; toUs: number; status: 
   return segments.map(({ fromUs, toUs, status }) => `${status} ${secondsOf(fromUs)}–${secondsOf(toUs)}`).join(', ');
 }
 
-/** The status that the batch form gives at an instant. */
-export function statusAt(inputs: MonitorInputs, results: readonly StoredResult[], seconds: number): Status {
-  const { segments } = timeline(inputs, results, at(seconds), at(seconds) + 1);
-  return segments[0]?.status ?? 'UNKNOWN';
-}
-
 type Row = {
   startedUs: number;
   endedUs: number | null;

@@ -170,3 +170,12 @@ export type RecheckWish = {
   readonly voters: readonly number[];
   readonly reason: 'first_failure' | 'first_good' | 'while_failing';
 };
+
+/** A vote that holds from `fromUs` until before `toUs`; `sinceUs` is when the voter began to vote so without a break. */
+export type Piece = {
+  readonly fromUs: number;
+  readonly toUs: number;
+  readonly vote: Vote;
+  readonly sinceUs: number;
+  readonly error: number;
+};

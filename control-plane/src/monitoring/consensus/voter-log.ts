@@ -1,18 +1,9 @@
 import type { PreparedInputs } from './prepared-inputs.ts';
 import { rangeStatusOf } from './decide.ts';
 import { RowLog } from './row-log.ts';
-import type { StoredRange, Vote } from './types.ts';
+import type { Piece, StoredRange, Vote } from './types.ts';
 import { failingVote, isSettled, nextState } from './voter-state.ts';
 import type { VoterState } from './voter-state.ts';
-
-/** A vote that holds from `fromUs` until before `toUs`; `sinceUs` is when the voter began to vote so without a break. */
-export type Piece = {
-  readonly fromUs: number;
-  readonly toUs: number;
-  readonly vote: Vote;
-  readonly sinceUs: number;
-  readonly error: number;
-};
 
 /** What a walk over the rows found. */
 export type Walk = { readonly pieces: readonly Piece[]; readonly final: VoterState | null };

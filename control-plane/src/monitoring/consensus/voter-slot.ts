@@ -3,9 +3,9 @@ import type { PreparedInputs } from './prepared-inputs.ts';
 import { editsBetween, reaching, wantedRanges } from './range-diff.ts';
 import { ownRunsOf } from './sweep.ts';
 import type { Outcome } from '@parallax/checks';
-import type { RangeEdit, StoredRange, StoredResult } from './types.ts';
+import type { Piece, RangeEdit, StoredRange, StoredResult } from './types.ts';
 import { VoterLog } from './voter-log.ts';
-import type { Base, Piece } from './voter-log.ts';
+import type { Base } from './voter-log.ts';
 import type { VoterState } from './voter-state.ts';
 
 const goodOutcome = { UP: 'ok', DEGRADED: 'slow', WARNING: 'warn' } as const;

@@ -25,5 +25,4 @@ export {
   type RunCheckRequest,
   type UnsavedAssignment,
 } from './dispatch-messages.ts';
-export { probesChangedSubject } from './gateway.ts';
 export { createJoinToken, joinCommand, type CreatedJoinToken, type JoinTokenOptions } from './queries.ts';
