@@ -208,7 +208,7 @@ t.test('a registered user reaches nothing of the product through a check', { tim
     // A name may also not be known here.
     const named = await tryAll(outsider, byName);
     t.same(otherThan(named, ['address_denied', ...unknownName]), []);
-    const hops = [...Object.values(product.ports)].flatMap((port) =>
+    const hops = Object.values(product.ports).flatMap((port) =>
       ['127.1', 'localhost', '[::1]', '0x7f.1'].map((host) => `http://${host}:${port}/`),
     );
     const redirected = (where: string): Attempt => ({

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import path from 'node:path';
+import { isRunning } from '@parallax/embedded';
 import t from 'tap';
 import { eventually, root, runToEnd, startCommand, startNode } from '../harness/processes.ts';
 import { apiClient } from '../harness/api-client.ts';
+import { processTree } from '../harness/process-tree.ts';
 import { newInstallation, untilReady } from '../harness/product.ts';
 import { fencedBlocks } from '../harness/readme.ts';
 
@@ -121,7 +123,7 @@ t.test('what README.md tells people to type works', { timeout: 180_000 }, async 
     const registered = await runToEnd(startCommand(program, args, state), 'register');
     t.match(registered, /registered as probe \d+ "helsinki-1" in region "eu-north"/);
     const agent = startCommand(program, run.slice(1), state);
-    t.teardown(() => agent.stop());
+    t.teardown(() => agent.kill('SIGTERM'));
     const account = { email: 'you@example.org', password: 'correct horse battery' };
     const nobody = apiClient(baseUrl);
     const { access_token } = await nobody.call<{ access_token: string }>('POST', '/api/v1/auth/login', 200, account);
@@ -133,5 +135,8 @@ t.test('what README.md tells people to type works', { timeout: 180_000 }, async 
       return online.length === 2 && online.map(({ name }) => name).sort();
     });
     t.same(names, ['helsinki-1', 'local-1']);
+    const tree = processTree(agent.pid);
+    agent.kill('SIGTERM');
+    await eventually('the end of the agent with npm', async () => !tree.some(isRunning));
   });
 });

@@ -258,5 +258,9 @@ t.test('the password of a database elsewhere is kept nowhere', { timeout: 90_000
 async function asAdministrator(url: string, statement: string): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
-  await client.query(statement).finally(() => client.end());
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }

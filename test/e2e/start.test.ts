@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isRunning } from '@parallax/embedded';
 import t from 'tap';
 import { readRunning } from '../../control-plane/src/supervisor/index.ts';
-import { recordedChildren } from '../harness/children.ts';
+import { endLeftChildren, recordedChildren } from '../harness/children.ts';
 import { eventually, startCommand } from '../harness/processes.ts';
 import type { Started } from '../harness/processes.ts';
 import { processTree } from '../harness/process-tree.ts';
@@ -54,6 +54,7 @@ t.test('npm start, from the first time to the time after the worst crash', { tim
   let npm = npmStart(installation);
   t.teardown(async () => {
     await npm.stop(15_000);
+    await endLeftChildren(dataDir);
     installation.remove();
     await target.close();
   });
@@ -140,8 +141,8 @@ t.test('npm start, from the first time to the time after the worst crash', { tim
   });
 
   await t.test('after kill -9 of the supervisor alone the next start ends what it left, and heals', async (t) => {
-    const recorded = [...recordedChildren(dataDir).values()];
-    const left = processTree(npm.pid).filter(({ pid }) => recorded.includes(pid));
+    const recorded = new Set(recordedChildren(dataDir).values());
+    const left = processTree(npm.pid).filter(({ pid }) => recorded.has(pid));
     t.equal(left.length, children.length);
     process.kill(supervisorOf(dataDir), 'SIGKILL');
     await npm.ended;

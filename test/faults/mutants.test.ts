@@ -36,7 +36,7 @@ for (const mutant of mutants) {
     t.teardown(() => tree.remove());
     tree.replace(mutant.file, mutant.from, mutant.to);
     const survivedAll = mutant.noticedBy.every((file) => {
-      const { status } = spawnSync(process.execPath, [file], {
+      const { status } = spawnSync('/usr/bin/env', ['-u', 'NODE_OPTIONS', process.execPath, file], {
         cwd: tree.folder,
         encoding: 'utf8',
         timeout: 280_000,

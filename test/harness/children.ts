@@ -1,5 +1,6 @@
-import { cpSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { endRecordedProcess } from '@parallax/embedded';
 import { z } from 'zod';
 import { eventually } from './processes.ts';
 import type { Product } from './product.ts';
@@ -24,6 +25,15 @@ export function recordedChildren(dataDir: string): ReadonlyMap<string, number> {
       identity.parse(JSON.parse(readFileSync(path.join(folder, name), 'utf8'))).pid,
     ]),
   );
+}
+
+/** Ends what is still written down on a data folder: a supervisor that was killed leaves its children behind. */
+export async function endLeftChildren(dataDir: string): Promise<void> {
+  const folder = path.join(dataDir, 'run/processes');
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
+    await endRecordedProcess(path.join(folder, name), [{ signal: 'SIGKILL', waitMs: 2_000 }]);
+  }
 }
 
 /** Sends a signal to a child; false when it was between two lives. */

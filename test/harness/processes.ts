@@ -33,7 +33,8 @@ export function startCommand(
   env: Readonly<Record<string, string>>,
   logFile?: string,
 ): Started {
-  const child: ChildProcess = spawn(command, [...args], {
+  // The test runner puts its own loaders into NODE_OPTIONS of whatever is spawned; the product must run without them.
+  const child: ChildProcess = spawn('/usr/bin/env', ['-u', 'NODE_OPTIONS', command, ...args], {
     cwd: root,
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
