@@ -6,12 +6,13 @@ import path from 'node:path';
 import { chooseDataFolder } from '../packages/embedded/src/data-folder.mjs';
 import { findNatsServer } from '../packages/embedded/src/nats-binary.mjs';
 import { productNode, root } from './install.mjs';
+import { createSummary } from './tap-summary.mjs';
 
-/** Unit, property and integration tests share the machine; what starts the whole product or measures runs alone. */
+/** How many files run at the same time: tests wait more than they compute; what kills processes or judges the gate runs alone. */
 const stages = {
-  unit: { args: ['--jobs=2', '--timeout=120'] },
-  contract: { args: ['--jobs=1', '--timeout=180'], folder: 'test/contract' },
-  'end-to-end': { args: ['--jobs=1', '--timeout=300'], folder: 'test/e2e' },
+  unit: { args: ['--jobs=3', '--timeout=120'] },
+  contract: { args: ['--jobs=2', '--timeout=180'], folder: 'test/contract' },
+  'end-to-end': { args: ['--jobs=2', '--timeout=300'], folder: 'test/e2e' },
   gate: { args: ['--jobs=1', '--timeout=600'], folder: 'test/gate' },
   faults: { args: ['--jobs=1', '--timeout=1200'], folder: 'test/faults' },
 };
@@ -53,17 +54,24 @@ process.exit(isFailed || isStopped ? 1 : 0);
 function runStage({ args, folder }) {
   const files = folder === undefined ? [] : testsIn(folder);
   const tap = path.join(root, 'node_modules/tap/dist/esm/run.mjs');
-  current = spawn(productNode(), [tap, 'run', ...args, ...forTap, ...files], {
+  // With a reporter of the caller's choice tap speaks for itself.
+  const isPlain = forTap.some((argument) => /^(-R|--reporter)/.test(argument));
+  current = spawn(productNode(), [tap, 'run', ...(isPlain ? [] : ['--reporter=tap']), ...args, ...forTap, ...files], {
     cwd: root,
-    stdio: 'inherit',
+    stdio: ['inherit', isPlain ? 'inherit' : 'pipe', 'inherit'],
     env: { ...process.env, PATH: searchPath() },
   });
+  const summary = createSummary((line) => console.log(line));
+  current.stdout?.setEncoding('utf8').on('data', summary.add);
   return new Promise((resolve) => {
     current.once('error', (error) => {
       console.error(error.message);
       resolve(1);
     });
-    current.once('exit', (code) => resolve(code ?? 1));
+    current.once('close', (code) => {
+      summary.end();
+      resolve(code ?? 1);
+    });
   });
 }
 

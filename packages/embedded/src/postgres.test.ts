@@ -128,8 +128,10 @@ t.test(
 t.test('the postmaster.pid of a killed server that nobody has waited for yet does no harm', async (t) => {
   const dataDir = initialised(t);
   const file = path.join(dataDir, 'postgres', 'postmaster.pid');
-  // The second program takes the place of the shell, and knows nothing of the first one, which ends at once.
-  const parent = spawn('/bin/sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  // The second program takes the place of the shell before the first one ends, and knows nothing of it.
+  const parent = spawn('/bin/sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 60'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   t.teardown(() => parent.kill('SIGKILL'));
   const unreaped = Number(await new Promise((resolve) => parent.stdout.once('data', resolve)));
   while (identityOf(unreaped) !== undefined) await sleep(10);

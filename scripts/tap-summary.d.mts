@@ -1,0 +1,5 @@
+/** Turns TAP into one line for each test file, the whole of what failed, and the totals. */
+export function createSummary(write: (line: string) => void): {
+  readonly add: (chunk: string) => void;
+  readonly end: () => void;
+};
