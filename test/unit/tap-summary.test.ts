@@ -13,7 +13,7 @@ t.test('a file that passes is one line, and the totals stay as they are', async 
   const tap =
     'TAP version 14\n# Subtest: a.test.ts\n    ok 1 - fine\n    1..1\nok 1 - a.test.ts # time=1234.5ms\n\n1..1\n# { total: 1, pass: 1 }\n# time=1300ms\n';
   t.same(summarised(tap), ['ok      1.2 s  a.test.ts', '# { total: 1, pass: 1 }', '# time=1300ms']);
-  t.same(summarised(...tap), summarised(tap), 'however it is cut');
+  t.same(summarised(...tap.split(/(?=.)/s)), summarised(tap), 'however it is cut');
 });
 
 t.test(
