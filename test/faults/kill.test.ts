@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { compareTimelines } from '../../control-plane/src/monitoring/check-results/ingest/testing/compare-timelines.ts';
 import { readRunning } from '../../control-plane/src/supervisor/index.ts';
 import { copyBrokerStore, pidOf, rollBackBrokerStore, signalChild, untilRestarted } from '../harness/children.ts';
 import { archiveLog } from '../harness/log-archive.ts';
@@ -9,7 +10,7 @@ import type { Agent, ApiClient, Product } from '../harness/product.ts';
 import { eventually, startNode } from '../harness/processes.ts';
 import type { Started } from '../harness/processes.ts';
 import { startTarget } from '../harness/target.ts';
-import { compareKeys, compareTimelines, openDatabaseOf, storedKeys } from './oracle.ts';
+import { compareKeys, openDatabaseOf, storedKeys } from './oracle.ts';
 
 /** Three probes look at each of these once a second: 501 results a second. */
 const monitorCount = 167;

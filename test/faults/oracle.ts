@@ -1,7 +1,4 @@
 import pg from 'pg';
-import { readMonitors, readWindows } from '../../control-plane/src/monitoring/check-results/ingest/queries.ts';
-import { ranges, timeline } from '../../control-plane/src/monitoring/consensus/index.ts';
-import type { RangeRun } from '../../control-plane/src/monitoring/consensus/index.ts';
 import { readRunning } from '../../control-plane/src/supervisor/index.ts';
 import type { ArchivedResult } from '../harness/log-archive.ts';
 import type { Product } from '../harness/product.ts';
@@ -43,47 +40,4 @@ export function compareKeys(stored: readonly string[], archived: readonly Archiv
     if (new Set(stored).size !== stored.length) complaints.push(`doubled or unknown: ${key} (${count} too many)`);
   }
   return complaints.slice(0, 10);
-}
-
-/** What is wrong with the stored timelines, against the batch form of consensus over all stored results. */
-export async function compareTimelines(pool: pg.Pool, probeIds: readonly number[]): Promise<string[]> {
-  const complaints: string[] = [];
-  const { rows } = await pool.query<{ us: string }>(
-    'select extract(epoch from folded_until) * 1000000 as us from shards where shard = 0',
-  );
-  const untilUs = Math.floor(Number(rows[0]?.us)) + 1;
-  for (const monitor of (await readMonitors(pool, 0)).values()) {
-    const { createdUs } = monitor.inputs;
-    const stored = (
-      await readWindows(pool, [
-        { monitorId: monitor.monitorId, horizonUs: createdUs, backUs: 0, voters: [...probeIds] },
-      ])
-    ).get(monitor.monitorId);
-    if (stored === undefined) {
-      complaints.push(`monitor ${monitor.monitorId} has no window`);
-      continue;
-    }
-    const whole = timeline(monitor.inputs, stored.results, createdUs, untilUs);
-    const told = (runs: readonly RangeRun[]) =>
-      runs.map(
-        (run) => `${run.status} ${run.fromUs - createdUs} ${run.toUs >= untilUs ? 'open' : run.toUs - createdUs}`,
-      );
-    const kept = (voter: number | null) =>
-      [...stored.storedRanges, ...stored.storedProbeRanges]
-        .filter((range) => range.voter === voter)
-        .sort((a, b) => a.startedUs - b.startedUs)
-        .map(
-          (range) =>
-            `${range.status} ${range.startedUs - createdUs} ${range.endedUs === null ? 'open' : range.endedUs - createdUs}`,
-        );
-    for (const voter of [null, ...probeIds]) {
-      const expected = told(ranges(voter === null ? whole.segments : (whole.perVoter.get(voter) ?? []))).join(', ');
-      const found = kept(voter).join(', ');
-      if (expected !== found)
-        complaints.push(
-          `monitor ${monitor.monitorId}, voter ${voter ?? 'all'}: should be [${expected}], is [${found}]`,
-        );
-    }
-  }
-  return complaints;
 }

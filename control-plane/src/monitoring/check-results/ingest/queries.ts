@@ -6,8 +6,6 @@ import { microseconds } from './windows/queries.ts';
 import type { Reader } from './windows/queries.ts';
 import type { Cursors } from './trim.ts';
 
-export { readWindows } from './windows/queries.ts';
-
 /** Inputs that ended longer ago cannot matter to a result that is still accepted: 49 h, the longest streaks, and to spare. */
 const inputsBackDays = 20;
 

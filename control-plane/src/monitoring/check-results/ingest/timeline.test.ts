@@ -1,11 +1,9 @@
 import t from 'tap';
 import type { ResultRecord } from '@parallax/wire';
-import { ranges, timeline } from '../../consensus/index.ts';
-import type { RangeRun } from '../../consensus/index.ts';
+import { compareTimelines } from './testing/compare-timelines.ts';
 import { result } from './testing/fixture.ts';
 import type { FixtureProbe } from './testing/fixture.ts';
 import { readMonitors } from './queries.ts';
-import { readWindows } from './windows/queries.ts';
 import { eventually, fastLimits, world } from './testing/world.ts';
 import type { World } from './testing/world.ts';
 
@@ -198,37 +196,15 @@ t.test(`after a random run with restarts the stored timeline is that of the batc
   );
   t.same(keys.rows.map((row) => row.key).sort(), expected.sort(), 'every result is stored exactly once');
 
-  const monitors = await readMonitors(w.pool, 0);
-  for (const monitor of monitors.values()) {
-    const { createdUs } = monitor.inputs;
-    const windows = await readWindows(w.pool, [
-      { monitorId: monitor.monitorId, horizonUs: createdUs, backUs: 0, voters: w.probes.map((probe) => probe.id) },
-    ]);
-    const stored = windows.get(monitor.monitorId);
-    if (stored === undefined) throw new Error('no window');
-    const untilUs = (await foldedUs()) + 1;
-    const whole = timeline(monitor.inputs, stored.results, createdUs, untilUs);
-    const told = (runs: readonly RangeRun[]) =>
-      runs.map(
-        (run) => `${run.status} ${run.fromUs - createdUs} ${run.toUs >= untilUs ? 'open' : run.toUs - createdUs}`,
-      );
-    const kept = (voter: number | null) =>
-      [...stored.storedRanges, ...stored.storedProbeRanges]
-        .filter((range) => range.voter === voter)
-        .sort((a, b) => a.startedUs - b.startedUs)
-        .map(
-          (range) =>
-            `${range.status} ${range.startedUs - createdUs} ${range.endedUs === null ? 'open' : range.endedUs - createdUs}`,
-        );
-    t.same(kept(null), told(ranges(whole.segments)), `monitor ${monitor.monitorId}`);
-    for (const probe of w.probes) {
-      t.same(
-        kept(probe.id),
-        told(ranges(whole.perVoter.get(probe.id) ?? [])),
-        `monitor ${monitor.monitorId} by probe ${probe.id}`,
-      );
-    }
-    t.equal(monitor.status, whole.segments.at(-1)?.status, `status of monitor ${monitor.monitorId}`);
+  t.same(
+    await compareTimelines(
+      w.pool,
+      w.probes.map((probe) => probe.id),
+    ),
+    [],
+    'every range and status is that of the batch form',
+  );
+  for (const monitor of (await readMonitors(w.pool, 0)).values()) {
     const outbox = await w.pool.query<{ to: string }>(
       `select payload->>'to' as to from outbox where key = $1 order by id desc limit 1`,
       [`monitor:${monitor.monitorId}`],

@@ -2,7 +2,7 @@ import * as grpc from '@grpc/grpc-js';
 import type { NatsAuthority } from '@parallax/pki';
 import type { Logger } from '@parallax/telemetry';
 import { ProbeService } from '@parallax/wire';
-import type { AgentMessage, Hello, ProbeServer } from '@parallax/wire';
+import type { Hello, ProbeServer } from '@parallax/wire';
 import type { DatabasePool } from 'slonik';
 import type { Bus } from '../../../platform/bus/bus.ts';
 import type { Sealer } from '../../../platform/crypto/seal.ts';
@@ -11,6 +11,8 @@ import type { AssignmentReader } from '../../assignments/index.ts';
 import { dispatchSubject } from '../dispatch-messages.ts';
 import { cleanAddresses, peerAddress } from '../peer-address.ts';
 import { KeyedBuckets } from '../token-bucket.ts';
+import { holdMessages } from './held-messages.ts';
+import type { HeldMessages } from './held-messages.ts';
 import { presentedIdentity } from './identity.ts';
 import type { SessionCall } from './outbound.ts';
 import {
@@ -353,48 +355,4 @@ export class SessionGateway {
 /** Capabilities are short words; unknown ones are kept, they are of a newer agent. */
 function cleanCapabilities(capabilities: readonly string[]): string[] {
   return [...new Set(capabilities.filter((word) => /^[a-z0-9_-]{1,32}$/u.test(word)))].slice(0, 32);
-}
-
-type HeldMessages = ReturnType<typeof holdMessages>;
-
-/** Reads the first message of a stream and holds the others back until somebody takes them. */
-function holdMessages(call: SessionCall): {
-  /** The first message; undefined when the stream ended, failed or stayed silent for so long. */
-  readonly first: (withinMs: number) => Promise<AgentMessage | undefined>;
-  readonly deliver: (onMessage: (message: AgentMessage) => void, onEnd: (reason: string) => void) => void;
-} {
-  let endReason: string | undefined;
-  let onEnd: ((reason: string) => void) | undefined;
-  const ended = (reason: string): void => {
-    endReason ??= reason;
-    onEnd?.(endReason);
-  };
-  call.on('cancelled', () => ended('the connection was lost'));
-  call.on('error', (error: Error) => ended(error.message));
-  call.on('end', () => {
-    ended('the agent has left');
-    call.end();
-  });
-  return {
-    first: (withinMs) =>
-      new Promise((resolve) => {
-        const done = (message: AgentMessage | undefined): void => {
-          clearTimeout(timer);
-          call.off('data', done);
-          call.pause();
-          onEnd = undefined;
-          resolve(message);
-        };
-        const timer = setTimeout(done, withinMs, undefined);
-        onEnd = () => done(undefined);
-        if (endReason === undefined) call.on('data', done);
-        else done(undefined);
-      }),
-    deliver: (onMessage, onEnded) => {
-      onEnd = onEnded;
-      if (endReason !== undefined) onEnded(endReason);
-      call.on('data', onMessage);
-      call.resume();
-    },
-  };
 }
