@@ -31,9 +31,9 @@ const mutants = [
   },
 ];
 
-/** Runs a test file in a copy of the project; true when it passes. */
-function passes(tree: TreeCopy, file: string): boolean {
-  const { status } = spawnSync('/usr/bin/env', ['-u', 'NODE_OPTIONS', process.execPath, file], {
+/** Runs a test file in a copy of the project; what went wrong, or undefined when it passes. */
+function complaints(tree: TreeCopy, file: string): string | undefined {
+  const { status, stdout, stderr, error } = spawnSync('/usr/bin/env', ['-u', 'NODE_OPTIONS', process.execPath, file], {
     cwd: tree.folder,
     encoding: 'utf8',
     timeout: 280_000,
@@ -44,13 +44,15 @@ function passes(tree: TreeCopy, file: string): boolean {
       PARALLAX_FAULT_SECONDS: '30',
     },
   });
-  return status === 0;
+  if (status === 0) return undefined;
+  const failed = stdout.split('\n').filter((line) => /not ok|Error|message:|diff:|^\s+[-+]/.test(line));
+  return `${error?.message ?? `exit code ${status}`}\n${failed.slice(0, 60).join('\n')}\n${stderr.slice(-2_000)}`;
 }
 
 t.test('a copy without a mutant passes, so that a failure below is the mutant', { timeout: 600_000 }, async (t) => {
   const tree = copyTree();
   t.teardown(() => tree.remove());
-  t.ok(passes(tree, 'control-plane/src/monitoring/check-results/ingest/ingest.test.ts'));
+  t.equal(complaints(tree, 'control-plane/src/monitoring/check-results/ingest/ingest.test.ts'), undefined);
 });
 
 for (const mutant of mutants) {
@@ -59,7 +61,7 @@ for (const mutant of mutants) {
     t.teardown(() => tree.remove());
     tree.replace(mutant.file, mutant.from, mutant.to);
     t.notOk(
-      mutant.noticedBy.every((file) => passes(tree, file)),
+      mutant.noticedBy.every((file) => complaints(tree, file) === undefined),
       `noticed by one of ${mutant.noticedBy.join(', ')}`,
     );
   });
