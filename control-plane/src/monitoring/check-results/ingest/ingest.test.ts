@@ -183,7 +183,11 @@ t.test('a revoked probe is refused', async (t) => {
     return again === undefined;
   }, 'its subject leaves the stream');
   t.ok((await w.count('check_results')) <= (sent === undefined ? 1 : 2));
-  t.equal(await w.cursor(), await w.count('check_results'));
+  // In one statement: a commit between two would be taken for a fault.
+  const { rows } = await w.pool.query<{ seq: string; stored: string }>(
+    'select seq, (select count(*) from check_results) as stored from cursors',
+  );
+  t.equal(rows[0]?.seq, rows[0]?.stored);
 });
 
 t.test('rows out of time are dropped and counted while the cursor moves; late ones are marked', async (t) => {
@@ -371,20 +375,19 @@ t.test('configuration changes are taken in: a new monitor, a pause, a deletion',
   await w.pool.query('update monitors set deleted_at = now(), changed_xid = pg_current_xact_id() where id = $1', [
     added,
   ]);
-  await w.send(
-    w.probe,
-    w.batch(w.probe, { firstSeq: 3 }, [result(w.monitor, secondsAgo(3)), result(added, secondsAgo(2))]),
-  );
-  await eventually(async () => (await w.cursor()) === 4, 'the cursor moves over the deleted one');
-  t.ok((await w.count(`check_results where monitor_id = ${added}`)) <= 2);
-  await w.send(w.probe, w.batch(w.probe, { firstSeq: 5 }, [result(added, secondsAgo(1))]));
-  const before = await w.count(`check_results where monitor_id = ${added}`);
-  await eventually(async () => (await w.cursor()) === 5, 'and over the next');
-  t.equal(
-    await w.count(`check_results where monitor_id = ${added}`),
-    before,
-    'nothing more of a deleted monitor is stored',
-  );
+  // The deletion is seen at the next look at the configuration, and from then on the cursor moves over what comes.
+  const stored = () => w.count(`check_results where monitor_id = ${added}`);
+  let seq = 2;
+  await eventually(async () => {
+    const before = await stored();
+    seq += 1;
+    const sent = seq;
+    await w.send(w.probe, w.batch(w.probe, { firstSeq: sent }, [result(added, secondsAgo(3) + sent)]));
+    await eventually(async () => (await w.cursor()) === sent, 'the cursor moves over it');
+    return (await stored()) === before;
+  }, 'nothing more of a deleted monitor is stored');
+  await w.send(w.probe, w.batch(w.probe, { firstSeq: seq + 1 }, [result(w.monitor, secondsAgo(1))]));
+  await eventually(async () => (await w.count(`check_results where monitor_id = ${w.monitor}`)) === 2, 'others go on');
   t.equal(await w.count('rejected_batches'), 0);
 });
 
