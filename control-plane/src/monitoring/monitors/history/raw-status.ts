@@ -1,5 +1,6 @@
 import type { CheckResult, ResultStatus } from '@parallax/api-contract';
-import type { CheckKind, CheckOutcome, FailureSource, Outcome } from '@parallax/checks';
+import type { CheckKind, CheckOutcome, Outcome } from '@parallax/checks';
+import type { ResultItem } from '../../check-results/index.ts';
 
 /** What a result says about the target, by itself and by its probe's own timeline. */
 export type RawResult = {
@@ -112,30 +113,12 @@ export function outcomeFields(kind: CheckKind, outcome: CheckOutcome): OutcomeFi
   };
 }
 
-/** A stored row as `resultsPage` gives it. */
-export type StoredRow = {
-  readonly probeId: number;
-  readonly effectiveMs: number;
-  readonly receivedMs: number;
-  readonly probeRevision: number;
-  readonly kind: CheckKind;
-  readonly outcome: Outcome;
-  readonly source: FailureSource | undefined;
-  readonly code: string | undefined;
-  readonly central: boolean;
-  readonly late: boolean;
-  readonly totalUs: number;
-  readonly dnsUs: number | null;
-  readonly connectUs: number | null;
-  readonly tlsUs: number | null;
-  readonly firstByteUs: number | null;
-  readonly transferUs: number | null;
-  readonly message: string | null;
-  readonly evidence: unknown;
-};
-
 /** A stored row as the API answers it. */
-export function checkResult(row: StoredRow, runs: readonly FailureRun[], spans: readonly Span[]): CheckResult {
+export function checkResult(
+  row: Omit<ResultItem, 'monitorId' | 'freshS'>,
+  runs: readonly FailureRun[],
+  spans: readonly Span[],
+): CheckResult {
   return {
     created_at: new Date(row.effectiveMs).toISOString(),
     received_at: new Date(row.receivedMs).toISOString(),
