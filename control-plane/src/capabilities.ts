@@ -7,12 +7,13 @@ import { assignmentsCapability } from './monitoring/assignments/index.ts';
 import { checkResultsCapability } from './monitoring/check-results/index.ts';
 import { createMonitorsCapability } from './monitoring/monitors/index.ts';
 import { probesCapability } from './monitoring/probes/index.ts';
-import { healthCapability } from './platform/health/index.ts';
+import { sampleReadModels } from './monitoring/status-ranges/index.ts';
+import { createHealthCapability } from './platform/health/index.ts';
 import { incidentsCapability, resolveIncidentOfDeleted } from './response/incidents/index.ts';
 
 /** Every capability of the control plane, in the order in which its services start: the only list. */
 export const capabilities: readonly Capability<Context>[] = [
-  healthCapability,
+  createHealthCapability({ readModels: sampleReadModels }),
   authCapability,
   apiKeysCapability,
   workspacesCapability,

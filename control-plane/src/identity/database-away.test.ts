@@ -10,7 +10,7 @@ import type { Test } from 'tap';
 import { z } from 'zod';
 import { openDatabase, sql } from '../platform/database/pools.ts';
 import { testDatabase } from '../platform/database/testing.ts';
-import { healthCapability } from '../platform/health/index.ts';
+import { createHealthCapability } from '../platform/health/index.ts';
 import { handle } from '../platform/http/handler.ts';
 import { buildHttpServer } from '../platform/http/server.ts';
 import { createRequestGuards } from './access/index.ts';
@@ -29,7 +29,8 @@ async function relayedApi(t: Test): Promise<{ api: TestApi; relay: Relay }> {
     { api: 4, worker: 2 },
   );
   t.teardown(() => database.close());
-  return { api: await testApi(t, { database, capabilities: [authCapability, healthCapability] }), relay };
+  const health = createHealthCapability({ readModels: async () => ({ looked: 0, wrong: 0 }) });
+  return { api: await testApi(t, { database, capabilities: [authCapability, health] }), relay };
 }
 
 type Relay = {
@@ -167,8 +168,10 @@ void t.test('health tells what is well and what is not', async (t) => {
     },
   } as unknown as ReturnType<typeof testContext>['bus'];
   let nowMs = Date.now();
+  let sample = { looked: 3, wrong: 0 };
   const context = testContext(database, { bus, now: () => nowMs });
-  const app = await buildHttpServer(healthCapability.routes?.(context) ?? [], {
+  const health = createHealthCapability({ readModels: async () => sample });
+  const app = await buildHttpServer(health.routes?.(context) ?? [], {
     log: context.log,
     publicUrl: context.publicUrl,
     trustedProxies: [],
@@ -201,4 +204,9 @@ void t.test('health tells what is well and what is not', async (t) => {
   brokerAnswers = true;
   await database.worker.query(sql.unsafe`update shards set owner = null`);
   t.match(await get('/health/deep'), { status: 503, body: { ingest: { detail: 'nobody ingests shard 0' } } });
+  sample = { looked: 3, wrong: 1 };
+  t.match(await get('/health/deep'), {
+    status: 503,
+    body: { read_models: { status: 'failing', detail: '1 of 3 differ from what they are made from' } },
+  });
 });

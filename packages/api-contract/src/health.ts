@@ -44,7 +44,7 @@ export const deepHealthRoute = route({
   path: '/health/deep',
   credentials: 'none',
   tag,
-  summary: 'Health including database, broker, schema and the lag of the ingest',
+  summary: 'Health including database, broker, schema, the lag of the ingest and a sample of read models',
   success: {
     status: 200,
     answer: z
@@ -54,6 +54,7 @@ export const deepHealthRoute = route({
         nats: part,
         schema: part.extend({ version: z.number().int().nullable(), expected_version: z.number().int() }),
         ingest: part.extend({ lag_seconds: z.number().nullable() }),
+        read_models: part,
       })
       .meta({ id: 'DeepHealth' }),
   },

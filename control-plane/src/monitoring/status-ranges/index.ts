@@ -1,3 +1,3 @@
-export { foldedUntil, probeRanges, statusRanges, statusRangesPage } from './queries.ts';
-export type { StatusRangeItem } from './queries.ts';
+export { foldedUntil, probeRanges, sampleReadModels, statusRanges, statusRangesPage } from './queries.ts';
+export type { ReadModelSample, StatusRangeItem } from './queries.ts';
 export { atMicroseconds, RangeDriftError, writeRangeEdits } from './write-edits.ts';

@@ -103,3 +103,25 @@ function rangeItem(found: z.infer<typeof row>): StatusRangeItem {
     revisedMs: found.revised_at,
   };
 }
+
+/** What a look at read models found: how many monitors were looked at, and how many say something else than their ranges. */
+export type ReadModelSample = { readonly looked: number; readonly wrong: number };
+
+/** Monitors that are compared at once. */
+const sampledMonitors = 50;
+
+/**
+ * Compares the stored status of some monitors, from a random place on, with their open ranges: both are written in one transaction,
+ * so in one statement they always agree. @param pool a pool of the worker login
+ */
+export async function sampleReadModels(pool: CommonQueryMethods): Promise<ReadModelSample> {
+  return pool.one(sql.type(z.object({ looked: z.number(), wrong: z.number() }))`
+    with sample as (
+      select id, case when status in ('PARTIAL', 'WARNING') then 'DEGRADED' else status end as told
+      from monitors
+      where deleted_at is null and id > (select floor(random() * coalesce(max(id), 0))::integer from monitors)
+      order by id limit ${sampledMonitors})
+    select count(*)::integer as looked,
+      (count(*) filter (where sample.told <> coalesce(open.status, 'UNKNOWN')))::integer as wrong
+    from sample left join status_ranges open on open.monitor_id = sample.id and open.ended_at is null`);
+}

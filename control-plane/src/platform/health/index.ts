@@ -1,4 +1,11 @@
+import type { Capability } from '../../capability.ts';
+import type { Context } from '../../context.ts';
 import { healthRoutes } from './routes.ts';
+import type { HealthOptions } from './routes.ts';
 
-/** Whether this process and what it stands on are well; a capability like those of the areas. */
-export const healthCapability = { name: 'health', routes: healthRoutes };
+export type { HealthOptions } from './routes.ts';
+
+/** Whether this process and what it stands on are well. */
+export function createHealthCapability(options: HealthOptions): Capability<Context> {
+  return { name: 'health', routes: (context) => healthRoutes(context, options) };
+}

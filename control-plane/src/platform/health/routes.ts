@@ -1,4 +1,5 @@
 import { deepHealthRoute, healthRoute, livenessRoute, readinessRoute, versionRoute } from '@parallax/api-contract';
+import type { DatabasePool } from 'slonik';
 import type { Bus } from '../bus/bus.ts';
 import type { Database } from '../database/pools.ts';
 import { AlternativeAnswer, handle } from '../http/handler.ts';
@@ -18,10 +19,16 @@ export type HealthContext = {
   readonly version: string;
 };
 
+/** What other areas contribute to the deep look. */
+export type HealthOptions = {
+  /** Compares a sample of read models with what they are made from. Given the pool of the worker login. */
+  readonly readModels: (pool: DatabasePool) => Promise<{ readonly looked: number; readonly wrong: number }>;
+};
+
 type Part = { status: 'ok' | 'failing'; detail: string };
 
 /** `/health…` and `/version`: open to all, so details name what is wrong and nothing of how it is made. */
-export function healthRoutes(context: HealthContext): readonly Route[] {
+export function healthRoutes(context: HealthContext, options: HealthOptions): readonly Route[] {
   return [
     handle(livenessRoute, async () => ({ status: 'ok' as const })),
     handle(healthRoute, async () => {
@@ -36,13 +43,15 @@ export function healthRoutes(context: HealthContext): readonly Route[] {
       return answer({ status: overall(database, schema), database, schema });
     }),
     handle(deepHealthRoute, async () => {
-      const [database, nats, schema, ingest] = await Promise.all([
+      const [database, nats, schema, ingest, readModels] = await Promise.all([
         databaseHealth(context),
         brokerHealth(context),
         schemaHealth(context),
         ingestHealth(context),
+        readModelHealth(context, options),
       ]);
-      return answer({ status: overall(database, nats, schema, ingest), database, nats, schema, ingest });
+      const status = overall(database, nats, schema, ingest, readModels);
+      return answer({ status, database, nats, schema, ingest, read_models: readModels });
     }),
     handle(versionRoute, async () => ({
       name: 'parallax',
@@ -124,4 +133,13 @@ async function ingestHealth({ database, now }: HealthContext): Promise<Part & { 
     return { status: isLate ? 'failing' : 'ok', detail: isLate ? 'is behind' : 'keeps up', lag_seconds: lag };
   };
   return judged(look, { status: 'failing', detail: 'could not be read', lag_seconds: null });
+}
+
+async function readModelHealth({ database }: HealthContext, { readModels }: HealthOptions): Promise<Part> {
+  const look = async (): Promise<Part> => {
+    const { looked, wrong } = await readModels(database.worker);
+    if (wrong > 0) return { status: 'failing', detail: `${wrong} of ${looked} differ from what they are made from` };
+    return { status: 'ok', detail: looked === 0 ? 'there are none yet' : `${looked} looked at, all as they should be` };
+  };
+  return judged(look, { status: 'failing', detail: 'could not be read' });
 }

@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { ResultRecord } from '@parallax/wire';
+import { sampleReadModels } from '../../status-ranges/index.ts';
 import { compareTimelines } from './testing/compare-timelines.ts';
 import { result } from './testing/fixture.ts';
 import type { FixtureProbe } from './testing/fixture.ts';
@@ -211,6 +212,13 @@ t.test(`after a random run with restarts the stored timeline is that of the batc
     );
     t.equal(outbox.rows[0]?.to ?? 'UNKNOWN', monitor.status, 'the last that was told is the present');
   }
+  t.match(await sampleReadModels(w.database.worker), { wrong: 0 }, 'statuses agree with the open ranges');
+  await w.pool.query("update monitors set status = case status when 'UP' then 'DOWN' else 'UP' end");
+  const looks = await Promise.all(Array.from({ length: 20 }, () => sampleReadModels(w.database.worker)));
+  t.ok(
+    looks.some(({ looked, wrong }) => looked > 0 && wrong === looked),
+    'and a sample notices when they do not',
+  );
   t.equal(await w.count('rejected_batches'), 0);
   const drifted = w.lines.filter((line) =>
     /Drift|cannot be rebuilt|cursors are not|duplicate key|violates/.test(JSON.stringify(line)),
