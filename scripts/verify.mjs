@@ -8,7 +8,7 @@ const bin = (name) => path.join(root, 'node_modules/.bin', name);
 const node = bin('node');
 
 /** Fewer modules than this and the tool has not read the project. Raise it as the project grows. */
-const leastModules = 150;
+const leastModules = 400;
 
 const steps = {
   format: () => run(bin('biome'), ['format', '.']),
