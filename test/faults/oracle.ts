@@ -12,32 +12,40 @@ export function openDatabaseOf(product: Product): pg.Pool {
   return pool;
 }
 
-/** Stored results of one probe, by monitor. */
-export async function storedKeys(pool: pg.Pool, probeId: number): Promise<string[]> {
-  const { rows } = await pool.query<{ key: string }>(
-    `select monitor_id || ' ' || (extract(epoch from e) * 1000000)::bigint as key from check_results where probe_id = $1`,
+/** A stored result of a probe. `cut`: its probe's clock was ahead, so its time is that of its receipt. */
+export type StoredKey = { readonly monitorId: number; readonly eUs: number; readonly cut: boolean };
+
+/** Everything that is stored of one probe. */
+export async function storedKeys(pool: pg.Pool, probeId: number): Promise<StoredKey[]> {
+  // The ingest keeps the results of a batch apart by a microsecond when it cuts them to the receipt, and a batch has at most 100.
+  const { rows } = await pool.query<{ monitor_id: number; us: string; cut: boolean }>(
+    `select monitor_id, (extract(epoch from e) * 1000000)::bigint as us, received_at - e <= interval '100 microseconds' as cut
+     from check_results where probe_id = $1 order by e`,
     [probeId],
   );
-  return rows.map((row) => row.key);
+  return rows.map((row) => ({ monitorId: row.monitor_id, eUs: Number(row.us), cut: row.cut }));
 }
 
 /** What is wrong with what is stored of a probe, against what its log had: nothing for a run in which nothing was lost or doubled. */
-export function compareKeys(stored: readonly string[], archived: readonly ArchivedResult[]): string[] {
+export function compareKeys(stored: readonly StoredKey[], archived: readonly ArchivedResult[]): string[] {
   const complaints: string[] = [];
-  const unique = new Map(archived.map((one) => [`${one.epoch}/${one.shard}/${one.seq}`, one]));
-  if (stored.length !== unique.size) complaints.push(`${unique.size} were logged and ${stored.length} are stored`);
-  const left = new Map<string, number>();
-  for (const key of stored) left.set(key, (left.get(key) ?? 0) + 1);
-  for (const [place, one] of unique) {
-    // Its time was not known when it was logged, so only its number can be compared.
-    if (one.effectiveUs === 0) continue;
-    const key = `${one.monitorId} ${one.effectiveUs}`;
-    const count = left.get(key) ?? 0;
-    if (count === 0) complaints.push(`lost: ${place} (monitor ${key})`);
-    else left.set(key, count - 1);
+  const logged = [...new Map(archived.map((one) => [`${one.epoch}/${one.shard}/${one.seq}`, one]))];
+  if (stored.length !== logged.length) complaints.push(`${logged.length} were logged and ${stored.length} are stored`);
+  const left = new Map<string, StoredKey[]>();
+  for (const row of stored) {
+    const key = `${row.monitorId} ${row.eUs}`;
+    left.set(key, [...(left.get(key) ?? []), row]);
   }
-  for (const [key, count] of new Map([...left].filter(([, count]) => count > 0))) {
-    if (new Set(stored).size !== stored.length) complaints.push(`doubled or unknown: ${key} (${count} too many)`);
+  const unmatched = logged.filter(([, one]) => left.get(`${one.monitorId} ${one.effectiveUs}`)?.pop() === undefined);
+  // What has no row of its very time: its time was not known when it was logged, or it was cut to the receipt.
+  const spare = Map.groupBy([...left.values()].flat(), (row) => row.monitorId);
+  for (const [place, one] of unmatched) {
+    const rows = spare.get(one.monitorId) ?? [];
+    const at = rows.findIndex((row) => one.effectiveUs === 0 || (row.cut && row.eUs <= one.effectiveUs));
+    if (at === -1) complaints.push(`lost: ${place} (monitor ${one.monitorId} at ${one.effectiveUs})`);
+    else rows.splice(at, 1);
   }
+  for (const row of [...spare.values()].flat())
+    complaints.push(`doubled or unknown: monitor ${row.monitorId} at ${row.eUs}`);
   return complaints.slice(0, 10);
 }

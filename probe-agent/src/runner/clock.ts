@@ -14,6 +14,8 @@ export type ClockOptions = {
 export const anchorLifeUs = 30_000_000;
 /** Wall minus monotonic time that moves by more than this is a sleep of the machine or a jump of its clock: only the server can tell. */
 export const jumpMs = 1_000;
+/** An answer that took longer may be off by half of that; better none, and results wait for the next. */
+const longestRoundTripUs = 2_000_000;
 const keptSamples = 8;
 const leastSpanUs = 8_000_000;
 
@@ -41,7 +43,7 @@ export class ServerClock {
   synchronise(sample: ClockSample): void {
     this.checkForJump();
     const roundTripUs = sample.receivedUs - sample.sentUs;
-    if (roundTripUs < 0 || roundTripUs > 10_000_000) return;
+    if (roundTripUs < 0 || roundTripUs > longestRoundTripUs) return;
     const atUs = sample.sentUs + roundTripUs / 2;
     const best = Math.min(...this.#samples.map((each) => each.roundTripUs));
     const fresh = this.#anchor !== undefined && atUs - this.#anchor.atUs < anchorLifeUs / 2;
