@@ -10,7 +10,7 @@ import { createSummary } from './tap-summary.mjs';
 
 /** How many files run at the same time: tests wait more than they compute; what kills processes or judges the gate runs alone. */
 const stages = {
-  unit: { args: ['--jobs=3', '--timeout=120'] },
+  unit: { args: ['--jobs=2', '--timeout=120'] },
   contract: { args: ['--jobs=2', '--timeout=180'], folder: 'test/contract' },
   'end-to-end': { args: ['--jobs=2', '--timeout=300'], folder: 'test/e2e' },
   gate: { args: ['--jobs=1', '--timeout=600'], folder: 'test/gate' },
