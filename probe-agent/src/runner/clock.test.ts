@@ -66,6 +66,17 @@ void t.test('half the round trip is the error at most', (t) => {
   t.end();
 });
 
+void t.test('an answer that took more than two seconds is not taken: results wait for the next one', (t) => {
+  const m = machine();
+  m.synchronise(2_500_000, 0);
+  t.notOk(m.clock.anchored);
+  t.equal(m.clock.effectiveUs(m.monotonicUs()), 0);
+  t.same(m.anchors, []);
+  m.synchronise(900_000, 900_000);
+  t.ok(m.clock.anchored, 'a slow way is better than none');
+  t.end();
+});
+
 void t.test('a clock that drifts by 1 % is right within 50 ms, between synchronisations as well', (t) => {
   const m = machine(1.01);
   for (let round = 0; round < 10; round += 1) {
