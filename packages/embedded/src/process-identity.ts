@@ -20,10 +20,14 @@ export function identityOf(pid: number): ProcessIdentity | undefined {
   return process.platform === 'linux' ? identityFromProc(pid) : identityFromPs(pid);
 }
 
-/** True while that very process runs. */
+/**
+ * True while that very process runs. One that is about to end has lost its working directory already but still holds its sockets and
+ * locks: a directory that cannot be told is no sign of another process.
+ */
 export function isRunning(identity: ProcessIdentity): boolean {
   const now = identityOf(identity.pid);
-  return now !== undefined && now.startedAt === identity.startedAt && now.cwd === identity.cwd;
+  if (now === undefined || now.startedAt !== identity.startedAt) return false;
+  return now.cwd === identity.cwd || now.cwd === null;
 }
 
 function identityFromProc(pid: number): ProcessIdentity | undefined {

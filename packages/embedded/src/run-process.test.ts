@@ -106,3 +106,14 @@ t.test('a process is ended only when number, start time and working directory ar
   t.same(await running.exited, { code: null, signal: 'SIGKILL' });
   t.equal(await endRecordedProcess(path.join(folder, 'none.json'), []), undefined);
 });
+
+t.test('a process counts as running until it is gone, not only until it loses its working directory', async (t) => {
+  const holdsMuch = `for (let i = 0; i < 100; i++) net.createServer().listen(0); setTimeout(() => console.log('ready'), 20); ${stays}`;
+  for (let round = 0; round < 15; round++) {
+    const running = await runProcess(script(holdsMuch));
+    process.kill(running.pid, 'SIGKILL');
+    while (isRunning(running.identity));
+    t.equal(identityOf(running.pid), undefined);
+    await running.exited;
+  }
+});
