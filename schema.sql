@@ -20,6 +20,7 @@
 -- assignments.started_at timestamp with time zone not null
 -- assignments.ended_at timestamp with time zone
 -- assignments.revision bigint not null
+-- assignments.stands_in_for integer
 -- audit_log.id bigint not null generated always as identity
 -- audit_log.workspace_id integer
 -- audit_log.user_id integer
@@ -69,6 +70,9 @@
 -- installation.shards integer not null
 -- installation.key_check bytea not null
 -- installation.created_at timestamp with time zone not null default now()
+-- installation.restored_at timestamp with time zone
+-- installation.restored_backup_at timestamp with time zone
+-- installation.restored_revision bigint not null default 0
 -- join_tokens.id integer not null generated always as identity
 -- join_tokens.workspace_id integer
 -- join_tokens.secret_hash bytea not null
@@ -89,6 +93,9 @@
 -- lost_results.from_at timestamp with time zone not null
 -- lost_results.to_at timestamp with time zone not null
 -- lost_results.received_at timestamp with time zone not null default now()
+-- lost_watch.is_one boolean not null default true
+-- lost_watch.looked_at timestamp with time zone not null
+-- lost_watch.quiet_until timestamp with time zone not null
 -- monitor_history.monitor_id integer not null
 -- monitor_history.effective_at timestamp with time zone not null
 -- monitor_history.version integer not null
@@ -192,6 +199,7 @@
 -- probes.version integer not null default 1
 -- probes.created_at timestamp with time zone not null default now()
 -- probes.updated_at timestamp with time zone not null default now()
+-- probes.returned_at timestamp with time zone
 -- quarantines.id bigint not null generated always as identity
 -- quarantines.probe_id integer not null
 -- quarantines.started_at timestamp with time zone not null
@@ -207,6 +215,11 @@
 -- rejected_batches.reason text not null
 -- rejected_batches.detail text not null default ''::text
 -- rejected_batches.digest bytea not null
+-- replicas.name text not null
+-- replicas.roles text[] not null
+-- replicas.listeners jsonb not null
+-- replicas.started_at timestamp with time zone not null default now()
+-- replicas.seen_at timestamp with time zone not null default now()
 -- result_evidence.e timestamp with time zone not null
 -- result_evidence.monitor_id integer not null
 -- result_evidence.probe_id integer not null
@@ -280,6 +293,7 @@
 -- installation
 -- join_tokens row-level security forced
 -- lost_results
+-- lost_watch
 -- monitor_history
 -- monitors row-level security forced
 -- outbox
@@ -291,6 +305,7 @@
 -- quarantines
 -- rate_limits unlogged
 -- rejected_batches
+-- replicas
 -- result_evidence
 -- schema_migrations
 -- sealed_keys
@@ -309,6 +324,8 @@
 -- api_keys.api_keys_workspace_ids_check CHECK (((cardinality(workspace_ids) >= 1) AND (cardinality(workspace_ids) <= 1000)))
 -- assignments.assignments_pkey PRIMARY KEY (id)
 -- assignments.assignments_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
+-- assignments.assignments_stands_in_for CHECK (((stands_in_for IS NULL) OR supplement))
+-- assignments.assignments_stands_in_for_fkey FOREIGN KEY (stands_in_for) REFERENCES probes(id)
 -- audit_log.audit_log_actor_check CHECK ((actor = ANY (ARRAY['user'::text, 'api_key'::text, 'system'::text, 'command'::text])))
 -- audit_log.audit_log_pkey PRIMARY KEY (id)
 -- cursors.cursors_pkey PRIMARY KEY (probe_id, epoch, shard)
@@ -326,6 +343,8 @@
 -- join_tokens.join_tokens_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
 -- join_tokens.join_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- lost_results.lost_results_pkey PRIMARY KEY (id)
+-- lost_watch.lost_watch_is_one_check CHECK (is_one)
+-- lost_watch.lost_watch_pkey PRIMARY KEY (is_one)
 -- monitor_history.monitor_history_pkey PRIMARY KEY (monitor_id, version)
 -- monitors.monitors_confirmations_check CHECK (((confirmations >= 1) AND (confirmations <= 5)))
 -- monitors.monitors_degraded_threshold_ms_check CHECK (((degraded_threshold_ms >= 1) AND (degraded_threshold_ms <= 60000)))
@@ -358,6 +377,8 @@
 -- quarantines.quarantines_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
 -- rate_limits.rate_limits_pkey PRIMARY KEY (key)
 -- rejected_batches.rejected_batches_pkey PRIMARY KEY (id)
+-- replicas.replicas_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- replicas.replicas_pkey PRIMARY KEY (name)
 -- schema_migrations.schema_migrations_pkey PRIMARY KEY (number)
 -- sealed_keys.sealed_keys_pkey PRIMARY KEY (name)
 -- sessions.sessions_pkey PRIMARY KEY (id)
@@ -384,6 +405,7 @@
 -- indexes
 -- CREATE INDEX api_keys_user ON public.api_keys USING btree (user_id)
 -- CREATE INDEX assignments_monitor ON public.assignments USING btree (monitor_id)
+-- CREATE INDEX assignments_open_of_probe ON public.assignments USING btree (probe_id, monitor_id) WHERE (ended_at IS NULL)
 -- CREATE INDEX assignments_revision ON public.assignments USING btree (probe_id, revision)
 -- CREATE INDEX audit_log_workspace ON public.audit_log USING btree (workspace_id, id)
 -- CREATE INDEX check_results_key ON ONLY public.check_results USING btree (monitor_id, e, probe_id)
@@ -404,6 +426,7 @@
 -- CREATE UNIQUE INDEX api_keys_pkey ON public.api_keys USING btree (id)
 -- CREATE UNIQUE INDEX assignments_open ON public.assignments USING btree (monitor_id, probe_id) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX assignments_pkey ON public.assignments USING btree (id)
+-- CREATE UNIQUE INDEX assignments_supplement ON public.assignments USING btree (monitor_id, stands_in_for) WHERE ((ended_at IS NULL) AND supplement)
 -- CREATE UNIQUE INDEX audit_log_pkey ON public.audit_log USING btree (id)
 -- CREATE UNIQUE INDEX cursors_pkey ON public.cursors USING btree (probe_id, epoch, shard)
 -- CREATE UNIQUE INDEX incidents_open ON public.incidents USING btree (monitor_id) WHERE (status <> 'resolved'::text)
@@ -411,6 +434,7 @@
 -- CREATE UNIQUE INDEX installation_pkey ON public.installation USING btree (only_row)
 -- CREATE UNIQUE INDEX join_tokens_pkey ON public.join_tokens USING btree (id)
 -- CREATE UNIQUE INDEX lost_results_pkey ON public.lost_results USING btree (id)
+-- CREATE UNIQUE INDEX lost_watch_pkey ON public.lost_watch USING btree (is_one)
 -- CREATE UNIQUE INDEX monitor_history_pkey ON public.monitor_history USING btree (monitor_id, version)
 -- CREATE UNIQUE INDEX monitors_name ON public.monitors USING btree (owner_id, name) WHERE (deleted_at IS NULL)
 -- CREATE UNIQUE INDEX monitors_pkey ON public.monitors USING btree (id)
@@ -430,6 +454,7 @@
 -- CREATE UNIQUE INDEX quarantines_pkey ON public.quarantines USING btree (id)
 -- CREATE UNIQUE INDEX rate_limits_pkey ON public.rate_limits USING btree (key)
 -- CREATE UNIQUE INDEX rejected_batches_pkey ON public.rejected_batches USING btree (id)
+-- CREATE UNIQUE INDEX replicas_pkey ON public.replicas USING btree (name)
 -- CREATE UNIQUE INDEX schema_migrations_pkey ON public.schema_migrations USING btree (number)
 -- CREATE UNIQUE INDEX sealed_keys_pkey ON public.sealed_keys USING btree (name)
 -- CREATE UNIQUE INDEX sessions_pkey ON public.sessions USING btree (id)
@@ -495,6 +520,7 @@
 -- join_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- lost_results to parallax_api: SELECT
 -- lost_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- lost_watch to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitor_history to parallax_api: INSERT, SELECT
 -- monitor_history to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitors to parallax_api: INSERT, SELECT, UPDATE
@@ -516,6 +542,7 @@
 -- rate_limits to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- rate_limits to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- rejected_batches to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- replicas to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- result_evidence to parallax_api: SELECT
 -- result_evidence to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- schema_migrations to parallax_api: SELECT

@@ -1,41 +1,59 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { chooseDataFolder } from '@parallax/embedded';
-import { controlPlaneSettings, decodeKey, readSettings, SettingsError, settingsTable } from '@parallax/settings';
+import { FolderInUseError } from '@parallax/embedded';
+import {
+  agentSettings,
+  controlPlaneSettings,
+  explicitSettings,
+  SettingsError,
+  settingsTable,
+  withConfigFile,
+} from '@parallax/settings';
 import type { ControlPlaneSettings, Environment } from '@parallax/settings';
 import { createLogger, createShutdown } from '@parallax/telemetry';
 import { Problem } from '@parallax/api-contract';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { addBackupCommands } from './backup-commands.ts';
+import { checkout, keySource, settingsWithDatabase, UsageError } from './command-settings.ts';
+import { listenPlace, runNatsFiles, runProvideJoinTokens, wantedProbe } from './container-commands.ts';
+import type { NatsFileFlags } from './container-commands.ts';
 import { databaseUrls } from './database-urls.ts';
-import { InstallationError, openInstallation, prepareInstallation } from './installation/index.ts';
-import { createJoinToken, joinCommand } from './monitoring/probes/index.ts';
+import {
+  BackupError,
+  InstallationError,
+  makeDatabaseSecrets,
+  openInstallation,
+  prepareInstallation,
+} from './installation/index.ts';
+import type { WantedProbe } from './installation/index.ts';
+import { createJoinToken, joinCommand, revokeAbsentProbe } from './monitoring/probes/index.ts';
 import { describeRoutes } from './openapi-document.ts';
 import { places } from './places.ts';
 import { migrate, MigrationError } from './platform/database/migrate.ts';
 import { openDatabase } from './platform/database/pools.ts';
 import { serve } from './serve.ts';
-import { readRunning, runUp } from './supervisor/index.ts';
+import { runUp } from './supervisor/index.ts';
 import type { InstallationInput, UpParts } from './supervisor/index.ts';
 import { version } from './version.ts';
-
-const checkout = path.resolve(import.meta.dirname, '../..');
-
-/** Something a person can mend; printed without a stack. */
-class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
 
 /** Runs one command of the control plane; gives the exit code. */
 export async function runCli(argv: readonly string[], env: Environment): Promise<number> {
   try {
-    await createProgram(env).parseAsync([...argv]);
+    const given = withConfigFile(controlPlaneSettings, argv, env, [agentSettings]);
+    await createProgram(given.env).parseAsync([...given.argv]);
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
-    const explained = [UsageError, SettingsError, InstallationError, MigrationError, Problem].some(
-      (kind) => error instanceof kind,
-    );
+    const explained = [
+      UsageError,
+      SettingsError,
+      InstallationError,
+      BackupError,
+      MigrationError,
+      FolderInUseError,
+      Problem,
+    ].some((kind) => error instanceof kind);
     const text = error instanceof Error ? (explained ? error.message : (error.stack ?? error.message)) : String(error);
     process.stderr.write(`control-plane: ${text}\n`);
     return 1;
@@ -46,6 +64,7 @@ function createProgram(env: Environment): Command {
   const program = new Command('control-plane')
     .description('Holds monitors and accounts, hands assignments to probes, decides by consensus.')
     .version(version)
+    .option('--config <file>', 'settings as lines NAME=value, beside those of the environment')
     .exitOverride()
     .addHelpText(
       'after',
@@ -55,7 +74,8 @@ Examples:
   control-plane join-token create --name helsinki-1 --region eu-north
   control-plane openapi > openapi.json
 
-Settings are environment variables PARALLAX_…; control-plane settings lists them.`,
+Settings are environment variables PARALLAX_…; control-plane settings lists them. With --config FILE, or PARALLAX_CONFIG_FILE, they
+also come from lines NAME=value of a file; what the environment names wins.`,
     );
   program
     .command('up')
@@ -68,10 +88,34 @@ Settings are environment variables PARALLAX_…; control-plane settings lists th
   program
     .command('prepare')
     .description('migrate the database and make the keys that are missing')
-    .action(async () => {
+    .option('--nats-dir <folder>', 'also write there what a nats-server needs that is started by others')
+    .option('--nats-listen <host:port>', 'where that nats-server listens', listenPlace, { host: '0.0.0.0', port: 4222 })
+    .option('--nats-monitor <host:port>', 'where it answers about its health; not at all when absent', listenPlace)
+    .action(async (flags: NatsFileFlags) => {
       const { settings, databaseUrl } = settingsWithDatabase(env);
       const { migrated } = await prepare(settings, databaseUrl);
       print(migrated.length === 0 ? 'the installation is up to date' : `migrated: ${migrated.join(', ')}`);
+      const { natsDir } = flags;
+      if (natsDir === undefined) return;
+      const written = await runNatsFiles(settings, databaseUrl, { ...flags, natsDir });
+      print(`${natsDir}: ${written.length === 0 ? 'nothing changed' : `wrote ${written.join(', ')}`}`);
+    });
+  program
+    .command('database-secrets')
+    .description('make passwords and URLs for the three logins of a new PostgreSQL; what is there is kept')
+    .requiredOption('--dir <folder>', 'folder of the files')
+    .requiredOption('--place <host:port>', 'where the PostgreSQL is dialled')
+    .option('--database <name>', 'name of the database', 'parallax')
+    .action(async ({ dir, place, database }: { dir: string; place: string; database: string }) => {
+      const { host, port } = listenPlace(place);
+      const shown = host.includes(':') ? `[${host}]` : host;
+      const written = await makeDatabaseSecrets({
+        folder: dir,
+        place: `${shown}:${port}`,
+        database,
+        random: randomBytes,
+      });
+      print(`${dir}: ${written.length === 0 ? 'nothing changed' : `wrote ${written.join(', ')}`}`);
     });
   program
     .command('migrate')
@@ -88,6 +132,7 @@ Settings are environment variables PARALLAX_…; control-plane settings lists th
     .command('settings')
     .description('print the table of all settings')
     .action(() => print(settingsTable(controlPlaneSettings)));
+  addBackupCommands(program, env);
   const joinToken = program.command('join-token').description('one-time tokens that let a probe enrol');
   joinToken
     .command('create')
@@ -97,8 +142,24 @@ Settings are environment variables PARALLAX_…; control-plane settings lists th
     .option('--minutes <number>', 'how long the token may be used, at most 1440', minutes, 10)
     .option('--json', 'print one JSON object')
     .action((options: { name: string; region: string; minutes: number; json?: boolean }) => runJoinToken(env, options));
+  joinToken
+    .command('provide')
+    .description('keep a usable join token in a file for each probe that is not registered yet')
+    .requiredOption('--dir <folder>', 'folder of the files, each with the name of its probe')
+    .requiredOption('--probe <name=region>', 'a probe and its region; may be repeated', wantedProbe)
+    .action(async (options: { dir: string; probe: readonly WantedProbe[] }) => {
+      const { settings, databaseUrl } = settingsWithDatabase(env);
+      for (const { name, outcome } of await runProvideJoinTokens(settings, databaseUrl, options))
+        print(`${name}: ${outcomeTexts[outcome]}`);
+    });
   return program;
 }
+
+const outcomeTexts = {
+  registered: 'is registered; to register it anew, revoke it first (DELETE /api/v1/probes/ID)',
+  kept: 'has a token that may still be used',
+  written: 'has a new token, good for a day',
+} as const;
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`);
@@ -120,8 +181,10 @@ async function runServe(env: Environment): Promise<void> {
     log.error({ err: error }, 'a defect of the control plane');
     void shutdown.stop('a defect').then(() => process.exit(1));
   });
+  // A replica need not name what is fixed in the database; one that names something else is set up for another installation.
+  const namedShards = explicitSettings(controlPlaneSettings, env).has('shards') ? settings.shards : undefined;
   try {
-    await serve(settings, databaseUrl, log, shutdown);
+    await serve(settings, databaseUrl, log, shutdown, namedShards);
   } catch (error) {
     await shutdown.stop('it could not start');
     throw error;
@@ -146,11 +209,12 @@ async function runJoinToken(
 async function joinTokenOf(
   settings: ControlPlaneSettings,
   databaseUrl: string,
-  options: { name: string; region: string; minutes?: number },
+  options: { name: string; region: string; minutes?: number; replacesAbsent?: boolean },
 ): Promise<string> {
   const database = await openDatabase(databaseUrls(settings, databaseUrl), { api: 1, worker: 1 });
   try {
     const installation = await openInstallation({ ...keySource(settings), pool: database.worker, nowMs: Date.now() });
+    if (options.replacesAbsent === true) await revokeAbsentProbe(database.worker, options.name, options.region);
     const { token } = await createJoinToken(database.worker, {
       ...options,
       workspaceId: null,
@@ -162,42 +226,6 @@ async function joinTokenOf(
   } finally {
     await database.close();
   }
-}
-
-/** The settings and the database: as set, or that of the product that runs on the data folder. */
-function settingsWithDatabase(env: Environment): {
-  settings: ControlPlaneSettings;
-  databaseUrl: string;
-  /** As what runs here tells it, since a command is given fewer settings than that was. */
-  enrolmentAddress?: string;
-} {
-  const settings = readSettings(controlPlaneSettings, env);
-  if (settings.databaseUrl !== undefined) return { settings, databaseUrl: settings.databaseUrl };
-  const { folder: dataDir } = chooseDataFolder({ named: settings.dataDir, checkout });
-  const running = readRunning(dataDir);
-  if (running === undefined) {
-    throw new UsageError(
-      `nothing runs on the data folder ${dataDir}: start Parallax with npm start, name its folder as PARALLAX_DATA_DIR, or set PARALLAX_DATABASE_URL`,
-    );
-  }
-  const { database_urls: urls, enrolment_address: enrolmentAddress } = running;
-  if (urls === null) {
-    throw new UsageError(
-      `what runs on the data folder ${dataDir} has its database elsewhere: set PARALLAX_DATABASE_URL as it was set for npm start`,
-    );
-  }
-  return {
-    settings: { ...settings, dataDir, databaseApiUrl: urls.api, databaseWorkerUrl: urls.worker },
-    databaseUrl: urls.owner,
-    enrolmentAddress,
-  };
-}
-
-function keySource(settings: ControlPlaneSettings): { dataDir: string; keyEncryptionKey: Uint8Array | undefined } {
-  return {
-    dataDir: settings.dataDir ?? './data',
-    keyEncryptionKey: settings.keyEncryptionKey === undefined ? undefined : decodeKey(settings.keyEncryptionKey),
-  };
 }
 
 async function prepare(settings: ControlPlaneSettings, databaseUrl: string) {
@@ -226,7 +254,8 @@ function upParts(): UpParts {
   });
   return {
     prepareInstallation: (input) => prepare(given(input).settings, given(input).databaseUrl),
-    createJoinToken: (input) => joinTokenOf(given(input).settings, given(input).databaseUrl, input),
+    createJoinToken: (input) =>
+      joinTokenOf(given(input).settings, given(input).databaseUrl, { ...input, replacesAbsent: true }),
     isEnrolled: (stateDir) => existsSync(path.join(stateDir, 'identity.json')),
     serve: program('control-plane/src/main.ts', 'serve'),
     readinessPath: '/health/readiness',

@@ -1,3 +1,4 @@
+import type { ExternalBroker } from './installation/index.ts';
 import type { Logger } from '@parallax/telemetry';
 import type { Bus } from './platform/bus/bus.ts';
 import type { Sealer } from './platform/crypto/seal.ts';
@@ -23,8 +24,12 @@ export type Context = {
   readonly addresses: { readonly session: string; readonly enrolment: string; readonly broker: string };
   /** Where this process listens for probes. */
   readonly listen: { readonly grpcHost: string; readonly grpcPort: number; readonly enrolmentPort: number };
-  /** Listeners of the product that no check may reach. */
-  readonly deniedListeners: readonly { readonly address: string; readonly port: number }[];
+  /** Listeners of the product that no check may reach, as they are now: names among them are resolved again and again. */
+  readonly deniedListeners: () => readonly { readonly address: string; readonly port: number }[];
+  /** Present when the broker's keys are not the installation's. */
+  readonly externalBroker?: ExternalBroker | undefined;
   readonly allowedPrivateTargets: readonly string[];
+  /** "host:port" that answer while this machine's own uplink stands (rule 12 of the consensus). */
+  readonly canaries: readonly string[];
   readonly version: string;
 };

@@ -23,8 +23,9 @@ function descriptionContext(): Context {
     needsSetupToken: false,
     addresses: { session: '', enrolment: '', broker: '' },
     listen: { grpcHost: '', grpcPort: 0, enrolmentPort: 0 },
-    deniedListeners: [],
+    deniedListeners: () => [],
     allowedPrivateTargets: [],
+    canaries: [],
     version,
   };
 }

@@ -6,29 +6,45 @@ import type { ControlPlaneSettings } from '@parallax/settings';
 import { buildApp } from './app.ts';
 import { capabilities } from './capabilities.ts';
 import { databaseUrls } from './database-urls.ts';
-import { openInstallation } from './installation/index.ts';
+import { externalBroker, openInstallation } from './installation/index.ts';
+import { startOwnListeners } from './own-listeners.ts';
 import { places } from './places.ts';
 import { connectBus } from './platform/bus/nats-bus.ts';
 import { startDatabaseClock } from './platform/clock/database-clock.ts';
 import { openDatabase } from './platform/database/pools.ts';
+import { healthPages } from './platform/health/index.ts';
 import { startOutboxWorker } from './platform/outbox/worker.ts';
+import { startReplicaRegister } from './platform/replicas/job.ts';
 import type { Context } from './context.ts';
+import { stopTogether } from './stop-together.ts';
 import { version } from './version.ts';
+
+/** Requests that are under way at the stop get so long; the stop as a whole has 8 s. */
+const answerWithinMs = 6_000;
 
 /**
  * Starts one control-plane process with its roles and returns when it serves. Everything that was started is registered with
  * `shutdown`, which ends it in reverse order.
  * @param databaseUrl of the owner's login
+ * @param namedShards the number of shards when it was named, which must be that of the installation
+ * @throws InstallationError when the installation was not prepared, or with another key or number of shards
  */
 export async function serve(
   settings: ControlPlaneSettings,
   databaseUrl: string,
   log: Logger,
   shutdown: Shutdown,
+  namedShards?: number,
 ): Promise<void> {
+  const broker = externalBroker(settings);
   const replica = `${process.pid}-${randomUUID().slice(0, 8)}`;
+  let serving: Context | undefined;
   if (settings.metricsPort !== undefined) {
-    const listener = await createMetrics({ program: 'control-plane' }).listen({ port: settings.metricsPort });
+    const listener = await createMetrics({ program: 'control-plane' }).listen({
+      host: settings.metricsHost,
+      port: settings.metricsPort,
+      pages: healthPages(() => (shutdown.signal.aborted ? 'it is stopping' : (serving ?? 'it is starting'))),
+    });
     shutdown.onShutdown('metrics', () => listener.close());
   }
   const database = await openDatabase(databaseUrls(settings, databaseUrl), { api: 16, worker: 16 });
@@ -41,12 +57,23 @@ export async function serve(
     keyEncryptionKey: key,
     pool: database.worker,
     nowMs: clock.now(),
+    ...(namedShards === undefined ? {} : { shards: namedShards }),
   });
-  const { publicUrl, natsUrl, ...where } = places(settings);
+  const { publicUrl, natsUrl, ownListeners, ...where } = places(settings);
+  const own = await startOwnListeners({ places: ownListeners, log });
+  shutdown.onShutdown('own listeners', () => own.stop());
+  const replicas = await startReplicaRegister({
+    pool: database.worker,
+    name: replica,
+    roles: settings.roles,
+    ownListeners: own.current,
+    log,
+  });
+  shutdown.onShutdown('replicas', () => replicas.stop());
   const bus = await connectBus({
     servers: natsUrl,
     authorityPem: installation.authority.certificatePem,
-    credentials: installation.nats.controlPlaneCredentials(clock.now()),
+    credentials: (broker?.access ?? installation.nats).controlPlaneCredentials(clock.now()),
     name: `control-plane ${replica}`,
     log,
   });
@@ -64,19 +91,35 @@ export async function serve(
     registration: settings.registration,
     defaultPlan: settings.defaultPlan,
     ...where,
+    deniedListeners: replicas.listeners,
+    externalBroker: broker,
     allowedPrivateTargets: settings.allowedPrivateTargets ?? [],
+    canaries: settings.canaries ?? [],
     version,
   };
-  await startServices(context, settings, shutdown);
+  const parts = stopTogether(shutdown, log);
+  await startServices(context, settings, parts);
   if (settings.roles.includes('api')) {
     const app = await buildApp(context, settings.trustedProxies ?? []);
     await app.listen({ host: settings.httpHost, port: settings.httpPort });
-    shutdown.onShutdown('http', () => app.close());
+    parts.onShutdown('http', () => closeHttp(app));
   }
+  serving = context;
   log.info({ replica, roles: settings.roles, url: publicUrl }, 'serving');
 }
 
-async function startServices(context: Context, settings: ControlPlaneSettings, shutdown: Shutdown): Promise<void> {
+/** What is under way is answered, unless that takes too long. */
+async function closeHttp(app: Awaited<ReturnType<typeof buildApp>>): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), answerWithinMs);
+  await app.close();
+  clearTimeout(timer);
+}
+
+async function startServices(
+  context: Context,
+  settings: ControlPlaneSettings,
+  shutdown: Pick<Shutdown, 'onShutdown'>,
+): Promise<void> {
   for (const capability of capabilities) {
     for (const service of capability.services ?? []) {
       if (!settings.roles.includes(service.role)) continue;

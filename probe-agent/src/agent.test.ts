@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { credsAuthenticator, connect } from '@nats-io/transport-node';
 import { createNatsSeeds, ed25519PublicKey, openNatsAuthority } from '@parallax/pki';
@@ -169,5 +170,70 @@ void t.test(
     t.equal(await ended, 0);
     t.equal(await statusOfRunningAgent(stateDir), undefined);
     t.notMatch(log, controlPlane.joinToken().split('.')[1], 'no secret in the log');
+  },
+);
+
+void t.test(
+  'a restarted agent checks what it was assigned while the control plane is away, asks only for what has changed, and stops when it is revoked',
+  async (t) => {
+    const stateDir = scratchFolder(t);
+    const controlPlane = await testControlPlane(t);
+    const registered = await register({
+      stateDir,
+      controlPlane: controlPlane.enrolmentAddress,
+      joinToken: controlPlane.joinToken(),
+      publicAddresses: [],
+    });
+    const assigned = Array.from({ length: 3 }, (_, index) =>
+      anAssignment({ monitorId: index + 1, intervalSeconds: 1 }),
+    );
+    controlPlane.onSession = (session) => {
+      if (session.hello.knownRevision === 0n) session.sendSnapshot(assigned, 41n);
+    };
+    controlPlane.welcome = { deniedListeners: [{ address: '127.0.0.1', port: 5432 }] };
+    const checked: number[] = [];
+    const denied: unknown[] = [];
+    const warnings: string[] = [];
+    const start = async (sessionAddress: string): Promise<Agent> => {
+      const agent = await startAgent({
+        stateDir,
+        identity: { ...registered, sessionAddress },
+        bootId: 'boot',
+        capabilities: [],
+        publicAddresses: [],
+        maxInFlight: 10,
+        check: async ({ monitorId }) => {
+          checked.push(monitorId);
+          return { outcome: 'ok', total: 1, phases: {} };
+        },
+        denyListeners: (listeners) => denied.push(...listeners),
+        logger: { ...silentLogger, warn: (_fields, message) => void warnings.push(message) },
+        onFatal: (error) => t.fail(error.message),
+      });
+      t.teardown(() => agent.stop());
+      return agent;
+    };
+    const first = await start(controlPlane.sessionAddress);
+    await until('everything is checked', () => new Set(checked).size === 3);
+    await first.stop();
+
+    checked.length = 0;
+    denied.length = 0;
+    const offline = await start('127.0.0.1:1');
+    t.match(denied, [{ address: '127.0.0.1', port: 5432 }], 'also what no check may reach');
+    await until('everything is checked from the cache', () => new Set(checked).size === 3);
+    t.match(offline.status(), { session_connected: false, assignments: 3, assignments_revision: 41 });
+    await offline.stop();
+
+    const back = await start(controlPlane.sessionAddress);
+    await until('the session stands again', () => controlPlane.sessions.length === 2);
+    t.equal(controlPlane.sessions[1]?.hello.knownRevision, 41n);
+    t.ok(readdirSync(stateDir).includes('assignments.sealed'));
+    controlPlane.revoked = true;
+    controlPlane.sessions[1]?.end();
+    await until('nothing is assigned any more', () => back.status()['assignments'] === 0);
+    await until('nothing is kept any more', () => !readdirSync(stateDir).includes('assignments.sealed'));
+    await back.stop();
+    t.notOk(readdirSync(stateDir).includes('assignments.sealed'), 'nor written at the end');
   },
 );

@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { certificateFacts, ed25519PublicKey, signEd25519 } from '@parallax/pki';
+import { AssignmentCache } from './assignments/cache.ts';
 import { AssignmentStore } from './assignments/store.ts';
-import { certificateState, renew } from './enrolment/renew.ts';
+import { CertificateKeeper } from './enrolment/certificate-keeper.ts';
+import { renew } from './enrolment/renew.ts';
+import { momentNow, sleptMs } from './machine/moments.ts';
+import type { AgentObserver } from './metrics.ts';
+import { createOwnUplink } from './own-uplink.ts';
 import { messageOf, monotonicUs } from './ports.ts';
 import type { Logger } from './ports.ts';
 import { BrokerConnection } from './results/broker.ts';
@@ -13,9 +18,6 @@ import { ServerClock } from './runner/clock.ts';
 import { Runner } from './runner/runner.ts';
 import type { CheckRunner } from './runner/runner.ts';
 import { Session } from './session/session.ts';
-import type { SessionIdentity } from './session/session.ts';
-import { gatewayAnswers } from './self-check/gateway.ts';
-import { Uplink } from './self-check/uplink.ts';
 import { writeIdentity } from './state/identity.ts';
 import type { Identity } from './state/identity.ts';
 import type { AgentStatus } from './state/lock.ts';
@@ -28,9 +30,12 @@ export type AgentOptions = {
   readonly capabilities: readonly string[];
   readonly publicAddresses: readonly string[];
   readonly maxInFlight: number;
+  /** "host:port" that must answer while the uplink stands (rule 12). */
+  readonly canaries?: readonly string[];
   readonly check: CheckRunner;
   /** The product's own listeners, which no check may reach. */
-  readonly denyListeners: (listeners: readonly { readonly address: string; readonly port: number }[]) => void;
+  readonly denyListeners: (listeners: AgentListeners) => void;
+  readonly observer?: AgentObserver;
   readonly logger: Logger;
   /** Nothing that is checked can be kept any more: the process has to end. */
   readonly onFatal: (error: Error) => void;
@@ -48,9 +53,11 @@ export type Agent = {
   readonly stop: () => Promise<void>;
 };
 
+type AgentListeners = readonly { readonly address: string; readonly port: number }[];
+
 const housekeepingMs = 1_000;
-const renewalCheckMs = 3_600_000;
-const renewAfterFailures = 20;
+/** The control plane was heard so recently that the assignments are known to hold. */
+const confirmedWithinMs = 9_000;
 
 /** Puts the parts together and starts them: log, broker, publisher, runner, session. The state folder must be locked by the caller. */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
@@ -58,7 +65,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const wallMs = Date.now;
   const random = Math.random;
   const startedAtMs = wallMs();
-  let { identity } = options;
+  const { identity } = options;
   const sign = (content: Uint8Array): Uint8Array => signEd25519(identity.signingSeed, content);
   const log = await ResultLog.open({
     folder: path.join(options.stateDir, 'log'),
@@ -72,6 +79,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const clock = new ServerClock({
     monotonicUs,
     wallMs,
+    sleptMs,
     onAnchor: (anchor) => {
       log.anchor(anchor);
       if (anchor.kind === 'sync') publisher.wake();
@@ -84,7 +92,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     authorityDer: options.brokerTls === false ? undefined : identity.authorityDer,
     requestCredentials: () => session.requestCredentials(),
     random,
-    wallMs,
+    wallMs: () => clock.nowMs(),
     logger,
   });
   const publisher = new Publisher({
@@ -96,15 +104,30 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     random,
     logger,
   });
-  const uplink = new Uplink({
-    sessionSilentMs: () => session.silentMs,
-    gatewayAnswers: () => gatewayAnswers(1_000),
-    onChange: (lost) => {
-      if (lost) logger.warn({}, 'the uplink of this probe is lost: failures of targets elsewhere are its own');
-      else logger.info({}, 'the uplink of this probe is back');
-    },
+  const uplink = createOwnUplink({
+    canaries: options.canaries ?? [],
+    sessionAddress: identity.sessionAddress,
+    session: { answers: (withinMs) => session.answers(withinMs), silentMs: () => session.silentMs },
+    logger,
   });
-  const store = new AssignmentStore((change) => runner.apply(change));
+  const store = new AssignmentStore((change) => {
+    runner.apply(change);
+    if (session.connected) cache.confirm();
+    cache.changed();
+  });
+  let deniedListeners: AgentListeners = [];
+  function denyListeners(listeners: AgentListeners): void {
+    deniedListeners = listeners.map(({ address, port }) => ({ address, port }));
+    options.denyListeners(deniedListeners);
+  }
+  const cache = new AssignmentCache({
+    stateDir: options.stateDir,
+    owner: { probeId: identity.probeId, secret: identity.signingSeed },
+    now: () => momentNow(options.bootId, clock.nowMs()),
+    present: () =>
+      store.revision === 0n ? undefined : { revision: store.revision, assignments: store.all, deniedListeners },
+    logger,
+  });
   const runner = new Runner(store, {
     probeId: identity.probeId,
     maxInFlight: options.maxInFlight,
@@ -112,42 +135,37 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     monotonicUs,
     check: options.check,
     examine: (outcome) => uplink.examine(outcome),
-    record: (shard, atUs, result, urgent) => void log.append(shard, atUs, result, urgent),
+    record: (shard, atUs, result, urgent) => {
+      log.append(shard, atUs, result, urgent);
+      options.observer?.recorded(result.outcome, result.kind);
+    },
+    ...(options.observer && { onBegin: options.observer.began, onSkip: options.observer.skipped }),
     logger,
   });
 
-  async function currentIdentity(failures: number): Promise<SessionIdentity> {
-    const state = certificateState(identity.certificateDer, clock.nowMs());
-    // A machine with a wrong clock cannot see that its certificate has run out: after some failures it asks.
-    const isSuspicious = failures > 0 && failures % renewAfterFailures === 0;
-    if (state !== 'good' || isSuspicious) await renewCertificate(state === 'expired');
-    return identity;
-  }
+  const certificates = new CertificateKeeper({
+    identity,
+    nowMs: () => clock.nowMs(),
+    isSynchronised: () => clock.isKnown,
+    monotonicMs: () => monotonicUs() / 1_000,
+    random,
+    renew,
+    keep: (renewed) => writeIdentity(options.stateDir, renewed),
+    onRefused: () => {
+      logger.error({}, 'the control plane does not know this probe any more: nothing is checked and nothing is kept');
+      store.clear();
+      void cache.remove().catch((error: unknown) => {
+        logger.error({ error: messageOf(error) }, 'the kept assignments could not be removed');
+      });
+    },
+    logger,
+  });
 
-  /** A renewal that fails matters only when the certificate held has run out by its own dates. */
-  async function renewCertificate(isNeeded: boolean): Promise<boolean> {
-    try {
-      identity = await renew(identity, wallMs());
-      await writeIdentity(options.stateDir, identity);
-      logger.info(
-        { not_after: new Date(certificateFacts(identity.certificateDer).notAfterMs).toISOString() },
-        'the certificate was renewed',
-      );
-      return true;
-    } catch (error) {
-      if (isNeeded) throw error;
-      logger.warn({ error: messageOf(error) }, 'the certificate could not be renewed yet; the one held is still valid');
-      return false;
-    }
-  }
-
-  async function renewAhead(): Promise<void> {
-    if (await renewCertificate(false)) session.reconnect('the certificate was renewed');
-  }
-
+  /** Checks under way whose answer the control plane awaits. */
+  let askedChecks = 0;
   const bootId = randomUUID();
   const session: Session = new Session({
-    identity: currentIdentity,
+    identity: (failures, wasRefused) => certificates.forSession(failures, wasRefused),
     store,
     clock,
     monotonicUs,
@@ -172,19 +190,42 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       };
     },
     events: {
-      connected: (connected) => publisher.sessionChanged(connected),
+      connected: (connected) => {
+        publisher.sessionChanged(connected);
+        if (!connected) {
+          cache.changed();
+          return;
+        }
+        uplink.sessionStands();
+        certificates.reachable();
+      },
       welcome: (welcome) => {
-        options.denyListeners(welcome.deniedListeners);
+        cache.allow();
+        denyListeners(welcome.deniedListeners);
         broker.setAddress(welcome.brokerAddress === '' ? identity.brokerAddress : welcome.brokerAddress);
       },
       credentials: (credentials) => broker.setCredentials(credentials),
       acknowledged: (positions) => publisher.acknowledge(positions),
       resendFrom: (position) => publisher.resendFrom(position),
       pace: (pauseMs) => publisher.pause(pauseMs),
-      runCheck: (request, kind) => runner.runCheck(request, kind),
+      runCheck: async (request, kind) => {
+        askedChecks += 1;
+        return runner.runCheck(request, kind).finally(() => {
+          askedChecks -= 1;
+        });
+      },
     },
   });
 
+  const kept = await cache.read();
+  if (kept !== undefined) {
+    denyListeners(kept.deniedListeners);
+    store.restore(kept.revision, kept.assignments);
+    logger.info(
+      { assignments: store.size, revision: kept.revision.toString() },
+      'kept assignments are checked until the control plane says what has changed',
+    );
+  }
   publisher.start();
   broker.start();
   session.start();
@@ -194,26 +235,22 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       logger.warn({}, 'the wall clock has jumped or the machine slept: results wait for the next synchronisation');
       session.requestClock();
     }
-    log.enforceLimits(clock.anchored ? clock.effectiveUs(monotonicUs()) : undefined);
+    runner.tellSkipped();
+    log.enforceLimits(clock.anchored ? clock.nowMs() * 1_000 : undefined);
+    if (session.connected && session.silentMs < confirmedWithinMs) cache.confirm();
+    if (session.connected) certificates.tick();
+    if (session.connected && certificates.wantsReconnect(askedChecks === 0))
+      session.reconnect('the certificate was renewed');
   }, housekeepingMs);
-  // Jitter keeps many probes that were registered together from renewing together.
-  const renewal = setInterval(
-    () => {
-      if (certificateState(identity.certificateDer, clock.nowMs()) === 'good') return;
-      void renewAhead();
-    },
-    renewalCheckMs * (0.75 + random() / 2),
-  );
-
   let stopping: Promise<void> | undefined;
   async function stop(): Promise<void> {
     clearInterval(housekeeping);
-    clearInterval(renewal);
     uplink.stop();
     await runner.stop();
     await session.stop();
     await log.flush().catch(() => {});
     publisher.stop();
+    await cache.flush().catch(() => {});
     await broker.stop();
     await log.close().catch(() => {});
   }
@@ -222,6 +259,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     connected: () => session.connected,
     status: () => {
       const { results, oldestMs } = log.waiting;
+      const { quality } = clock;
       return {
         pid: process.pid,
         version: agentVersion,
@@ -231,8 +269,11 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
         control_plane: identity.sessionAddress,
         session_connected: session.connected,
         broker_connected: broker.connected,
-        uplink_lost: uplink.lost,
+        uplink_lost: uplink.lost(),
         clock_synchronised: clock.anchored,
+        clock_error_us: quality && Math.round(quality.errorUs),
+        clock_rate: quality?.rate,
+        clock_offset_ms: quality && Math.round(wallMs() - clock.nowMs()),
         assignments: store.size,
         assignments_revision: Number(store.revision),
         in_flight: runner.inFlight,
@@ -240,7 +281,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
         oldest_unacknowledged_ms: oldestMs,
         log_bytes: log.bytes,
         damaged_records: log.damagedRecords,
-        certificate_not_after: new Date(certificateFacts(identity.certificateDer).notAfterMs).toISOString(),
+        certificate_not_after: new Date(
+          certificateFacts(certificates.identity.certificateDer).notAfterMs,
+        ).toISOString(),
         started_at: new Date(startedAtMs).toISOString(),
       };
     },

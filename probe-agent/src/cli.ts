@@ -1,10 +1,9 @@
-import { agentSettings, SettingsError } from '@parallax/settings';
+import { agentSettings, SettingsError, withConfigFile } from '@parallax/settings';
 import { Command } from 'commander';
-import { runAgent, runDoctor, runOneCheck, runRegister, runStatus } from './commands.ts';
 import type { Output } from './commands.ts';
-import { EnrolmentError } from './enrolment/authority.ts';
+import { EnrolmentError } from './enrolment/enrolment-error.ts';
 import { messageOf } from './ports.ts';
-import { agentConfiguration } from './settings.ts';
+import { agentConfiguration, configurationWithLateToken } from './settings.ts';
 import type { Flags } from './settings.ts';
 import { StateFolderInUse } from './state/lock.ts';
 import { agentVersion } from './version.ts';
@@ -15,6 +14,9 @@ export type CliContext = {
   readonly output: Output;
   readonly setExitCode: (code: number) => void;
 };
+
+/** Loaded when a command runs: what checks, speaks and signs is most of the program, and neither --version nor --help need any of it. */
+const commands = () => import('./commands.ts');
 
 /** Printed after the help of a command. */
 const examples = {
@@ -36,7 +38,9 @@ const placeholders: Readonly<Record<string, string>> = {
   PUBLIC_ADDRESS: 'address',
   MAX_IN_FLIGHT: 'number',
   ALLOWED_PRIVATE_TARGETS: 'cidrs',
+  CANARIES: 'host:port,…',
   LOG_LEVEL: 'level',
+  METRICS_PORT: 'port',
 };
 
 /** The command line of the agent. Every flag is also an environment variable `PARALLAX_PROBE_…`, and `…_FILE` for its content in a file. */
@@ -44,6 +48,7 @@ export function createProgram(context: CliContext): Command {
   const program = new Command('probe-agent')
     .description('Runs availability checks from this place for a Parallax control plane.')
     .version(agentVersion)
+    .option('--config <file>', 'settings as lines NAME=value, beside those of the environment')
     .addHelpText(
       'after',
       `
@@ -61,15 +66,29 @@ Every flag is also an environment variable PARALLAX_PROBE_…, and …_FILE name
     'STATE_DIR',
   ])
     .option('--json', 'print one JSON object')
-    .action(async (flags: Flags) =>
-      runRegister(agentConfiguration(context.env, flags), context.output, flags['json'] === true),
-    );
+    .action(async (flags: Flags) => {
+      const { runRegister } = await commands();
+      await runRegister(agentConfiguration(context.env, flags), context.output, flags['json'] === true);
+    });
   withFlags(
     program
       .command('run')
       .description('run the agent; registers first when a join token is given and nothing is registered'),
-    [...enrolmentKeys, 'STATE_DIR', 'SOURCE_ADDRESS', 'MAX_IN_FLIGHT', 'ALLOWED_PRIVATE_TARGETS', 'LOG_LEVEL'],
-  ).action(async (flags: Flags) => runAgent(agentConfiguration(context.env, flags)));
+    [
+      ...enrolmentKeys,
+      'STATE_DIR',
+      'SOURCE_ADDRESS',
+      'MAX_IN_FLIGHT',
+      'ALLOWED_PRIVATE_TARGETS',
+      'CANARIES',
+      'LOG_LEVEL',
+      'METRICS_PORT',
+    ],
+  ).action(async (flags: Flags) => {
+    const { runAgent } = await commands();
+    const { settings, readJoinToken } = configurationWithLateToken(context.env, flags);
+    await runAgent(settings, readJoinToken);
+  });
   withFlags(
     program
       .command('status')
@@ -78,16 +97,18 @@ Every flag is also an environment variable PARALLAX_PROBE_…, and …_FILE name
   )
     .option('--json', 'print one JSON object')
     .action(async (flags: Flags) => {
-      if (!(await runStatus(agentConfiguration(context.env, flags), context.output, flags['json'] === true)))
-        context.setExitCode(1);
+      const { runStatus } = await commands();
+      const { settings } = configurationWithLateToken(context.env, flags);
+      if (!(await runStatus(settings, context.output, flags['json'] === true))) context.setExitCode(1);
     });
   withFlags(program.command('doctor').description('say what this machine lacks for some checks, and how to mend it'), [
     'STATE_DIR',
   ])
     .option('--json', 'print one JSON object')
     .action(async (flags: Flags) => {
-      if (!(await runDoctor(agentConfiguration(context.env, flags), context.output, flags['json'] === true)))
-        context.setExitCode(1);
+      const { runDoctor } = await commands();
+      const { settings } = configurationWithLateToken(context.env, flags);
+      if (!(await runDoctor(settings, context.output, flags['json'] === true))) context.setExitCode(1);
     });
   withFlags(
     program
@@ -104,8 +125,9 @@ Every flag is also an environment variable PARALLAX_PROBE_…, and …_FILE name
       if (!(timeoutSeconds >= 1 && timeoutSeconds <= 60))
         throw new EnrolmentError('--timeout: a number of seconds from 1 to 60 is expected');
       const protocol = typeof flags['protocol'] === 'string' ? flags['protocol'] : undefined;
+      const { runOneCheck } = await commands();
       const outcome = await runOneCheck(
-        agentConfiguration(context.env, flags),
+        configurationWithLateToken(context.env, flags).settings,
         url,
         { protocol, timeoutSeconds },
         context.output,
@@ -127,14 +149,12 @@ export async function runCli(
   printError: (text: string) => void,
 ): Promise<number> {
   let exitCode = 0;
-  const program = createProgram({
-    ...context,
-    setExitCode: (code) => {
-      exitCode = code;
-    },
-  });
+  const setExitCode = (code: number) => {
+    exitCode = code;
+  };
   try {
-    await program.parseAsync([...argv]);
+    const given = withConfigFile(agentSettings, argv, context.env);
+    await createProgram({ ...context, env: given.env, setExitCode }).parseAsync([...given.argv]);
   } catch (error) {
     const isExplained =
       error instanceof EnrolmentError || error instanceof SettingsError || error instanceof StateFolderInUse;

@@ -7,9 +7,12 @@ import type { CheckOutcome } from '@parallax/checks';
 import { startAgent } from './agent.ts';
 import type { Agent } from './agent.ts';
 import { EnrolmentError } from './enrolment/authority.ts';
+import { firstRegistration } from './enrolment/first-registration.ts';
 import { register } from './enrolment/register.ts';
 import { machineBootId } from './machine/boot-id.ts';
 import { capabilitiesOf, inspectMachine } from './machine/capabilities.ts';
+import { createAgentMetrics } from './metrics.ts';
+import type { AgentObserver } from './metrics.ts';
 import type { Logger } from './ports.ts';
 import { createChecker } from './runner/checker.ts';
 import { readIdentity } from './state/identity.ts';
@@ -38,11 +41,11 @@ export async function runRegister(settings: AgentSettings, output: Output, json:
   }
 }
 
-async function registerWith(settings: AgentSettings): Promise<Identity> {
+async function registerWith(settings: AgentSettings, joinToken = settings.joinToken): Promise<Identity> {
   if (settings.controlPlane === undefined) {
     throw new EnrolmentError('where is the control plane? Give its enrolment address: --control-plane host:port');
   }
-  if (settings.joinToken === undefined) {
+  if (joinToken === undefined) {
     throw new EnrolmentError(
       'a join token is needed: --join-token TOKEN; make one with "control-plane join-token create --name NAME --region REGION"',
     );
@@ -50,20 +53,41 @@ async function registerWith(settings: AgentSettings): Promise<Identity> {
   return register({
     stateDir: settings.stateDir,
     controlPlane: settings.controlPlane,
-    joinToken: settings.joinToken,
+    joinToken,
     publicAddresses: settings.publicAddress === undefined ? [] : [settings.publicAddress],
   });
 }
 
-/** Runs the agent until it is told to stop. Registers first when a join token is given and the folder has no probe yet. */
-export async function runAgent(settings: AgentSettings): Promise<void> {
+/**
+ * Runs the agent until it is told to stop. Registers first when a join token is given and the folder has no probe yet, and waits for the
+ * token's file and for the control plane to be there. @param readJoinToken reads the token anew at each try
+ */
+export async function runAgent(
+  settings: AgentSettings,
+  readJoinToken: () => string | undefined = () => settings.joinToken,
+): Promise<void> {
   const logger = createLogger({ name: 'probe-agent', level: settings.logLevel });
   const shutdown = createShutdown({ log: logger });
   let agent: Agent | undefined;
   try {
     const lock = await lockStateFolder(settings.stateDir, () => agent?.status() ?? { pid: process.pid });
     shutdown.onShutdown('state folder', () => lock.release());
-    const started = await startWith(settings, logger, (failure) => {
+    const identity =
+      (await readIdentity(settings.stateDir)) ??
+      (await firstRegistration({
+        readJoinToken,
+        register: (joinToken) => registerWith(settings, joinToken),
+        logger,
+        signal: shutdown.signal,
+      }));
+    if (identity === undefined) return;
+    const metrics = settings.metricsPort === undefined ? undefined : createAgentMetrics(() => agent?.status());
+    if (metrics !== undefined && settings.metricsPort !== undefined) {
+      const listener = await metrics.listen(settings.metricsPort);
+      logger.info({ port: listener.port }, 'metrics are served on loopback');
+      shutdown.onShutdown('metrics', () => listener.close());
+    }
+    const started = await startWith(settings, identity, logger, metrics?.observer, (failure) => {
       logger.error({ error: failure.message }, 'the agent cannot go on');
       void shutdown.stop('the log failed').finally(() => process.exit(1));
     });
@@ -76,8 +100,13 @@ export async function runAgent(settings: AgentSettings): Promise<void> {
   }
 }
 
-async function startWith(settings: AgentSettings, logger: Logger, onFatal: (error: Error) => void): Promise<Agent> {
-  const identity = (await readIdentity(settings.stateDir)) ?? (await registerWith(settings));
+async function startWith(
+  settings: AgentSettings,
+  identity: Identity,
+  logger: Logger,
+  observer: AgentObserver | undefined,
+  onFatal: (error: Error) => void,
+): Promise<Agent> {
   const findings = inspectMachine(process.env['PATH'] ?? '');
   for (const { present, capability, detail, remedy } of findings) {
     if (!present) logger.warn({ capability, detail, remedy }, 'this machine lacks something that some checks need');
@@ -89,10 +118,12 @@ async function startWith(settings: AgentSettings, logger: Logger, onFatal: (erro
   const agent = await startAgent({
     stateDir: settings.stateDir,
     identity,
+    ...(observer === undefined ? {} : { observer }),
     bootId: machineBootId(),
     capabilities: capabilitiesOf(findings),
     publicAddresses: settings.publicAddress === undefined ? [] : [settings.publicAddress],
     maxInFlight: settings.maxInFlight,
+    canaries: settings.canaries ?? [],
     check: checker.check,
     denyListeners: checker.denyListeners,
     logger,

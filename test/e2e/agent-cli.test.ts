@@ -1,8 +1,10 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import t from 'tap';
 import { readRunning } from '../../control-plane/src/supervisor/index.ts';
 import { eventually, freePorts, startNode } from '../harness/processes.ts';
+import type { Started } from '../harness/processes.ts';
 import { apiClient } from '../harness/api-client.ts';
 import type { ApiClient } from '../harness/api-client.ts';
 import { signedIn, startProduct } from '../harness/product.ts';
@@ -127,6 +129,42 @@ t.test('the command line of the agent', { timeout: 180_000 }, async (t) => {
     t.match((await agent(['doctor', '--state-dir', stateDir])).out, /ok {7}registration: probe \d+ "cli"/);
   });
 
+  await t.test('run registers by itself when its token is there, and needs it no more afterwards', async (t) => {
+    const ownState = path.join(product.dataDir, 'agent-by-itself');
+    const tokenFile = path.join(product.dataDir, 'late-token');
+    const settings = {
+      ...localTargets,
+      PARALLAX_PROBE_CONTROL_PLANE: product.enrolmentAddress,
+      PARALLAX_PROBE_JOIN_TOKEN_FILE: tokenFile,
+      PARALLAX_PROBE_STATE_DIR: ownState,
+    };
+    const run = () => {
+      const started = startNode(['probe-agent/src/main.ts', 'run'], settings);
+      t.teardown(() => started.stop());
+      return started;
+    };
+    const untilItRuns = ({ output }: Started) =>
+      eventually('the agent runs', async () => output().includes('the probe agent runs'));
+
+    const first = run();
+    await eventually('it waits for the token', async () => first.output().includes('not registered yet'));
+    t.match(await agent(['status'], settings), { code: 1, out: /no registered probe/, errors: '' });
+    const { token } = await newToken(api, 'by-itself');
+    writeFileSync(tokenFile, `${token}\n`);
+    await untilItRuns(first);
+    t.match((await agent(['status'], settings)).out, /name: by-itself/);
+    t.equal(await first.stop(), 0);
+
+    rmSync(tokenFile);
+    const second = run();
+    await untilItRuns(second);
+    t.equal(await second.stop(), 0);
+
+    writeFileSync(tokenFile, token);
+    const refused = await agent(['run'], { ...settings, PARALLAX_PROBE_STATE_DIR: `${ownState}-2` });
+    t.match(refused, { code: 1, errors: /^probe-agent: .*used already.*\n$/ }, 'a used token is not tried again');
+  });
+
   await t.test('check shows the steps of one check, for a person and as JSON', async (t) => {
     const forPeople = await agent(['check', target.url]);
     t.match(forPeople, {
@@ -183,7 +221,7 @@ t.test('the command line of the agent', { timeout: 180_000 }, async (t) => {
     const { probes } = await api.call<{ probes: { name: string }[] }>('GET', '/api/v1/probes', 200);
     t.same(
       probes.map(({ name }) => name),
-      ['used'],
+      ['by-itself', 'used'],
       'the revoked probe is listed no more',
     );
   });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import path from 'node:path';
 import { isRunning } from '@parallax/embedded';
@@ -9,6 +9,9 @@ import { processTree } from '../harness/process-tree.ts';
 import { newInstallation, untilReady } from '../harness/product.ts';
 import { fencedBlocks } from '../harness/readme.ts';
 
+const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+  scripts: Record<string, string>;
+};
 const shellBlocks = fencedBlocks(readFileSync(path.join(root, 'README.md'), 'utf8'))
   .filter(({ language }) => language === 'sh')
   .map(({ content }) => content);
@@ -78,12 +81,19 @@ t.test('what README.md tells people to type works', { timeout: 180_000 }, async 
       /^curl /,
       /^npm run --silent control-plane -- join-token create /,
       /^npm run --silent probe-agent -- register /,
+      // executable.test.ts
+      /^npm run build:agent\n$/,
+      // compose.test.ts runs what these start
+      /^docker compose up --build --detach\ndocker compose logs control-plane \| grep set-up\n$/,
+      /^npm run --silent control-plane -- backup /,
+      /^mkdir -m 711 restored /,
     ];
     t.same(
       shellBlocks.filter((block) => !known.some((form) => form.test(block))),
       [],
     );
     t.equal(shellBlocks.length, known.length);
+    t.equal(manifest.scripts['build:agent'], 'node scripts/run.mjs scripts/build-agent.mjs');
     t.end();
   });
 
@@ -102,6 +112,19 @@ t.test('what README.md tells people to type works', { timeout: 180_000 }, async 
       protocol: 'https',
       is_active: true,
     });
+  });
+
+  await t.test('a backup of what runs, and its restore into a new data folder', async (t) => {
+    const file = path.join(dataDir, 'parallax.backup');
+    const restored = path.join(dataDir, 'restored');
+    const here = (block: string) =>
+      block
+        .replaceAll('parallax.backup', file)
+        .replaceAll(' data/', ` ${dataDir}/`)
+        .replaceAll(/\brestored\b/g, restored);
+    t.match(await shell(here(blockWith('backup --verify'))), /key-encryption key is not in the backup/);
+    await shell(here(blockWith('mkdir -m 711')));
+    t.ok(existsSync(path.join(restored, 'postgres')));
   });
 
   await t.test('a probe elsewhere, by the command that is printed', async (t) => {

@@ -9,12 +9,15 @@ export type ApiClient = {
     headers?: Record<string, string>,
   ) => Promise<Answer>;
   readonly withToken: (token: string) => ApiClient;
+  /** The same account at another place. */
+  readonly at: (baseUrl: string) => ApiClient;
 };
 
 export function apiClient(baseUrl: string, token?: string): ApiClient {
   return {
     baseUrl,
     withToken: (next) => apiClient(baseUrl, next),
+    at: (next) => apiClient(next, token),
     call: async <Answer>(
       method: string,
       path: string,

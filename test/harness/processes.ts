@@ -8,6 +8,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 export const root = path.resolve(import.meta.dirname, '../..');
 
+/** Where `npm start` keeps compiled code too: a start that finds it there takes half the time. */
+export const compileCache = path.join(root, 'node_modules', '.cache', 'parallax');
+
 /** A process that a test started; ended only by the pid recorded here. */
 export type Started = {
   readonly pid: number;
@@ -23,7 +26,7 @@ export type Started = {
 
 /** Starts one of the project's programs under the Node that runs this test. Output is kept (last 1 MiB) and, with a file, appended to it. */
 export function startNode(args: readonly string[], env: Readonly<Record<string, string>>, logFile?: string): Started {
-  return startCommand(process.execPath, args, env, logFile);
+  return startCommand(process.execPath, args, { NODE_COMPILE_CACHE: compileCache, ...env }, logFile);
 }
 
 /** Starts any program in the folder of the project, with the given variables beside PATH and HOME and no others. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { signedIn } from './api-client.ts';
 import type { ApiClient } from './api-client.ts';
-import { eventually, freePorts, runNode, startNode } from './processes.ts';
+import { compileCache, eventually, freePorts, runToEnd, startCommand, startNode } from './processes.ts';
 import type { Started } from './processes.ts';
 
 /** The whole product as `npm start` runs it, in a data folder of its own, with probes that the test adds. */
@@ -92,6 +92,20 @@ export type Agent = {
   readonly start: () => Started;
 };
 
+/** How an agent's program is called: the command, and the arguments before its own. */
+export type AgentCommand = {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Variables beside those of the agent; an empty PATH hides every other program from it. */
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
+const agentFromSources: AgentCommand = {
+  command: process.execPath,
+  args: ['probe-agent/src/main.ts'],
+  environment: { NODE_COMPILE_CACHE: compileCache },
+};
+
 /** Makes a join token through the API and registers an agent with it, as the printed command does. */
 export async function enrolAgent(
   product: Product,
@@ -101,6 +115,7 @@ export async function enrolAgent(
     readonly region: string;
     readonly sourceAddress?: string;
     readonly environment?: Record<string, string>;
+    readonly command?: AgentCommand;
   },
 ): Promise<Agent> {
   const { token } = await api.call<{ token: string }>('POST', '/api/v1/probes/join-tokens', 201, {
@@ -113,10 +128,16 @@ export async function enrolAgent(
     PARALLAX_PROBE_STATE_DIR: stateDir,
     ...(options.sourceAddress === undefined ? {} : { PARALLAX_PROBE_SOURCE_ADDRESS: options.sourceAddress }),
     ...options.environment,
+    ...options.command?.environment,
   };
-  await runNode(
-    ['probe-agent/src/main.ts', 'register', '--control-plane', product.enrolmentAddress, '--join-token', token],
-    environment,
+  const { command, args } = options.command ?? agentFromSources;
+  await runToEnd(
+    startCommand(
+      command,
+      [...args, 'register', '--control-plane', product.enrolmentAddress, '--join-token', token],
+      environment,
+    ),
+    'the registration of the agent',
   );
   const { probes } = await api.call<{ probes: { id: number; name: string }[] }>(
     'GET',
@@ -130,10 +151,6 @@ export async function enrolAgent(
     probeId,
     stateDir,
     start: () =>
-      startNode(
-        ['probe-agent/src/main.ts', 'run'],
-        environment,
-        path.join(product.dataDir, `agent-${options.name}.log`),
-      ),
+      startCommand(command, [...args, 'run'], environment, path.join(product.dataDir, `agent-${options.name}.log`)),
   };
 }

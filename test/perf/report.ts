@@ -6,6 +6,10 @@ export type Bench = {
   readonly summary: string;
   readonly run: (
     say: (line: string) => void,
+    options?: {
+      /** Only as long as it takes to see that the bench works. */
+      readonly brief: boolean;
+    },
   ) => Promise<{ readonly figures: Figures; readonly table: readonly (readonly [string, string])[] }>;
 };
 

@@ -102,8 +102,9 @@ export function testContext(database: Database, more: Partial<Context>): Context
     needsSetupToken: false,
     addresses: { session: '127.0.0.1:1', enrolment: '127.0.0.1:1', broker: '127.0.0.1:1' },
     listen: { grpcHost: '127.0.0.1', grpcPort: 0, enrolmentPort: 0 },
-    deniedListeners: [],
+    deniedListeners: () => [],
     allowedPrivateTargets: [],
+    canaries: [],
     version: '0.0.0',
     ...more,
   };

@@ -1,5 +1,19 @@
+export { makeDatabaseSecrets } from './database-secrets.ts';
+export {
+  BackupError,
+  createBackup,
+  openBackup,
+  restoreBackup,
+  verifyBackup,
+  writeBackupFile,
+  type BackupSummary,
+  type RestoreSummary,
+} from './backup/index.ts';
 export { InstallationError } from './errors.ts';
-export { keyFileName } from './key-encryption-key.ts';
+export { externalBroker, type ExternalBroker } from './external-broker.ts';
+export { provideJoinTokens, type TokenFileOutcome, type WantedProbe } from './join-token-files.ts';
+export { findKey, keyFileName, requireKey } from './key-encryption-key.ts';
 export { loadAuthority, loadNatsAuthority, revokedProbeKeys } from './keys.ts';
+export { writeNatsFiles } from './nats-files.ts';
 export { openInstallation, type OpenInstallation } from './open.ts';
 export { prepareInstallation, type PreparedInstallation, type PrepareOptions } from './prepare.ts';

@@ -3,8 +3,10 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { randomBytes, X509Certificate } from 'node:crypto';
+import pg from 'pg';
 import t from 'tap';
 import { z } from 'zod';
+import { migrate } from '../platform/database/migrate.ts';
 import { testDatabase } from '../platform/database/testing.ts';
 import { sql } from '../platform/database/pools.ts';
 import { keyFileName, openInstallation, prepareInstallation } from './index.ts';
@@ -85,4 +87,40 @@ t.test(
 t.test('a database that was not prepared is not opened', async (t) => {
   const { options, database } = await fresh(t);
   await t.rejects(openInstallation({ dataDir: options.dataDir, pool: database.worker, nowMs }), /not set up yet/);
+});
+
+t.test('a newer, an older and a changed schema are refused by whoever starts, and nothing is changed', async (t) => {
+  const { options, database } = await fresh(t);
+  await prepareInstallation(options);
+  const open = () => openInstallation({ dataDir: options.dataDir, pool: database.worker, nowMs });
+  await open();
+  const noted = () =>
+    database.worker.any(sql.type(z.object({ number: z.number(), checksum: z.string() }))`
+    select number, checksum from schema_migrations order by number`);
+  const whole = await noted();
+  const next = whole.length + 1;
+  const owner = new pg.Client({ connectionString: options.databaseUrls.owner });
+  await owner.connect();
+  t.teardown(() => owner.end());
+
+  await owner.query("insert into schema_migrations (number, name, checksum) values ($1, $2, 'x')", [
+    next,
+    `${next}_future.sql`,
+  ]);
+  const newer = new RegExp(
+    `has schema ${next} \\(up to ${next}_future\\.sql\\) and this program knows ${whole.length}: start the newer version`,
+  );
+  await t.rejects(open(), newer);
+  await t.rejects(prepareInstallation(options), newer);
+  await t.rejects(migrate(options.databaseUrls.owner), newer);
+  t.equal((await noted()).length, next);
+
+  await owner.query('delete from schema_migrations where number = $1', [next]);
+  await owner.query("update schema_migrations set checksum = 'other' where number = 2");
+  await t.rejects(open(), /0002_installation\.sql was changed after it ran/);
+  await t.rejects(prepareInstallation(options), /0002_installation\.sql was changed after it ran/);
+
+  await owner.query('delete from schema_migrations where number > 5');
+  await owner.query('update schema_migrations set checksum = $1 where number = 2', [whole[1]?.checksum]);
+  await t.rejects(open(), new RegExp(`has schema 5 and this program needs ${whole.length}: run control-plane prepare`));
 });

@@ -10,6 +10,7 @@ import { installationRow, requireSameKey, requireSameShards, sealKeyCheck } from
 import type { InstallationRow } from './fixed.ts';
 import { findKey, makeKeyFile, requireKey } from './key-encryption-key.ts';
 import { loadAuthority, loadNatsAuthority, revokedProbeKeys } from './keys.ts';
+import { giveLoginsPasswords } from './login-passwords.ts';
 
 export type PrepareOptions = {
   readonly dataDir: string;
@@ -65,6 +66,7 @@ export async function prepareInstallation(options: PrepareOptions): Promise<Prep
     requireSameShards(existing, options.shards);
   }
   const migrated = await migrate(options.databaseUrls.owner);
+  await giveLoginsPasswords(options.databaseUrls);
   const database = await openDatabase(options.databaseUrls, { api: 1, worker: 2 });
   try {
     await fixInstallation(database.worker, sealer, options.shards);

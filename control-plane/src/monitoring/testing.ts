@@ -13,7 +13,7 @@ import { workspacesCapability } from '../identity/workspaces/index.ts';
 import type { Bus } from '../platform/bus/bus.ts';
 import { sql } from '../platform/database/pools.ts';
 import type { Database } from '../platform/database/pools.ts';
-import { centralFlag } from './check-results/index.ts';
+import { centralFlag, fallbackFlag } from './check-results/index.ts';
 import { createMonitorsCapability } from './monitors/index.ts';
 import type { MonitorsOptions } from './monitors/index.ts';
 
@@ -125,6 +125,8 @@ export type TestResult = {
   readonly outcome?: Outcome;
   readonly kind?: CheckKind;
   readonly central?: boolean;
+  /** Beside probes; central too. */
+  readonly fallback?: boolean;
   readonly totalUs?: number;
   readonly code?: ErrorCode;
 };
@@ -140,7 +142,8 @@ export async function addResults(database: Database, results: readonly TestResul
     result.monitorId,
     result.probeId,
     packFlags(result.kind ?? 'scheduled', result.outcome ?? 'ok', undefined) |
-      (result.central === true ? centralFlag : 0),
+      (result.central === true || result.fallback === true ? centralFlag : 0) |
+      (result.fallback === true ? fallbackFlag : 0),
     result.totalUs ?? 20_000,
     result.code === undefined ? 0 : errorCodes[result.code],
   ]);

@@ -1,3 +1,4 @@
+export { endLeftovers } from './leftovers.ts';
 export { runUp } from './run-up.ts';
 export type { UpOptions, UpResult } from './up.ts';
 export { readRunning, type RunningInstallation } from './running-file.ts';

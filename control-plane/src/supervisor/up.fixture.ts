@@ -8,7 +8,8 @@ import { runUp } from './index.ts';
 
 const serve = `
   const server = require('node:http').createServer((request, response) => response.end('well'));
-  server.listen(Number(process.env.PARALLAX_HTTP_PORT), '127.0.0.1');
+  const hasApi = (process.env.PARALLAX_ROLES ?? 'api').includes('api');
+  server.listen(Number(hasApi ? process.env.PARALLAX_HTTP_PORT : process.env.PARALLAX_METRICS_PORT), '127.0.0.1');
   process.on('SIGTERM', () => process.exit(0));`;
 const agent = `
   const state = process.env.PARALLAX_PROBE_STATE_DIR;

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import { identityOf, isRunning, type ProcessIdentity } from '@parallax/embedded';
-import { leakGuard, tcpTarget, type TestContext } from '@parallax/testkit';
+import { freePort, leakGuard, tcpTarget, type TestContext } from '@parallax/testkit';
 import t from 'tap';
 import { recordsFolder } from './leftovers.ts';
 import { readRunning } from './running-file.ts';
@@ -93,6 +93,17 @@ t.test('everything comes up, and is stopped in order by one signal of several', 
   t.equal(readRunning(dataDir), undefined);
 });
 
+t.test('without the API a start is ready when the listener of the metrics says so', async (t) => {
+  const started = start(t, checkoutOf(t), {
+    PARALLAX_ROLES: 'dispatch,ingest,worker',
+    PARALLAX_METRICS_PORT: String(await freePort()),
+    PARALLAX_LOCAL_PROBES: '0',
+  });
+  await started.url;
+  started.process.kill('SIGTERM');
+  t.equal(await started.ended, 0);
+});
+
 t.test('a second start on the same data folder is refused with the folder and the holder', async (t) => {
   const checkout = checkoutOf(t);
   const first = start(t, checkout, { PARALLAX_LOCAL_PROBES: '0' });
@@ -152,6 +163,9 @@ t.test('what is wrong is said before anything is started: settings, a named port
   const wrong = start(t, checkout, { PARALLAX_HTPP_PORT: '1' });
   t.equal(await wrong.ended, 1);
   t.match(wrong.errors(), 'PARALLAX_HTPP_PORT is not known: did you mean PARALLAX_HTTP_PORT?');
+  const blind = start(t, checkout, { PARALLAX_ROLES: 'worker' });
+  t.equal(await blind.ended, 1);
+  t.match(blind.errors(), 'PARALLAX_ROLES is without api, so PARALLAX_METRICS_PORT must be set');
   const target = await tcpTarget(t);
   const taken = start(t, checkout, { PARALLAX_HTTP_PORT: String(target.port) });
   t.equal(await taken.ended, 1);

@@ -13,7 +13,13 @@ import {
   type ProcessSpec,
   type SignalStep,
 } from '@parallax/embedded';
-import { controlPlaneSettings, explicitSettings, readSettings, type ControlPlaneSettings } from '@parallax/settings';
+import {
+  controlPlaneSettings,
+  explicitSettings,
+  readSettings,
+  SettingsError,
+  type ControlPlaneSettings,
+} from '@parallax/settings';
 import type { Logger, Shutdown } from '@parallax/telemetry';
 import { startChild, type Child, type ChildPlan } from './child.ts';
 import {
@@ -63,6 +69,11 @@ const stopWithinMs = { agent: 2_000, serve: 3_500, nats: 1_500, postgres: 2_000 
 export async function up(options: UpOptions): Promise<UpResult> {
   const { env, parts, print, log, shutdown } = options;
   const given = readSettings(controlPlaneSettings, env);
+  if (!given.roles.includes('api') && given.metricsPort === undefined) {
+    throw new SettingsError([
+      'PARALLAX_ROLES is without api, so PARALLAX_METRICS_PORT must be set: there it is asked whether the control plane is ready',
+    ]);
+  }
   const { folder: dataDir, isRelocated } = chooseDataFolder({ named: given.dataDir, checkout: options.checkout });
   openDataFolder(dataDir, given.databaseUrl === undefined ? databaseAccount() : undefined);
   print(
@@ -207,8 +218,7 @@ function natsBinary(env: UpOptions['env'], dataDir: string): string {
 
 function serveSpec(options: UpOptions, { settings, databaseUrls }: InstallationInput, isFirst: boolean): ProcessSpec {
   const { parts, checkout, env } = options;
-  const host = dialled(settings.httpHost);
-  const readiness = `http://${host.includes(':') ? `[${host}]` : host}:${settings.httpPort}${parts.readinessPath}`;
+  const readiness = readinessUrl(settings, parts.readinessPath);
   return {
     name: 'control plane',
     ...parts.serve,
@@ -219,6 +229,14 @@ function serveSpec(options: UpOptions, { settings, databaseUrls }: InstallationI
     stopSteps: appStopSteps,
     onLine: (line) => options.onChildLine('control plane', line),
   };
+}
+
+/** Without the API it is asked where the metrics are. */
+function readinessUrl(settings: ControlPlaneSettings, pathname: string): string {
+  const isAtApi = settings.roles.includes('api') || settings.metricsPort === undefined;
+  const host = dialled(isAtApi ? settings.httpHost : settings.metricsHost);
+  const port = isAtApi ? settings.httpPort : settings.metricsPort;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}${pathname}`;
 }
 
 async function answers(url: string, mustBeWell: boolean): Promise<boolean> {

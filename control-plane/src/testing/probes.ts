@@ -51,8 +51,9 @@ export function testContext(database: Database, bus: Bus, more: Partial<Context>
     needsSetupToken: false,
     addresses: { session: '127.0.0.1:9443', enrolment: '127.0.0.1:9444', broker: '127.0.0.1:4222' },
     listen: { grpcHost: '127.0.0.1', grpcPort: 0, enrolmentPort: 0 },
-    deniedListeners: [{ address: '127.0.0.1', port: 5432 }],
+    deniedListeners: () => [{ address: '127.0.0.1', port: 5432 }],
     allowedPrivateTargets: [],
+    canaries: [],
     version: 'test',
     ...more,
   };

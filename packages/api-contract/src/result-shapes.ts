@@ -61,7 +61,11 @@ export const checkResultSchema = z
 export type CheckResult = z.output<typeof checkResultSchema>;
 
 /** Why a range has the status that it has. */
-export const rangeEvidenceSchema = z.record(z.string(), z.unknown()).meta({ id: 'RangeEvidence' });
+export const rangeEvidenceSchema = z.record(z.string(), z.unknown()).meta({
+  id: 'RangeEvidence',
+  description:
+    'Rule, quorum, votes and who was missing. `voters` and `missing` name probes by their identifiers; 0 is the control plane itself, in the region `central`.',
+});
 
 export const statusRangeSchema = z
   .object({

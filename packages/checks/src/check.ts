@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { CheckOutcome } from './outcome.ts';
 import type { AddressPolicy } from './net/address-policy.ts';
 import type { Resolver } from './net/resolve.ts';
+import type { StopSignal } from './stop.ts';
 
 /** What a check is pointed at. `url` is what the customer wrote; each check type parses and validates its own form of it. */
 export type Target = { readonly url: string };
@@ -9,7 +10,7 @@ export type Target = { readonly url: string };
 /** Collaborators of a run: time, cancellation, the network's rules. A check opens no connection except through them. */
 export type CheckContext = {
   /** Aborted at the deadline or when the run is no longer wanted. A check that sees it leaves no socket, file or process. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** Milliseconds that the whole check may take. */
   readonly timeoutMs: number;
   /** Monotonic time in milliseconds with fractions. */

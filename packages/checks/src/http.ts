@@ -1,12 +1,12 @@
 import type { CheckContext, CheckType, Target } from './check.ts';
-import { Exchange } from './http/exchange.ts';
+import { Exchange, type Exchanged } from './http/exchange.ts';
 import { headerOf } from './http/body.ts';
 import { isRedirect, maxRedirects, nextHop, type Hop, writeRequest, type WireRequest } from './http/request.ts';
 import { defaultLimits, ResponseParser } from './http/response-parser.ts';
 import { createRedactor } from './http/secrets.ts';
 import { httpSettings, type HttpSettings, statusExpected } from './http/settings.ts';
 import { evidenceBytes, judgeResponse, outcomeOf, type Progress } from './http/verdict.ts';
-import { dial, locate } from './net/dial.ts';
+import { locate, locateAddress } from './net/dial.ts';
 import { type Failure, failed } from './net/failure.ts';
 import { parseHost } from './net/host.ts';
 import { openTls } from './net/tls.ts';
@@ -125,7 +125,9 @@ async function visit(
   const host = bareHost(url);
   progress.head = undefined;
   progress.parser = undefined;
-  const located = await locate(host, Number(url.port || (secure ? 443 : 80)), context, { family: settings.ip_version });
+  const port = Number(url.port || (secure ? 443 : 80));
+  const family = { family: settings.ip_version };
+  const located = locateAddress(host, port, context, family) ?? (await locate(host, port, context, family));
   progress.endpoint = located.endpoint;
   add(progress, 'dns', located.dnsUs);
   if (!located.ok) return located.failure;
@@ -138,30 +140,21 @@ async function visit(
     else if (!statusExpected(head.status, settings.expected_status)) parser.keepBytes = evidenceBytes;
   });
   const exchange = new Exchange(parser, context);
-  const opened = secure
-    ? await openTls(
-        located.endpoint,
-        {
-          host,
-          verify: settings.verify_tls,
-          context: { caCertificates: settings.ca_certificates },
-          alpn,
-          onread: exchange.onread,
-        },
-        context,
-      )
-    : await dial(located.endpoint, context, exchange.onread);
-  add(progress, 'connect', opened.connectUs);
-  if ('tlsUs' in opened) {
+  let exchanging: Promise<Exchanged>;
+  if (secure) {
+    const options = { host, verify: settings.verify_tls, alpn, onread: exchange.onread };
+    const trusted = { caCertificates: settings.ca_certificates };
+    const opened = await openTls(located.endpoint, { ...options, context: trusted }, context);
+    add(progress, 'connect', opened.connectUs);
     add(progress, 'tls', opened.tlsUs);
     progress.peer = opened.peer;
     if (opened.peer !== undefined)
       progress.soonestEnd = Math.min(progress.soonestEnd ?? Infinity, opened.peer.notAfter);
-  }
-  if (!opened.ok) return opened.failure;
-
-  const exchanged = await exchange.run(opened.socket, request);
-  opened.socket.destroy();
+    if (!opened.ok) return opened.failure;
+    exchanging = exchange.over(opened.socket, request);
+  } else exchanging = exchange.open(located.endpoint, request);
+  const exchanged = await exchanging;
+  add(progress, 'connect', exchanged.connectUs);
   progress.head = parser.head;
   progress.parser = parser;
   add(progress, 'first_byte', exchanged.firstByteUs);

@@ -107,7 +107,7 @@ void t.test('the code of a timeout names the phase', async (t) => {
   t.match(await dialed, { ok: false, failure: { outcome: 'timeout', code: 'connect_timeout' } });
 });
 
-function untilAborted(signal: AbortSignal): ReturnType<Resolver['resolve']> {
+function untilAborted(signal: CheckContext['signal']): ReturnType<Resolver['resolve']> {
   return new Promise((resolve) => {
     const failure = { outcome: 'timeout', source: 'resolver', code: 'dns_timeout', message: 'No answer.' } as const;
     signal.addEventListener('abort', () => resolve({ ok: false, durationUs: 1, failure }));

@@ -2,12 +2,10 @@ import type { CheckContext, Target } from './check.ts';
 import { failed, probeFault, type Failure } from './net/failure.ts';
 import type { CheckOutcome } from './outcome.ts';
 import { type AnyCheckType, checkTypeOf, isProtocol } from './registry.ts';
+import { follow, Stop, type StopSignal, unfollow } from './stop.ts';
 
 /** How long after the deadline a check type may still take to give its verdict; later its own is not waited for. */
 const graceMs = 25;
-
-/** The reason of every abort; a constant, because Node would build an error with a stack for each. */
-const stopped = Symbol('stopped');
 
 /** What was read from a settings object. Settings are plain data that nobody changes, so the object itself is the key. */
 const parsedSettings = new WeakMap<object, ReadSettings>();
@@ -26,7 +24,7 @@ type ReadSettings = {
  * `settings` are as stored on the monitor and are not to be changed afterwards. Unreadable settings or targets and defects of the
  * program are `probe_error`; a run that `context.signal` ended is `skipped` with the code `cancelled`.
  */
-export async function runCheck(
+export function runCheck(
   protocol: string,
   target: Target,
   settings: unknown,
@@ -42,41 +40,42 @@ export async function runCheck(
     message: failure.message,
   });
   if (!isProtocol(protocol))
-    return conclude(probeFault('probe_capability', `This probe does not know the protocol "${protocol}".`));
+    return Promise.resolve(
+      conclude(probeFault('probe_capability', `This probe does not know the protocol "${protocol}".`)),
+    );
   const checkType = checkTypeOf(protocol);
   const parsed = readSettings(checkType, settings);
-  if (parsed.problem !== undefined) return conclude(probeFault('probe_internal', parsed.problem));
+  if (parsed.problem !== undefined) return Promise.resolve(conclude(probeFault('probe_internal', parsed.problem)));
   const wrong = parsed.validTarget === target.url ? undefined : checkType.validateTarget(target, parsed.settings);
-  if (wrong !== undefined) return conclude(failed('target_invalid', wrong));
+  if (wrong !== undefined) return Promise.resolve(conclude(failed('target_invalid', wrong)));
   parsed.validTarget = target.url;
-  if (context.signal.aborted) return cancelled(conclude);
+  if (context.signal.aborted) return Promise.resolve(cancelled(conclude));
 
-  const controller = new AbortController();
-  let grace: NodeJS.Timeout | undefined;
-  let giveUp: (outcome: CheckOutcome) => void;
-  const stuck = new Promise<CheckOutcome>((resolve) => {
-    giveUp = resolve;
+  const stop = new Stop();
+  return new Promise((resolve) => {
+    let grace: NodeJS.Timeout | undefined;
+    const end = () => {
+      stop.abort();
+      grace ??= setTimeout(() => settle(conclude(stillRunning(protocol))), graceMs);
+    };
+    const settle = (outcome: CheckOutcome) => {
+      clearTimeout(timer);
+      clearTimeout(grace);
+      unfollow(context.signal, end);
+      resolve(context.signal.aborted ? cancelled(conclude) : outcome);
+    };
+    const timer = setTimeout(end, context.timeoutMs);
+    follow(context.signal, end);
+    const fail = (error: unknown) => {
+      stop.abort();
+      settle(conclude(defect(protocol, error)));
+    };
+    try {
+      checkType.run(target, parsed.settings, withSignal(context, stop)).then(settle, fail);
+    } catch (error) {
+      fail(error);
+    }
   });
-  const stop = () => {
-    controller.abort(stopped);
-    grace ??= setTimeout(() => giveUp(conclude(stillRunning(protocol))), graceMs);
-  };
-  const timer = setTimeout(stop, context.timeoutMs);
-  context.signal.addEventListener('abort', stop);
-  try {
-    const outcome = await Promise.race([
-      checkType.run(target, parsed.settings, withSignal(context, controller.signal)),
-      stuck,
-    ]);
-    return context.signal.aborted ? cancelled(conclude) : outcome;
-  } catch (error) {
-    controller.abort(stopped);
-    return conclude(defect(protocol, error));
-  } finally {
-    clearTimeout(timer);
-    clearTimeout(grace);
-    context.signal.removeEventListener('abort', stop);
-  }
 }
 
 function readSettings(checkType: AnyCheckType, settings: unknown): ReadSettings {
@@ -92,7 +91,7 @@ function readSettings(checkType: AnyCheckType, settings: unknown): ReadSettings 
 }
 
 /** Written out, since every check makes one and a spread of an object of unknown shape is slow. */
-function withSignal(context: CheckContext, signal: AbortSignal): CheckContext {
+function withSignal(context: CheckContext, signal: StopSignal): CheckContext {
   const { timeoutMs, clock, addresses, resolver, sourceAddress, userAgent, trace } = context;
   const wallClock = context.wallClock ?? Date.now;
   return { signal, timeoutMs, clock, wallClock, addresses, resolver, sourceAddress, trace, userAgent };

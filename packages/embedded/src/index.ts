@@ -22,5 +22,12 @@ export {
 } from './run-process.ts';
 export { postgresOwner, preparePostgres, startPostgres, type PostgresOptions, type PostgresUrl } from './postgres.ts';
 export { openDataFolder, privateFolder } from './private-folder.ts';
-export { prepareNats, startNats, type NatsOperator, type NatsOptions, type NatsTls } from './nats.ts';
+export {
+  natsConfiguration,
+  prepareNats,
+  startNats,
+  type NatsOperator,
+  type NatsOptions,
+  type NatsTls,
+} from './nats.ts';
 export { endLeftoverPostgres } from './postgres-leftover.ts';

@@ -26,6 +26,8 @@ export type NatsOptions = {
   /** Absent only in tests: everybody may do everything. */
   readonly operator?: NatsOperator;
   readonly tls?: NatsTls;
+  /** Address and port of its own health and metrics; absent: none. Whoever reaches it sees who is connected. */
+  readonly monitor?: { readonly host: string; readonly port: number };
   readonly maxFileBytes?: number;
   readonly maxMemoryBytes?: number;
   /** Largest message, in bytes. */
@@ -52,7 +54,7 @@ export async function prepareNats(
   const config = path.join(folder, 'nats-server.conf');
   if (options.tls !== undefined) writeTls(folder, options.tls);
   if (options.operator !== undefined) emptyAccounts(folder);
-  replaceFile(config, configuration(folder, options));
+  replaceFile(config, natsConfiguration(folder, options));
   const spec: ProcessSpec = {
     name: 'nats-server',
     command: options.binary,
@@ -86,13 +88,21 @@ export async function startNats(options: NatsOptions): Promise<{
   };
 }
 
-function configuration(folder: string, options: NatsOptions): string {
+/**
+ * The text of a configuration file. The server keeps its store in `jetstream/`, and the JWT of accounts in `accounts/`, of the
+ * folder, and finds `certificate.pem` and `key.pem` there when `tls` is given.
+ * @throws for what could add a line to it
+ */
+export function natsConfiguration(folder: string, options: Omit<NatsOptions, 'binary' | 'dataDir' | 'log'>): string {
   const lines = [
     `listen: ${quoted(`${shownHost(options.host)}:${options.port}`)}`,
     'server_name: "parallax"',
     `max_payload: ${options.maxPayloadBytes ?? 1_048_576}`,
     'write_deadline: "10s"',
     'logtime: false',
+    ...(options.monitor === undefined
+      ? []
+      : [`http: ${quoted(`${shownHost(options.monitor.host)}:${options.monitor.port}`)}`]),
     'jetstream {',
     `  store_dir: ${quoted(path.join(folder, 'jetstream'))}`,
     `  max_file_store: ${options.maxFileBytes ?? 4 * 1024 ** 3}`,

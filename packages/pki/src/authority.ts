@@ -8,11 +8,14 @@ import { ecdsaP256, toArrayBuffer, x509 } from './x509.ts';
 
 const dayMs = 86_400_000;
 const authorityDays = 3_650;
-const serverDays = 365;
+// A probe whose wall clock is years off must still be able to connect, and learns the time from us then. What is signed is not judged by
+// the probe's idea of the date: the server's chain is valid from long ago until years ahead, and made anew at every start.
+const authorityBackdatedDays = 3_650;
+const serverDays = 1_825;
 /** Validity of a probe's certificate. */
 export const probeCertificateDays = 30;
-// Clocks of probes may be behind; a certificate is valid from a day before it was made.
-const backdatedMs = dayMs;
+/** A probe's certificate is valid from so long before it was made, since clocks differ. */
+export const probeCertificateBackdatedMs = dayMs;
 
 /** The DNS name that every server certificate carries: probes check it whatever address they dial. */
 export const controlPlaneServerName = 'parallax-control-plane';
@@ -69,7 +72,7 @@ export async function createAuthority(nowMs: number): Promise<AuthorityMaterial>
     serialNumber: newSerial(),
     // A name of its own: two installations' authorities are told apart in chains and logs.
     name: `CN=Parallax authority ${randomBytes(4).toString('hex')}`,
-    notBefore: new Date(nowMs - backdatedMs),
+    notBefore: new Date(nowMs - authorityBackdatedDays * dayMs),
     notAfter: new Date(nowMs + authorityDays * dayMs),
     signingAlgorithm: ecdsaP256,
     keys,
@@ -97,13 +100,13 @@ export async function openAuthority(material: AuthorityMaterial): Promise<Author
     publicKey: x509.PublicKeyType,
     names: x509.JsonGeneralNames,
     usage: x509.ExtendedKeyUsage,
-    validity: { nowMs: number; days: number },
+    validity: { nowMs: number; days: number; fromMs: number },
   ): Promise<Uint8Array> {
     const issued = await x509.X509CertificateGenerator.create({
       serialNumber: newSerial(),
       subject,
       issuer: certificate.subject,
-      notBefore: new Date(validity.nowMs - backdatedMs),
+      notBefore: new Date(validity.fromMs),
       notAfter: new Date(Math.min(validity.nowMs + validity.days * dayMs, certificate.notAfter.getTime())),
       signingAlgorithm: ecdsaP256,
       publicKey,
@@ -132,7 +135,7 @@ export async function openAuthority(material: AuthorityMaterial): Promise<Author
         serverKeys.publicKey,
         general,
         x509.ExtendedKeyUsage.serverAuth,
-        { nowMs, days: serverDays },
+        { nowMs, days: serverDays, fromMs: certificate.notBefore.getTime() },
       );
       const ownPem = certificatePem(der);
       return {
@@ -149,7 +152,7 @@ export async function openAuthority(material: AuthorityMaterial): Promise<Author
         request.publicKey,
         [{ type: 'url', value: probeUri(probeId) }],
         x509.ExtendedKeyUsage.clientAuth,
-        { nowMs, days },
+        { nowMs, days, fromMs: nowMs - probeCertificateBackdatedMs },
       );
       return { certificateDer, facts: certificateFacts(certificateDer) };
     },

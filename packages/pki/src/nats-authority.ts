@@ -1,4 +1,4 @@
-import { credentialsText, signNatsJwt } from './nats-jwt.ts';
+import { credentialsText, readNatsClaims, signNatsJwt } from './nats-jwt.ts';
 import { createNkey, nkeyFromSeed, nkeyPublic, readNkeySeed } from './nkeys.ts';
 import type { Nkey, NkeyKind } from './nkeys.ts';
 import { PkiError } from './errors.ts';
@@ -41,7 +41,11 @@ export type NatsAuthority = {
   readonly systemCredentials: (nowMs: number) => string;
 };
 
+/** What one account can do by a signing key alone: mint users. All that there is when somebody else runs the operator. */
+export type NatsAccountAccess = Pick<NatsAuthority, 'account' | 'mintProbeJwt' | 'controlPlaneCredentials'>;
+
 const anyNumber = -1;
+const unrestricted = { pub: {}, sub: {}, subs: anyNumber, data: anyNumber, payload: anyNumber };
 const connectionLimits = {
   conn: anyNumber,
   leaf: 0,
@@ -79,29 +83,10 @@ export function openNatsAuthority(seeds: NatsSeeds): NatsAuthority {
   const system = keyOf('account', seeds.system);
   const account = keyOf('account', seeds.account);
   const accountSigning = keyOf('account', seeds.accountSigning);
-  const unrestricted = { pub: {}, sub: {}, subs: anyNumber, data: anyNumber, payload: anyNumber };
-
-  function user(issuer: Nkey, issuerAccount: string | undefined, name: string, nowMs: number): string {
-    const key = createNkey('user');
-    const jwt = signNatsJwt(
-      issuer,
-      {
-        sub: key.publicText,
-        name,
-        nats: {
-          type: 'user',
-          ...unrestricted,
-          ...(issuerAccount === undefined ? {} : { issuer_account: issuerAccount }),
-        },
-      },
-      nowMs,
-    );
-    return credentialsText(jwt, key.seedText);
-  }
 
   return {
+    ...openNatsAccount(account.publicText, seeds.accountSigning),
     systemAccount: system.publicText,
-    account: account.publicText,
     operatorJwt: (nowMs) =>
       signNatsJwt(
         operator,
@@ -129,16 +114,29 @@ export function openNatsAuthority(seeds: NatsSeeds): NatsAuthority {
         },
         nowMs,
       ),
+    systemCredentials: (nowMs) => user(system, undefined, 'control-plane-system', nowMs),
+  };
+}
+
+/**
+ * @param account public key of the account, "A…"
+ * @param signingSeed seed of one of its signing keys
+ * @throws PkiError when the seed is mistyped or of another kind
+ */
+export function openNatsAccount(account: string, signingSeed: string): NatsAccountAccess {
+  const signing = keyOf('account', signingSeed);
+  return {
+    account,
     mintProbeJwt: ({ probeId, publicKey, shards, nowMs, expiresAtMs }) =>
       signNatsJwt(
-        accountSigning,
+        signing,
         {
           sub: nkeyPublic('user', publicKey),
           name: `probe-${probeId}`,
           exp: Math.floor(expiresAtMs / 1000),
           nats: {
             type: 'user',
-            issuer_account: account.publicText,
+            issuer_account: account,
             pub: { allow: Array.from({ length: shards }, (_, shard) => resultSubject(probeId, shard)) },
             sub: { allow: [`${inboxPrefix(probeId)}.>`] },
             subs: 16,
@@ -148,9 +146,33 @@ export function openNatsAuthority(seeds: NatsSeeds): NatsAuthority {
         },
         nowMs,
       ),
-    controlPlaneCredentials: (nowMs) => user(accountSigning, account.publicText, 'control-plane', nowMs),
-    systemCredentials: (nowMs) => user(system, undefined, 'control-plane-system', nowMs),
+    controlPlaneCredentials: (nowMs) => user(signing, account, 'control-plane', nowMs),
   };
+}
+
+/**
+ * The JWT of an account with these revocations in place of those it has, signed by a signing key of its operator; all else in it
+ * stays as it is.
+ * @throws PkiError when the JWT cannot be read, is not of an account, or the seed is not of an operator
+ */
+export function withRevocations(
+  accountJwt: string,
+  operatorSigningSeed: string,
+  revocations: readonly NatsRevocation[],
+  nowMs: number,
+): string {
+  const signing = keyOf('operator', operatorSigningSeed);
+  const { sub, name, exp, nats } = readNatsClaims(accountJwt);
+  if (nats.type !== 'account') throw new PkiError(`expected the JWT of an account, got one of an ${nats.type}`);
+  const claims = { sub, name, ...(exp === undefined ? {} : { exp }) };
+  return signNatsJwt(signing, { ...claims, nats: { ...nats, revocations: revocationTable(revocations) } }, nowMs);
+}
+
+function user(issuer: Nkey, issuerAccount: string | undefined, name: string, nowMs: number): string {
+  const key = createNkey('user');
+  const issuedFor = issuerAccount === undefined ? {} : { issuer_account: issuerAccount };
+  const nats = { type: 'user', ...unrestricted, ...issuedFor } as const;
+  return credentialsText(signNatsJwt(issuer, { sub: key.publicText, name, nats }, nowMs), key.seedText);
 }
 
 /** The subject that a probe publishes its results of a shard on. */

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import { signEd25519 } from './ed25519.ts';
+import { PkiError } from './errors.ts';
 import { base32 } from './nkeys.ts';
 import type { Nkey } from './nkeys.ts';
 
@@ -31,6 +33,22 @@ export function signNatsJwt(issuer: Nkey, claims: NatsClaims, nowMs: number): st
   const payload = Buffer.from(JSON.stringify({ jti, ...body })).toString('base64url');
   const signed = `${header}.${payload}`;
   return `${signed}.${Buffer.from(signEd25519(issuer.seed, Buffer.from(signed))).toString('base64url')}`;
+}
+
+const claimsSchema = z.object({
+  sub: z.string(),
+  name: z.string().default(''),
+  exp: z.number().optional(),
+  nats: z.looseObject({ type: z.enum(['operator', 'account', 'user']) }),
+});
+
+/** The claims of a NATS JWT, whoever signed it. @throws PkiError for what is none */
+export function readNatsClaims(jwt: string): z.output<typeof claimsSchema> {
+  try {
+    return claimsSchema.parse(JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString('utf8')));
+  } catch (error) {
+    throw new PkiError('not a JWT of NATS', { cause: error });
+  }
 }
 
 /** The text of a `.creds` file: a user's JWT and seed. */

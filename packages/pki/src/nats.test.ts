@@ -9,6 +9,8 @@ import {
   nkeySeed,
   openNatsAuthority,
   readNkeySeed,
+  signNatsJwt,
+  withRevocations,
 } from './index.ts';
 
 t.test('keys read and written here are the ones of the NATS library', async (t) => {
@@ -67,6 +69,28 @@ t.test('the account names every revoked key with a whole second that is not befo
   );
   t.same(claims.nats['revocations'], { [nkeyPublic('user', publicKey)]: 1_700_000_001 });
 });
+
+t.test(
+  'revocations are put into the JWT of an account that somebody else wrote; everything else of it stays',
+  async (t) => {
+    const [operator, signing, account] = [createNkey('operator'), createNkey('operator'), createNkey('account')];
+    const given = { type: 'account', limits: { conn: 77 }, revocations: { '*': 1 } } as const;
+    const jwt = signNatsJwt(
+      operator,
+      { sub: account.publicText, name: 'GIVEN', exp: 2_000_000_000, nats: given },
+      1_000,
+    );
+    const { publicKey } = createEd25519Pair();
+    const changed = withRevocations(jwt, signing.seedText, [{ publicKey, revokedAtMs: 5_000 }], 9_000);
+    const claims = decode<Record<string, unknown>>(changed);
+    t.match(claims, { sub: account.publicText, name: 'GIVEN', exp: 2_000_000_000, iat: 9, iss: signing.publicText });
+    t.same(claims.nats, { ...given, revocations: { [nkeyPublic('user', publicKey)]: 5 }, version: 2 });
+    const ofUser = signNatsJwt(account, { sub: 'U', name: 'x', nats: { type: 'user' } }, 1_000);
+    t.throws(() => withRevocations(ofUser, signing.seedText, [], 1), /JWT of an account/);
+    t.throws(() => withRevocations('a.b.c', signing.seedText, [], 1), /not a JWT/);
+    t.throws(() => withRevocations(jwt, account.seedText, [], 1), /seed of an operator/);
+  },
+);
 
 t.test('minting by hand is many times cheaper than the library', async (t) => {
   const seeds = createNatsSeeds();

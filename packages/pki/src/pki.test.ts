@@ -50,6 +50,25 @@ t.test('a server certificate answers to its names and leads to the authority of 
   socket.destroy();
 });
 
+t.test('a probe whose wall clock is two years off can still check who it talks to, and learn the time', async (t) => {
+  for (const offMs of [2 * 365 * dayMs, -2 * 365 * dayMs]) {
+    // This machine's clock is the one that is wrong: the installation was made at the true time.
+    const trueMs = Date.now() + offMs;
+    const elsewhere = await openAuthority(await createAuthority(trueMs));
+    const server = await elsewhere.issueServerCertificate([], trueMs);
+    const listener = tls.createServer({ key: server.keyPem, cert: server.chainPem });
+    t.teardown(() => listener.close());
+    listener.listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const { port } = listener.address() as AddressInfo;
+    const servername = 'parallax-control-plane';
+    const socket = tls.connect({ port, host: '127.0.0.1', servername, ca: elsewhere.certificatePem });
+    await once(socket, 'secureConnect');
+    t.ok(socket.authorized);
+    socket.destroy();
+  }
+});
+
 t.test(
   "a probe's certificate carries its identity, the requested key and 30 days, and nothing of the request's names",
   async (t) => {

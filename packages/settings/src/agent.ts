@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { logLevels } from './control-plane.ts';
 import { defineSettings, type SettingsOf } from './define.ts';
-import { hostAndPort, integer, networks, port, text } from './values.ts';
+import { hostAndPort, hostsAndPorts, integer, networks, port, text } from './values.ts';
 
 const address = z.string().refine((value) => ipaddr.isValid(value), { error: 'expected an IPv4 or IPv6 address' });
 
@@ -46,6 +46,12 @@ export const agentSettings = defineSettings(
       schema: networks,
       defaultMeaning: 'none',
       meaning: "CIDRs that checks may reach although they are not public; the product's own listeners stay denied",
+    },
+    CANARIES: {
+      schema: hostsAndPorts,
+      defaultMeaning: 'none',
+      meaning:
+        'comma-separated `host:port` that are dialled by TCP while the session is silent: when they and the default gateway all fail, failures are the probe’s own',
     },
     LOG_LEVEL: {
       schema: z.enum(logLevels),

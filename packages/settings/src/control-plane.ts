@@ -1,6 +1,18 @@
 import { z } from 'zod';
 import { defineSettings, type SettingsOf } from './define.ts';
-import { basePath, host, hostAndPort, integer, key256, listOf, networks, port, text, url } from './values.ts';
+import {
+  basePath,
+  host,
+  hostAndPort,
+  hostsAndPorts,
+  integer,
+  key256,
+  listOf,
+  networks,
+  port,
+  text,
+  url,
+} from './values.ts';
 
 export const controlPlaneRoles = ['api', 'dispatch', 'ingest', 'worker'] as const;
 export type ControlPlaneRole = (typeof controlPlaneRoles)[number];
@@ -82,20 +94,26 @@ export const controlPlaneSettings = defineSettings(
       defaultMeaning: 'unset: a nats-server started beside it',
       meaning: 'an external nats-server or cluster in operator mode',
     },
-    NATS_OPERATOR_SIGNING_KEY: {
-      schema: text,
-      secret: true,
-      meaning: 'seed of the operator signing key of an external nats-server',
+    NATS_ACCOUNT: {
+      schema: z.string().regex(/^A[A-Z2-7]{55}$/, 'expected the public key of an account, `A…`'),
+      meaning:
+        'public key of the account that Parallax has in an external nats-server whose operator is somebody else; needs `NATS_ACCOUNT_SIGNING_KEY`',
     },
     NATS_ACCOUNT_SIGNING_KEY: {
       schema: text,
       secret: true,
-      meaning: 'seed of the account signing key of an external nats-server',
+      meaning: 'seed of a signing key of that account, which signs the credentials of probes and of the control plane',
+    },
+    NATS_OPERATOR_SIGNING_KEY: {
+      schema: text,
+      secret: true,
+      meaning:
+        'seed of a signing key of its operator; without it a revoked probe keeps its access to the broker for up to a day',
     },
     NATS_SYSTEM_CREDENTIALS: {
       schema: z.string().min(1).max(16_384),
       secret: true,
-      meaning: 'credentials of a user of its system account, which pushes revocations',
+      meaning: 'credentials of a user of its system account, which brings revocations into the account',
     },
     KEY_ENCRYPTION_KEY: {
       schema: key256,
@@ -130,6 +148,12 @@ export const controlPlaneSettings = defineSettings(
       meaning:
         "CIDRs that checks and webhooks may reach although they are not public; the product's own listeners stay denied",
     },
+    CANARIES: {
+      schema: hostsAndPorts,
+      defaultMeaning: 'none',
+      meaning:
+        "comma-separated `host:port` that are dialled by TCP before a failed check of the control plane's own counts: when they and the default gateway all fail, the fault is its own",
+    },
     SMTP_URL: {
       schema: url('smtp', 'smtps'),
       secret: true,
@@ -142,7 +166,17 @@ export const controlPlaneSettings = defineSettings(
       default: 'info',
       meaning: `least severe line that is logged: ${logLevels.join(', ')}`,
     },
-    METRICS_PORT: { schema: port, defaultMeaning: 'off', meaning: 'port of `/metrics` for Prometheus, on loopback' },
+    METRICS_HOST: {
+      schema: host,
+      default: '127.0.0.1',
+      meaning:
+        'address of `/metrics`, `/health/liveness` and `/health/readiness`, which anybody who reaches it may ask',
+    },
+    METRICS_PORT: {
+      schema: port,
+      defaultMeaning: 'off',
+      meaning: 'port of the same; a process without the role `api` says nowhere else whether it is well',
+    },
   },
   { foreignPrefixes: ['PARALLAX_PROBE_'] },
 );

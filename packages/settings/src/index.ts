@@ -1,4 +1,5 @@
 export { defineSettings, type Setting, type SettingsDefinition, type SettingsOf } from './define.ts';
+export { withConfigFile } from './config-file.ts';
 export { explicitSettings, readSettings, SettingsError, type Environment } from './read.ts';
 export { settingsTable } from './table.ts';
 export { decodeKey } from './values.ts';

@@ -40,6 +40,12 @@ export const hostAndPort: z.ZodType<string, string> = z.string().refine(
   { error: 'expected host:port' },
 );
 
+/** Comma-separated `host:port`. */
+export const hostsAndPorts: z.ZodType<readonly string[], string> = z
+  .string()
+  .transform(splitList)
+  .pipe(z.array(hostAndPort).max(16, 'at most 16'));
+
 /** Comma-separated members of a fixed set, without repetition, at least one. */
 export function listOf<const Member extends string>(members: readonly Member[]): z.ZodType<readonly Member[], string> {
   return z

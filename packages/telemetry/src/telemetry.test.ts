@@ -90,6 +90,31 @@ t.test('metrics are served at /metrics and nowhere else', async (t) => {
   await t.rejects(metrics.listen({ port: listener.port }), { code: 'EADDRINUSE' });
 });
 
+t.test('pages are served beside the metrics, to GET alone and with their own status', async (t) => {
+  const metrics = createMetrics({ program: 'test' });
+  const listener = await metrics.listen({
+    port: 0,
+    pages: new Map([
+      ['/health', async () => ({ status: 503, contentType: 'application/json', body: '{"status":"failing"}' })],
+      ['/broken', () => Promise.reject(new Error('no page'))],
+    ]),
+  });
+  t.teardown(() => listener.close());
+  const base = `http://127.0.0.1:${listener.port}`;
+  const answer = await fetch(`${base}/health?deep`);
+  t.equal(answer.status, 503);
+  t.equal(answer.headers.get('content-type'), 'application/json');
+  t.same(await answer.json(), { status: 'failing' });
+  t.equal((await fetch(`${base}/metrics`)).status, 200);
+  t.equal((await fetch(`${base}/broken`)).status, 500);
+  for (const [method, path] of [
+    ['POST', '/health'],
+    ['GET', '/health/'],
+    ['GET', '/'],
+  ] as const)
+    t.equal((await fetch(base + path, { method })).status, 404, `${method} ${path}`);
+});
+
 t.test('a signal stops in reverse order of registration, once', async (t) => {
   const signals = new EventEmitter();
   const { log } = capture();

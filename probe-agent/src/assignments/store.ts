@@ -35,6 +35,22 @@ export class AssignmentStore {
     return this.#byMonitor.get(monitorId);
   }
 
+  /** Everything that is assigned. */
+  get all(): readonly Assignment[] {
+    return [...this.#byMonitor.values()];
+  }
+
+  /** Begins with what an earlier run had, up to its revision; only before anything came from the control plane. */
+  restore(revision: bigint, assignments: readonly Assignment[]): void {
+    this.#apply({ revision, set: assignments, removed: [] });
+  }
+
+  /** Nothing is assigned any more, and nothing is known: the next session asks for all. */
+  clear(): void {
+    this.#incoming = undefined;
+    this.#apply({ revision: 0n, set: [], removed: [...this.#byMonitor.keys()] });
+  }
+
   /** A session has ended: a snapshot that was under way starts anew. */
   forgetIncoming(): void {
     this.#incoming = undefined;

@@ -1,9 +1,9 @@
 import type { DetailedPeerCertificate } from 'node:tls';
 import { connect } from 'node:tls';
 import { controlPlaneServerName, fingerprint } from '@parallax/pki';
+import { EnrolmentError } from './enrolment-error.ts';
 
-/** Something that a person has to mend; the message says what and how. */
-export class EnrolmentError extends Error {}
+export { EnrolmentError };
 
 /** Splits "host:port" or "[v6]:port". @throws EnrolmentError */
 export function parseAddress(address: string): { host: string; port: number } {
@@ -48,12 +48,15 @@ function presentedChain(host: string, port: number, timeoutMs: number): Promise<
       rejectUnauthorized: false,
       ALPNProtocols: ['h2'],
     });
-    const fail = (reason: string): void => {
+    const fail = (reason: string, isTemporary: boolean): void => {
       socket.destroy();
-      reject(new EnrolmentError(`the control plane at ${host}:${port} ${reason}`));
+      reject(new EnrolmentError(`the control plane at ${host}:${port} ${reason}`, { isTemporary }));
     };
     socket.setTimeout(timeoutMs, () =>
-      fail(`did not answer within ${timeoutMs / 1_000} s; is the address right, and is the port open on the way?`),
+      fail(
+        `did not answer within ${timeoutMs / 1_000} s; is the address right, and is the port open on the way?`,
+        true,
+      ),
     );
     socket.once('error', (error: NodeJS.ErrnoException) => {
       // What the library says of a foreign protocol has several lines and helps nobody.
@@ -62,6 +65,7 @@ function presentedChain(host: string, port: number, timeoutMs: number): Promise<
         isForeign
           ? 'does not speak TLS; is this its enrolment address?'
           : `cannot be reached: ${error.message}; is it running, and is this its enrolment address?`,
+        !isForeign,
       );
     });
     socket.once('secureConnect', () => {

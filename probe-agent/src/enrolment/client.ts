@@ -35,10 +35,12 @@ export function describeCallError(error: unknown, address: string, adviceWhenRef
   if (code === status.UNAVAILABLE || code === status.DEADLINE_EXCEEDED) {
     return new EnrolmentError(`the control plane at ${address} cannot be reached: ${details ?? message}`, {
       cause: error,
+      isTemporary: true,
     });
   }
   if (code === undefined) return new EnrolmentError(message ?? String(error), { cause: error });
   return new EnrolmentError(`the control plane at ${address} refused: ${details ?? message}; ${adviceWhenRefused}`, {
     cause: error,
+    isTemporary: code === status.RESOURCE_EXHAUSTED,
   });
 }

@@ -9,7 +9,8 @@ import { scratchFolder } from '../testing/results.ts';
 import { parseAddress } from './authority.ts';
 import { parseJoinToken } from './join-token.ts';
 import { register } from './register.ts';
-import { certificateState, renew } from './renew.ts';
+import { renew } from './renew.ts';
+import { certificateState } from './renewal-time.ts';
 
 leakGuard(t);
 
@@ -123,12 +124,14 @@ void t.test('a certificate is renewed by proof of possession, also when it has r
   });
   const dayMs = 86_400_000;
   t.equal(certificateState(identity.certificateDer, Date.now()), 'good');
-  t.equal(certificateState(identity.certificateDer, Date.now() + dayMs / 2), 'renew');
+  t.equal(certificateState(identity.certificateDer, Date.now() + (dayMs * 2) / 3), 'due');
   t.equal(certificateState(identity.certificateDer, Date.now() + 2 * dayMs), 'expired');
   controlPlane.certificateDays = 30;
   const renewed = await renew(identity, Date.now());
   t.equal(controlPlane.renewals.length, 1);
-  t.equal(certificateState(renewed.certificateDer, Date.now() + 2 * dayMs), 'good');
+  t.equal(certificateState(renewed.certificateDer, Date.now() + dayMs - 1_000), 'good', 'for a day');
+  t.equal(certificateState(renewed.certificateDer, Date.now() + dayMs * 1.26), 'due', 'and six hours at most');
+  t.equal(certificateState(renewed.certificateDer, Date.now() + 29 * dayMs), 'due');
   await writeIdentity(stateDir, renewed);
   t.same(await readIdentity(stateDir), renewed);
   const foreign = await openAuthority(await createAuthority(Date.now()));

@@ -136,7 +136,7 @@ function missing(stream: LogStream, segments: readonly Segment[], fromSeq: numbe
 
 /**
  * The result with its effective time. One that was made without a synchronised clock waits for the next synchronisation as long as this boot
- * lasts; when none can come any more it becomes the probe's own fault.
+ * lasts; when none can come any more, or none tells its time within half an interval, it becomes the probe's own fault.
  */
 function withTime(
   logged: LoggedResult,
@@ -148,15 +148,20 @@ function withTime(
   if (result.effectiveUs !== 0) return result;
   const placement = times.of(bootId);
   if (bootId === times.currentBoot && !placement.settled(logged.monotonicUs)) return undefined;
-  const effectiveUs = placement.place(logged.monotonicUs);
-  if (effectiveUs !== undefined) return { ...result, effectiveUs };
-  if (segment === undefined) return undefined;
+  const placed = placement.place(logged.monotonicUs);
+  if (placed !== undefined && placed.errorUs <= halfIntervalUs(result))
+    return { ...result, effectiveUs: placed.serverUs };
+  if (placed === undefined && segment === undefined) return undefined;
+  const guessUs = placed?.serverUs ?? (segment && approximateUs(segment.header, logged.monotonicUs)) ?? 0;
   return {
     ...result,
-    effectiveUs: approximateUs(segment.header, logged.monotonicUs),
+    effectiveUs: guessUs,
     outcome: 'probe_error',
     source: 'probe',
     error: errorCodes.probe_clock,
     evidence: undefined,
   };
 }
+
+/** Half of the monitor's interval at least: a vote is fresh for two and a half intervals and a timeout, which is no longer than one. */
+const halfIntervalUs = (result: ResultRecord): number => (result.freshS / 7) * 1_000_000;

@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
+import { errorCodes } from '@parallax/checks';
 import { leakGuard } from '@parallax/testkit';
 import fc from 'fast-check';
 import t from 'tap';
@@ -242,6 +243,42 @@ void t.test(
     await otherBoot.close();
   },
 );
+
+void t.test(
+  'a log that is opened anew still knows the last synchronisation, however often nothing else is left of it',
+  async (t) => {
+    const folder = scratchFolder(t);
+    const first = await openLog(folder);
+    first.anchor({ kind: 'sync', monotonicUs: at(100), serverUs: at(5_000) });
+    first.append(0, at(101), aResult(1, { effectiveUs: at(5_001.5) }));
+    await first.flush();
+    first.acknowledge([{ epoch: first.epoch, shard: 0, seq: 1 }]);
+    await first.close();
+    for (let restart = 0; restart < 2; restart += 1) await (await openLog(folder)).close();
+    const last = await openLog(folder);
+    t.teardown(() => last.close());
+    last.append(0, at(601), aResult(2, { effectiveUs: 0 }));
+    await last.flush();
+    t.same((await readAll(last, firstOf(last))).results.size, 0, 'it waits');
+    last.anchor({ kind: 'sync', monotonicUs: at(1_101), serverUs: at(5_001.5 + 1_010) });
+    const { results } = await readAll(last, firstOf(last));
+    t.equal(results.get(1)?.effectiveUs, at(5_001.5 + 505), 'between what was stamped then and what is known now');
+  },
+);
+
+void t.test('a place that is not known within half an interval is the fault of the probe', async (t) => {
+  const log = await openLog(scratchFolder(t));
+  t.teardown(() => log.close());
+  log.append(0, at(100), aResult(1, { effectiveUs: 0, freshS: 35 }));
+  log.append(0, at(101), aResult(2, { effectiveUs: 0, freshS: 3_500 }));
+  await log.flush();
+  log.anchor({ kind: 'sync', monotonicUs: at(90), serverUs: at(5_000) });
+  // Nobody knows where the 60 seconds were lost.
+  log.anchor({ kind: 'sync', monotonicUs: at(110), serverUs: at(5_080) });
+  const { results } = await readAll(log, firstOf(log));
+  t.match(results.get(1), { outcome: 'probe_error', source: 'probe', error: errorCodes.probe_clock });
+  t.match(results.get(2), { outcome: 'ok' });
+});
 
 void t.test('a result of an earlier boot that was never synchronised becomes the fault of the probe', async (t) => {
   const folder = scratchFolder(t);

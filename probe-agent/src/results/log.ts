@@ -3,31 +3,26 @@ import type { ResultRecord } from '@parallax/wire';
 import { maxBatchResults } from '@parallax/wire';
 import { messageOf } from '../ports.ts';
 import type { AcknowledgedFile } from './acknowledged.ts';
+import { AnchorKeeper } from './anchor-keeper.ts';
 import { GroupWriter } from './group-writer.ts';
 import type { Group } from './group-writer.ts';
 import { logLimits } from './log-options.ts';
 import type { LogLimits, LogOptions } from './log-options.ts';
 import { readFromDisk, readFromMemory } from './log-reader.ts';
 import type { LogRead, ReadLimits, Times } from './log-reader.ts';
+import { LogStreams } from './log-streams.ts';
 import { recoverLog } from './open-log.ts';
 import type { RecoveredLog } from './open-log.ts';
 import { Placement } from './placement.ts';
 import { encodeAnchor, encodeLostRecord } from './record.ts';
 import type { Anchor } from './record.ts';
-import { keyOf } from './recovery.ts';
-import { beyondLimits, isAcknowledged, lostWith } from './retention.ts';
+import { beyondLimits, isAcknowledged, lostWith, oldestOnDiskMs } from './retention.ts';
 import { approximateUs, extend } from './segment.ts';
 import { createSegment, deleteSegment, randomSalt, syncFolder, writeAll } from './segment-files.ts';
 import type { Segment } from './segment-files.ts';
-import { LogStream } from './stream.ts';
+import type { LogStream } from './stream.ts';
 
 const batchLimits: ReadLimits = { results: maxBatchResults, evidenceCharacters: 80_000 };
-const anchorEveryUs = 60_000_000;
-/** The synchronisation after a longer silence places the results of that time, so it is kept in any case. */
-const anchorGapUs = 10_000_000;
-/** Longer than any result stays in the log. */
-const keepAnchorsUs = 49 * 3_600_000_000;
-
 /**
  * The write-ahead log of results. Nothing is published before it is on disk here, and nothing leaves here before the control plane says
  * that it has committed it, except by the limits, which leave a record of what was dropped.
@@ -36,7 +31,7 @@ export class ResultLog {
   readonly #options: LogOptions;
   readonly #limits: LogLimits;
   readonly #salt = randomSalt();
-  readonly #streams = new Map<string, LogStream>();
+  readonly #streams: LogStreams;
   readonly #placements: Map<string, Placement>;
   readonly #times: Times;
   readonly #acknowledgedFile: AcknowledgedFile;
@@ -46,12 +41,9 @@ export class ResultLog {
   #nextIndex: number;
   #epoch: number;
   #handle: FileHandle | undefined;
-  /** Most results go to the stream of the one before; looking it up costs as much as writing. */
-  #recentStream: LogStream | undefined;
   #acknowledging: Promise<void> | undefined;
   #acknowledgedTimer: NodeJS.Timeout | undefined;
-  #lastAnchor: Anchor | undefined;
-  #lastLoggedAnchorUs = -Infinity;
+  readonly #anchors: AnchorKeeper;
   #failed: Error | undefined;
   #closed = false;
   /** Places in the log that could not be read at the start, and results that were missing there. */
@@ -66,7 +58,8 @@ export class ResultLog {
     this.#placements = recovered.placements;
     this.#epoch = recovered.epoch;
     this.damagedRecords = recovered.damagedRecords;
-    for (const stream of recovered.streams) this.#streams.set(keyOf(stream), stream);
+    this.#streams = new LogStreams(recovered.streams);
+    this.#anchors = new AnchorKeeper(this.#placementOf(options.bootId));
     this.#times = { currentBoot: options.bootId, of: (bootId) => this.#placementOf(bootId) };
     this.#writer = new GroupWriter({
       salt: this.#salt,
@@ -101,7 +94,7 @@ export class ResultLog {
 
   /** Every stream of the log, oldest epoch first. */
   streams(): readonly LogStream[] {
-    return [...this.#streams.values()].sort((a, b) => a.epoch - b.epoch || a.shard - b.shard);
+    return this.#streams.all();
   }
 
   /** Called after each sync with what was added; `urgent` when something in it should be published at once. */
@@ -115,7 +108,7 @@ export class ResultLog {
    */
   append(shard: number, monotonicUs: number, result: ResultRecord, urgent = false): number {
     if (this.#failed !== undefined) throw this.#failed;
-    const stream = this.#streamOf(this.#epoch, shard);
+    const stream = this.#streams.of(this.#epoch, shard);
     stream.appended += 1;
     const seq = stream.appended;
     this.#writer.addResult(this.#epoch, { shard, seq, monotonicUs, result }, urgent);
@@ -124,15 +117,7 @@ export class ResultLog {
 
   /** Remembers a synchronisation of the clock, or that monotonic time was broken; enough of them go to the log. */
   anchor(anchor: Anchor): void {
-    const placement = this.#placementOf(this.#options.bootId);
-    const isGap = anchor.monotonicUs - (this.#lastAnchor?.monotonicUs ?? -Infinity) > anchorGapUs;
-    const isKept = anchor.kind === 'break' || isGap || anchor.monotonicUs - this.#lastLoggedAnchorUs >= anchorEveryUs;
-    if (anchor.kind === 'break' || isGap) placement.keepLast();
-    placement.add(anchor, !isKept);
-    this.#lastAnchor = anchor.kind === 'sync' ? anchor : undefined;
-    if (!isKept) return;
-    placement.forgetBefore(anchor.monotonicUs - keepAnchorsUs);
-    this.#lastLoggedAnchorUs = anchor.kind === 'sync' ? anchor.monotonicUs : -Infinity;
+    if (!this.#anchors.add(anchor)) return;
     this.#writer.addRecord(this.#epoch, encodeAnchor(anchor, this.#salt));
   }
 
@@ -155,8 +140,7 @@ export class ResultLog {
   /** The control plane has committed everything up to these positions. Positions of streams that are not here are ignored. */
   acknowledge(positions: readonly { readonly epoch: number; readonly shard: number; readonly seq: number }[]): boolean {
     let moved = false;
-    for (const position of positions)
-      moved = this.#streams.get(keyOf(position))?.acknowledge(position.seq) === true || moved;
+    for (const position of positions) moved = this.#streams.find(position)?.acknowledge(position.seq) === true || moved;
     if (moved && this.#acknowledgedTimer === undefined && !this.#closed) {
       this.#acknowledgedTimer = setTimeout(() => {
         this.#acknowledgedTimer = undefined;
@@ -175,17 +159,9 @@ export class ResultLog {
 
   /** How much is waiting for an acknowledgement; the age by the monotonic clock where it is known. */
   get waiting(): { results: number; oldestMs: number } {
-    let results = 0;
-    let oldestMs = 0;
     const nowUs = this.#options.monotonicUs();
-    for (const stream of this.#streams.values()) {
-      const unacknowledged = stream.synced - stream.acknowledged;
-      if (unacknowledged <= 0) continue;
-      results += unacknowledged;
-      const inMemory = stream.inMemory(stream.acknowledged + 1)?.monotonicUs;
-      oldestMs = Math.max(oldestMs, inMemory === undefined ? this.#wallAge(stream) : (nowUs - inMemory) / 1000);
-    }
-    return { results, oldestMs: Math.round(oldestMs) };
+    const wallMs = this.#options.wallMs();
+    return this.#streams.waiting(nowUs, (stream) => oldestOnDiskMs(stream, this.#segments, wallMs));
   }
 
   /** Bytes of the log on disk. */
@@ -215,37 +191,10 @@ export class ResultLog {
     }
   }
 
-  #wallAge(stream: LogStream): number {
-    const seq = stream.acknowledged + 1;
-    for (const segment of this.#segments) {
-      if (segment.header.epoch !== stream.epoch) continue;
-      const extent = segment.extents.find((each) => each.shard === stream.shard && each.lastSeq >= seq);
-      if (extent !== undefined) return Math.max(0, this.#options.wallMs() - extent.fromUs / 1000);
-    }
-    return 0;
-  }
-
   #placementOf(bootId: string): Placement {
     const placement = this.#placements.get(bootId) ?? new Placement();
     this.#placements.set(bootId, placement);
     return placement;
-  }
-
-  #streamOf(epoch: number, shard: number): LogStream {
-    const recent = this.#recentStream;
-    if (recent?.epoch === epoch && recent.shard === shard) return recent;
-    const stream = this.#findOrMakeStream(epoch, shard);
-    this.#recentStream = stream;
-    return stream;
-  }
-
-  #findOrMakeStream(epoch: number, shard: number): LogStream {
-    const key = keyOf({ epoch, shard });
-    const found = this.#streams.get(key);
-    if (found !== undefined) return found;
-    const stream = new LogStream({ epoch, shard, acknowledged: 0, synced: 0, lost: [] });
-    this.#streams.set(key, stream);
-    return stream;
   }
 
   async #writeGroup(group: Group): Promise<void> {
@@ -265,11 +214,11 @@ export class ResultLog {
     for (const { logged, offset } of group.entries) {
       const atUs = logged.result.effectiveUs || approximateUs(segment.header, logged.monotonicUs);
       extend(segment.extents, { shard: logged.shard, seq: logged.seq, atUs, offset: start + offset });
-      this.#streamOf(group.epoch, logged.shard).addSynced(logged);
+      this.#streams.of(group.epoch, logged.shard).addSynced(logged);
     }
     for (const lost of group.lost) {
       segment.lost.push(lost);
-      this.#streams.get(keyOf(lost))?.addLost(lost);
+      this.#streams.find(lost)?.addLost(lost);
     }
     for (const dropped of group.drops) await this.#remove(dropped);
   }
@@ -284,7 +233,8 @@ export class ResultLog {
       openedWallMs: this.#options.wallMs(),
     };
     this.#nextIndex += 1;
-    const first = this.#lastAnchor === undefined ? Buffer.alloc(0) : encodeAnchor(this.#lastAnchor, this.#salt);
+    const { last } = this.#anchors;
+    const first = last === undefined ? Buffer.alloc(0) : encodeAnchor(last, this.#salt);
     const { segment, handle } = await createSegment(this.#options.folder, header, first);
     await this.#handle?.close();
     this.#handle = handle;
@@ -294,7 +244,7 @@ export class ResultLog {
 
   #drop(segment: Segment, reason: 'age' | 'size'): void {
     segment.dropping = true;
-    const lost = lostWith(segment, this.#streams);
+    const lost = lostWith(segment, this.#streams.byKey);
     const results = lost.reduce((sum, range) => sum + range.toSeq - range.fromSeq + 1, 0);
     if (results > 0) {
       this.#options.logger.error(
@@ -327,7 +277,7 @@ export class ResultLog {
   }
 
   async #writeAcknowledged(): Promise<void> {
-    const positions = [...this.#streams.values()].map(({ epoch, shard, acknowledged: seq }) => ({ epoch, shard, seq }));
+    const positions = this.#streams.all().map(({ epoch, shard, acknowledged: seq }) => ({ epoch, shard, seq }));
     await this.#acknowledgedFile.write({ highestEpoch: this.#epoch, positions });
   }
 
@@ -335,16 +285,14 @@ export class ResultLog {
   async #deleteAcknowledged(): Promise<void> {
     const done = this.#segments
       .slice(0, -1)
-      .filter((segment) => !segment.dropping && isAcknowledged(segment, this.#streams));
+      .filter((segment) => !segment.dropping && isAcknowledged(segment, this.#streams.byKey));
     for (const segment of done) await this.#remove(segment);
     if (done.length > 0) await syncFolder(this.#options.folder);
-    for (const [key, stream] of this.#streams) {
-      const used = stream.epoch === this.#epoch || stream.appended > stream.acknowledged;
-      if (!used && !this.#segments.some((segment) => segment.header.epoch === stream.epoch)) {
-        this.#streams.delete(key);
-        if (this.#recentStream === stream) this.#recentStream = undefined;
-      }
-    }
+    const isOnDisk = (epoch: number): boolean => this.#segments.some((segment) => segment.header.epoch === epoch);
+    this.#streams.forget((stream) => {
+      const isUsed = stream.epoch === this.#epoch || stream.appended > stream.acknowledged;
+      return !isUsed && !isOnDisk(stream.epoch);
+    });
   }
 
   #fail(error: unknown): void {

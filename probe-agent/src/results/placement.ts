@@ -1,8 +1,26 @@
 import type { Anchor } from './record.ts';
 
+/** Server time of a moment, and how far off it may be: what no synchronisation vouches for. Microseconds since the epoch, whole. */
+export type Placed = { readonly serverUs: number; readonly errorUs: number };
+
+type Sync = Anchor & { readonly kind: 'sync' };
+
+/** No clock drifts by more: what two synchronisations show beyond it was a standstill between them, of the machine or of its clock. */
+const mostDrift = 0.011;
+/** A synchronisation is right within this, or little more. */
+const syncErrorUs = 50_000;
+/** A rate is measured over at least and at most so long. */
+const rateSpanUs = { least: 5_000_000, most: 900_000_000 } as const;
+const rateNoise = 0.000_2;
+/** Standstills shorter than this are not told from a slow way. */
+const standstillUs = 2_500_000;
+/** Going back from a first synchronisation needs its rate once the way is longer than this; measuring for a tenth of the way is enough. */
+const backWithoutRateUs = 5_000_000;
+const longestWaitForRateUs = 60_000_000;
+
 /**
  * Server time of moments on the monotonic clock of one boot of the machine, from the synchronisations around them. Between two it
- * interpolates, beyond them it carries on at the rate of the nearest pair. It never reaches across a break, where the machine slept.
+ * interpolates, beyond them it carries on at the rate of those nearby. It never reaches across a time in which the machine slept.
  */
 export class Placement {
   /** Ascending by monotonic time. */
@@ -18,32 +36,44 @@ export class Placement {
     this.#anchors.splice(at, 0, anchor);
   }
 
-  /** Microseconds since the epoch, whole; undefined when nothing on this side of a break was ever synchronised. */
-  place(monotonicUs: number): number | undefined {
+  /** Undefined when nothing on this side of a break was ever synchronised. */
+  place(monotonicUs: number): Placed | undefined {
     const after = this.#firstAfter(monotonicUs);
-    const next = this.#anchors[after];
-    const previous = this.#anchors[after - 1];
-    const nextSync = next?.kind === 'sync' ? next : undefined;
-    const previousSync = previous?.kind === 'sync' ? previous : undefined;
-    if (previousSync !== undefined && nextSync !== undefined) {
-      const span = nextSync.monotonicUs - previousSync.monotonicUs;
-      const share = span === 0 ? 0 : (monotonicUs - previousSync.monotonicUs) / span;
-      return Math.round(previousSync.serverUs + share * (nextSync.serverUs - previousSync.serverUs));
+    const { sync: previous, jumped: jumpedBefore } = this.#previousSync(after);
+    const { sync: next, jumped: jumpedAfter } = this.#nextSync(after);
+    if (previous !== undefined && next !== undefined) {
+      const stoodStill = standstill(previous, next);
+      if (stoodStill === 0) return { serverUs: between(previous, next, monotonicUs), errorUs: 0 };
+      if (jumpedBefore === jumpedAfter) return { serverUs: between(previous, next, monotonicUs), errorUs: stoodStill };
     }
-    if (previousSync !== undefined) {
-      const rate = this.#rate(this.#anchors[after - 2], previousSync);
-      return Math.round(previousSync.serverUs + (monotonicUs - previousSync.monotonicUs) * rate);
-    }
-    if (nextSync !== undefined) {
-      const rate = this.#rate(nextSync, this.#anchors[after + 1]);
-      return Math.round(nextSync.serverUs - (nextSync.monotonicUs - monotonicUs) * rate);
-    }
-    return undefined;
+    // With both at hand the standstill was at the jump, which lies on one side of this moment.
+    const isPrevious = previous !== undefined && !(next !== undefined && jumpedBefore);
+    const from = isPrevious ? previous : next;
+    if (from === undefined) return undefined;
+    const { rate, error } = this.#rateAt(from, isPrevious ? -1 : 1);
+    const distanceUs = monotonicUs - from.monotonicUs;
+    return {
+      serverUs: Math.round(from.serverUs + distanceUs * rate),
+      errorUs: Math.abs(distanceUs) * error,
+    };
   }
 
-  /** Whether a synchronisation after this moment is known, so that its place will not change any more. */
+  /** Whether enough is known around this moment, so that waiting for more would not place it better. */
   settled(monotonicUs: number): boolean {
-    return this.#firstAfter(monotonicUs) < this.#anchors.length;
+    const after = this.#firstAfter(monotonicUs);
+    const { sync: next, isBroken } = this.#nextSync(after);
+    if (next === undefined) return isBroken;
+    const { sync: previous, jumped } = this.#previousSync(after);
+    if (previous !== undefined && (!jumped || standstill(previous, next) === 0)) return true;
+    const wayUs = next.monotonicUs - monotonicUs;
+    if (wayUs <= backWithoutRateUs) return true;
+    const { spanUs, isOver } = this.#run(next, 1);
+    return isOver || spanUs >= Math.min(longestWaitForRateUs, wayUs / 10);
+  }
+
+  /** The last synchronisation or break, for a log that begins anew. */
+  get last(): Anchor | undefined {
+    return this.#anchors.findLast((anchor) => anchor.kind !== 'jump');
   }
 
   /** Keeps the last anchor whatever comes: it is the nearest one before a time without any. */
@@ -51,19 +81,58 @@ export class Placement {
     this.#passing = undefined;
   }
 
-  /** Forgets what is older than the last anchor before this moment. */
+  /** Forgets what is older than the last two synchronisations before this moment: they place what comes after them, however long it lasts. */
   forgetBefore(monotonicUs: number): void {
-    const keepFrom = Math.max(0, this.#firstAfter(monotonicUs) - 2);
+    let keepFrom = this.#firstAfter(monotonicUs);
+    for (let syncs = 0; keepFrom > 0 && syncs < 2; keepFrom -= 1) {
+      if (isSync(this.#anchors[keepFrom - 1])) syncs += 1;
+    }
     if (keepFrom > 0) this.#anchors.splice(0, keepFrom);
   }
 
-  /** A rate beyond one in twenty is an error of measurement, not of a clock. */
-  #rate(first: Anchor | undefined, second: Anchor | undefined): number {
-    if (first?.kind !== 'sync' || second?.kind !== 'sync') return 1;
-    const span = second.monotonicUs - first.monotonicUs;
-    if (span < 5_000_000) return 1;
-    const rate = (second.serverUs - first.serverUs) / span;
-    return rate > 0.95 && rate < 1.05 ? rate : 1;
+  #previousSync(after: number): { sync: Sync | undefined; jumped: boolean } {
+    let jumped = false;
+    for (let at = after - 1; at >= 0; at -= 1) {
+      const anchor = this.#anchors[at];
+      if (isSync(anchor)) return { sync: anchor, jumped };
+      if (anchor?.kind === 'break') break;
+      jumped = true;
+    }
+    return { sync: undefined, jumped };
+  }
+
+  #nextSync(after: number): { sync: Sync | undefined; jumped: boolean; isBroken: boolean } {
+    let jumped = false;
+    for (let at = after; at < this.#anchors.length; at += 1) {
+      const anchor = this.#anchors[at];
+      if (isSync(anchor)) return { sync: anchor, jumped, isBroken: false };
+      if (anchor?.kind === 'break') return { sync: undefined, jumped, isBroken: true };
+      jumped = true;
+    }
+    return { sync: undefined, jumped, isBroken: false };
+  }
+
+  /** The rate of the clock by the synchronisations next to one, on one side of it. */
+  #rateAt(from: Sync, direction: 1 | -1): { rate: number; error: number } {
+    const { farthest, spanUs } = this.#run(from, direction);
+    if (spanUs < rateSpanUs.least) return { rate: 1, error: mostDrift };
+    const rate = (farthest.serverUs - from.serverUs) / (farthest.monotonicUs - from.monotonicUs);
+    return { rate, error: Math.min(mostDrift, (2 * syncErrorUs) / spanUs + rateNoise) };
+  }
+
+  /** The farthest synchronisation that one can be joined with; `isOver` when no later one ever can. */
+  #run(from: Sync, direction: 1 | -1): { farthest: Sync; spanUs: number; isOver: boolean } {
+    let farthest = from;
+    let at = this.#anchors.indexOf(from) + direction;
+    for (; at >= 0 && at < this.#anchors.length; at += direction) {
+      const anchor = this.#anchors[at];
+      if (anchor?.kind === 'break') return { farthest, spanUs: spanOf(from, farthest), isOver: true };
+      if (!isSync(anchor)) continue;
+      if (spanOf(from, anchor) > rateSpanUs.most || isStandstill(farthest, anchor))
+        return { farthest, spanUs: spanOf(from, farthest), isOver: true };
+      farthest = anchor;
+    }
+    return { farthest, spanUs: spanOf(from, farthest), isOver: false };
   }
 
   #firstAfter(monotonicUs: number): number {
@@ -77,3 +146,23 @@ export class Placement {
     return low;
   }
 }
+
+const isSync = (anchor: Anchor | undefined): anchor is Sync => anchor?.kind === 'sync';
+
+const spanOf = (one: Sync, other: Sync): number => Math.abs(one.monotonicUs - other.monotonicUs);
+
+function between(previous: Sync, next: Sync, monotonicUs: number): number {
+  const span = next.monotonicUs - previous.monotonicUs;
+  const share = span === 0 ? 0 : (monotonicUs - previous.monotonicUs) / span;
+  return Math.round(previous.serverUs + share * (next.serverUs - previous.serverUs));
+}
+
+/** Microseconds by which the server's time between two synchronisations is beyond any drift; 0 when it is not. */
+function standstill(previous: Sync, next: Sync): number {
+  const passed = next.monotonicUs - previous.monotonicUs;
+  const beyond = Math.abs(next.serverUs - previous.serverUs - passed);
+  return beyond > mostDrift * passed + standstillUs ? beyond : 0;
+}
+
+const isStandstill = (one: Sync, other: Sync): boolean =>
+  (one.monotonicUs <= other.monotonicUs ? standstill(one, other) : standstill(other, one)) > 0;

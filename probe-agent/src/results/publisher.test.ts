@@ -236,3 +236,60 @@ void t.test('what a restart finds in the log is published, with what was lost of
   t.ok(lost > 0);
   t.equal(lost + (old?.results.size ?? 0), 200);
 });
+
+void t.test(
+  'a control plane that was restored gets what is still here, is told what is lost, and what it misses is not freed meanwhile',
+  async (t) => {
+    const log = await openLog(scratchFolder(t), { limits: { segmentBytes: 16 * 1024 } });
+    const { ingest } = await publishing(t, { log });
+    for (const from of [1, 101, 201, 301]) {
+      append(log, from, from + 99);
+      await until('the part has arrived', () => ingest.all.length === from + 99);
+    }
+    await until('all is acknowledged', () => log.waiting.results === 0);
+    const [stream] = [...ingest.streams.values()];
+    if (stream === undefined) throw new Error('there is no stream');
+    await until('the oldest segments are freed', () => log.bytes < 32 * 1024);
+
+    // As after a restore: the cursor of the backup, and nothing of what came later.
+    stream.cursor = 20;
+    for (const seq of stream.results.keys()) if (seq > 20) stream.results.delete(seq);
+    append(log, 401, 410);
+    await until('the newest result has arrived', () => stream.cursor === 410);
+    t.match(stream.lost, [{ fromSeq: 21n }]);
+    const firstHeld = Number(stream.lost[0]?.toSeq) + 1;
+    t.ok(firstHeld > 50 && firstHeld < 400, `what is still here is sent: from ${firstHeld}`);
+    t.strictSame(monitors(ingest), [...upTo(20), ...upTo(410).slice(firstHeld - 1)]);
+    await until('all is acknowledged again', () => log.waiting.results === 0);
+    t.strictSame(ingest.refused, []);
+  },
+);
+
+void t.test('what the control plane asks for again is kept until it is acknowledged anew', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder, { limits: { segmentBytes: 16 * 1024 } });
+  append(log, 1, 100);
+  await log.flush();
+  const [stream] = log.streams();
+  if (stream === undefined) throw new Error('there is no stream');
+  log.acknowledge([{ epoch: stream.epoch, shard: 0, seq: 100 }]);
+  stream.rewind(30);
+  append(log, 101, 400);
+  await log.flush();
+  log.acknowledge([{ epoch: stream.epoch, shard: 0, seq: 40 }]);
+  await log.close();
+  const again = await openLog(folder);
+  t.teardown(() => again.close());
+  const [kept] = again.streams();
+  t.match(kept, { acknowledged: 40, synced: 400, lost: [] }, 'also over a restart');
+});
+
+void t.test('what was acknowledged and is asked for again waits for its acknowledgement again', async (t) => {
+  const { log, ingest, publisher } = await publishing(t, { acknowledges: false });
+  append(log, 1, 100);
+  await until('all have arrived', () => ingest.all.length === 100);
+  publisher.acknowledge([{ epoch: log.epoch, shard: 0, seq: 100 }]);
+  t.equal(log.waiting.results, 0);
+  publisher.resendFrom({ epoch: log.epoch, shard: 0, seq: 31 });
+  t.equal(log.waiting.results, 70);
+});

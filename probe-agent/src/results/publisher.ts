@@ -5,10 +5,10 @@ import { encodeRead } from './batch.ts';
 import { DrainRate } from './drain.ts';
 import { newLane } from './lane.ts';
 import type { Lane } from './lane.ts';
+import { Lanes } from './lanes.ts';
 import { publisherLimits } from './publisher-options.ts';
 import type { PublisherLimits, PublisherOptions } from './publisher-options.ts';
 import { keyOf } from './recovery.ts';
-import type { LogStream } from './stream.ts';
 
 /**
  * Publishes what is on disk in the log, in order within each `(epoch, shard)`. The broker's answer only moves the window; a result is done
@@ -18,7 +18,7 @@ import type { LogStream } from './stream.ts';
 export class Publisher {
   readonly #options: PublisherOptions;
   readonly #limits: PublisherLimits;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #lanes: Lanes;
   readonly #drain: DrainRate;
   #lastSynced = new Map<string, number>();
   #watch: NodeJS.Timeout | undefined;
@@ -29,6 +29,9 @@ export class Publisher {
   constructor(options: PublisherOptions) {
     this.#options = options;
     this.#limits = { ...publisherLimits, ...options.limits };
+    const { backOffFirstMs: firstMs, backOffMostMs: mostMs } = this.#limits;
+    const { nowMs, random } = options;
+    this.#lanes = new Lanes((stream) => newLane(stream, new BackOff({ firstMs, mostMs, random }), nowMs()));
     this.#drain = new DrainRate({ nowMs: options.nowMs, leastPerSecond: this.#limits.drainLeastPerSecond });
   }
 
@@ -40,7 +43,7 @@ export class Publisher {
       this.wake();
     });
     this.#options.broker.onDisconnected(() => {
-      for (const lane of this.#lanes.values()) {
+      for (const lane of this.#lanes.all()) {
         if (lane.inFlight.length > 0) this.#goBack(lane, lane.inFlight[0]?.fromSeq ?? lane.next, 0);
       }
     });
@@ -52,40 +55,50 @@ export class Publisher {
   stop(): void {
     this.#stopped = true;
     clearInterval(this.#watch);
-    for (const lane of this.#lanes.values()) clearTimeout(lane.timer);
+    for (const lane of this.#lanes.all()) clearTimeout(lane.timer);
   }
 
   /** Something may have become publishable: a synchronisation, a new connection. */
   wake(): void {
-    for (const stream of this.#options.log.streams()) this.#pump(this.#laneOf(stream));
+    for (const stream of this.#options.log.streams()) this.#pump(this.#lanes.of(stream));
   }
 
   /** Acknowledgements travel by the session; without it their absence means nothing. */
   sessionChanged(connected: boolean): void {
     this.#sessionConnected = connected;
-    for (const lane of this.#lanes.values()) lane.progressMs = this.#options.nowMs();
+    for (const lane of this.#lanes.all()) lane.progressMs = this.#options.nowMs();
   }
 
   /** Everything up to these positions is committed. */
   acknowledge(positions: readonly { readonly epoch: number; readonly shard: number; readonly seq: number }[]): void {
     if (!this.#options.log.acknowledge(positions)) return;
     for (const position of positions) {
-      const lane = this.#lanes.get(keyOf(position));
+      const lane = this.#lanes.find(position);
       if (lane === undefined) continue;
       lane.progressMs = this.#options.nowMs();
       if (lane.next <= lane.stream.acknowledged) lane.next = lane.stream.acknowledged + 1;
     }
   }
 
-  /** The control plane misses `seq` and has everything below it. */
+  /**
+   * The control plane misses `seq` and has everything below it. It may have acknowledged more before, when its database was restored from a
+   * backup: then it gets what is still here, and is told of the rest that it is lost.
+   */
   resendFrom(position: { readonly epoch: number; readonly shard: number; readonly seq: number }): void {
     const stream = this.#options.log.streams().find((each) => keyOf(each) === keyOf(position));
     if (stream === undefined || position.seq < 1 || position.seq > stream.synced) {
       this.#options.logger.warn({ ...position }, 'asked to send results again that this log does not have; ignored');
       return;
     }
+    if (position.seq <= stream.acknowledged) {
+      this.#options.logger.warn(
+        { ...position, acknowledged: stream.acknowledged },
+        'the control plane has lost results that it had acknowledged; it gets those that are still here',
+      );
+      stream.rewind(position.seq - 1);
+    }
     this.acknowledge([{ ...position, seq: position.seq - 1 }]);
-    const lane = this.#laneOf(stream);
+    const lane = this.#lanes.of(stream);
     const nowMs = this.#options.nowMs();
     // Every batch that was under way behind the gap asks for the same; once is enough.
     if (lane.asked?.seq === position.seq && nowMs - lane.asked.atMs < 1_000) return;
@@ -100,20 +113,7 @@ export class Publisher {
 
   /** Results that are on disk and not yet published, of all epochs. */
   get unpublished(): number {
-    let count = 0;
-    for (const lane of this.#lanes.values()) count += Math.max(0, lane.stream.synced - lane.next + 1);
-    return count;
-  }
-
-  #laneOf(stream: LogStream): Lane {
-    const key = keyOf(stream);
-    const found = this.#lanes.get(key);
-    if (found?.stream === stream) return found;
-    const { backOffFirstMs: firstMs, backOffMostMs: mostMs } = this.#limits;
-    const backOff = new BackOff({ firstMs, mostMs, random: this.#options.random });
-    const lane = newLane(stream, backOff, this.#options.nowMs());
-    this.#lanes.set(key, lane);
-    return lane;
+    return this.#lanes.unpublished(() => true);
   }
 
   #onSynced(urgent: boolean): void {
@@ -124,20 +124,12 @@ export class Publisher {
       lastSynced.set(key, stream.synced);
       const added = stream.synced - (this.#lastSynced.get(key) ?? stream.synced);
       if (stream.epoch === this.#options.log.epoch) this.#drain.countLive(Math.max(0, added));
-      const lane = this.#laneOf(stream);
+      const lane = this.#lanes.of(stream);
       lane.urgent ||= urgent && lane.next <= stream.synced;
       this.#pump(lane);
     }
     this.#lastSynced = lastSynced;
-    if (this.#lanes.size > streams.length) this.#forgetLanes(lastSynced);
-  }
-
-  #forgetLanes(present: ReadonlyMap<string, number>): void {
-    for (const [key, lane] of this.#lanes) {
-      if (present.has(key)) continue;
-      clearTimeout(lane.timer);
-      this.#lanes.delete(key);
-    }
+    if (this.#lanes.size > streams.length) this.#lanes.keepOnly(lastSynced);
   }
 
   #pump(lane: Lane): void {
@@ -269,7 +261,7 @@ export class Publisher {
   #resendUnacknowledged(): void {
     if (!this.#sessionConnected || !this.#options.broker.connected) return;
     const nowMs = this.#options.nowMs();
-    for (const lane of this.#lanes.values()) {
+    for (const lane of this.#lanes.all()) {
       const { stream } = lane;
       if (lane.next <= stream.acknowledged + 1 || nowMs - lane.progressMs < this.#limits.resendAfterMs) continue;
       this.#options.logger.info(
@@ -283,10 +275,7 @@ export class Publisher {
 
   #overtake(): void {
     const { log } = this.#options;
-    let unpublished = 0;
-    for (const lane of this.#lanes.values()) {
-      if (lane.stream.epoch === log.epoch) unpublished += Math.max(0, lane.stream.synced - lane.next + 1);
-    }
+    const unpublished = this.#lanes.unpublished((epoch) => epoch === log.epoch);
     if (unpublished <= this.#limits.overtakeResults) return;
     const epoch = log.openEpoch();
     this.#options.logger.info(

@@ -20,8 +20,18 @@ export type LoggedResult = {
   readonly result: ResultRecord;
 };
 
-/** `sync`: at `monotonicUs` the server's clock was `serverUs`. `break`: monotonic time before and after cannot be joined (the machine slept). */
-export type Anchor = { readonly kind: 'sync' | 'break'; readonly monotonicUs: number; readonly serverUs: number };
+/**
+ * `sync`: at `monotonicUs` the server's clock was `serverUs`. `break`: monotonic time before and after cannot be joined (the machine slept).
+ * `jump`: the wall clock jumped, which may have been a sleep; the synchronisations before and after tell.
+ */
+export type Anchor = {
+  readonly kind: (typeof anchorKinds)[number];
+  readonly monotonicUs: number;
+  readonly serverUs: number;
+};
+
+/** By the number that stands in the log. */
+const anchorKinds = ['sync', 'break', 'jump'] as const;
 
 /** Sequence numbers of one stream that are gone for good; both ends belong to it. Times in microseconds since the epoch, 0 when unknown. */
 export type LostRecord = {
@@ -77,7 +87,7 @@ export function writeResult(buffer: Buffer, offset: number, logged: LoggedResult
 /** A record of its own buffer. */
 export function encodeAnchor(anchor: Anchor, salt: number): Buffer {
   const buffer = Buffer.alloc(recordHeadBytes + anchorBytes);
-  buffer.writeUInt8(anchor.kind === 'sync' ? 0 : 1, recordHeadBytes);
+  buffer.writeUInt8(anchorKinds.indexOf(anchor.kind), recordHeadBytes);
   buffer.writeDoubleLE(anchor.monotonicUs, recordHeadBytes + 1);
   buffer.writeDoubleLE(anchor.serverUs, recordHeadBytes + 9);
   seal(buffer, 0, buffer.length, recordTypes.anchor, salt);
@@ -126,7 +136,7 @@ export function typeAt(bytes: Buffer, offset: number): number {
 export function placeOfResult(
   bytes: Buffer,
   offset: number,
-): { shard: number; seq: number; monotonicUs: number; effectiveUs: number } | undefined {
+): { shard: number; seq: number; monotonicUs: number; effectiveUs: number; isSkipped: boolean } | undefined {
   if (bytes.readUInt32LE(offset) < resultFixedBytes + 1) return undefined;
   const at = offset + recordHeadBytes;
   const seq = bytes.readDoubleLE(at + 2);
@@ -136,6 +146,7 @@ export function placeOfResult(
     seq,
     monotonicUs: bytes.readDoubleLE(at + 10),
     effectiveUs: bytes.readDoubleLE(at + 18),
+    isSkipped: unpackFlags(bytes.readUInt8(at + 34))?.outcome === 'skipped',
   };
 }
 
@@ -181,7 +192,7 @@ export function readAnchor(bytes: Buffer, offset: number): Anchor | undefined {
   if (bytes.readUInt32LE(offset) !== anchorBytes + 1) return undefined;
   const at = offset + recordHeadBytes;
   return {
-    kind: bytes[at] === 0 ? 'sync' : 'break',
+    kind: anchorKinds[bytes[at] ?? 1] ?? 'break',
     monotonicUs: bytes.readDoubleLE(at + 1),
     serverUs: bytes.readDoubleLE(at + 9),
   };

@@ -49,3 +49,14 @@ export function beyondLimits(
   }
   return dropped;
 }
+
+/** Age of the first result of a stream that is not acknowledged, by the wall clock, as its segment tells; 0 when no segment does. */
+export function oldestOnDiskMs(stream: LogStream, segments: readonly Segment[], wallMs: number): number {
+  const seq = stream.acknowledged + 1;
+  for (const segment of segments) {
+    if (segment.header.epoch !== stream.epoch) continue;
+    const extent = segment.extents.find((each) => each.shard === stream.shard && each.lastSeq >= seq);
+    if (extent !== undefined) return Math.max(0, wallMs - extent.fromUs / 1_000);
+  }
+  return 0;
+}

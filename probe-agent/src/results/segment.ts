@@ -95,6 +95,7 @@ export function extend(extents: Extent[], place: { shard: number; seq: number; a
 export type ScannedSegment = {
   readonly header: SegmentHeader;
   readonly extents: Extent[];
+  /** Its last result that was stamped stands among them: what comes after is placed after it. */
   readonly anchors: Anchor[];
   readonly lost: LostRecord[];
   /** Number of places where bytes between whole records could not be read. */
@@ -110,6 +111,7 @@ export function scanSegment(bytes: Buffer): ScannedSegment | undefined {
   const extents: Extent[] = [];
   const anchors: Anchor[] = [];
   const lost: LostRecord[] = [];
+  let stamped: Anchor | undefined;
   let damagedPlaces = 0;
   let offset = headerBytes;
   while (offset < bytes.length) {
@@ -126,7 +128,11 @@ export function scanSegment(bytes: Buffer): ScannedSegment | undefined {
       const place = placeOfResult(bytes, offset);
       const previous = place && extents.findLast((extent) => extent.shard === place.shard);
       if (place === undefined || (previous !== undefined && place.seq <= previous.lastSeq)) damagedPlaces += 1;
-      else extend(extents, { ...place, atUs: place.effectiveUs || approximateUs(header, place.monotonicUs), offset });
+      else {
+        if (place.effectiveUs !== 0 && !place.isSkipped && place.monotonicUs > (stamped?.monotonicUs ?? -Infinity))
+          stamped = { kind: 'sync', monotonicUs: place.monotonicUs, serverUs: place.effectiveUs };
+        extend(extents, { ...place, atUs: place.effectiveUs || approximateUs(header, place.monotonicUs), offset });
+      }
     } else if (type === recordTypes.anchor) {
       const anchor = readAnchor(bytes, offset);
       if (anchor !== undefined) anchors.push(anchor);
@@ -136,6 +142,7 @@ export function scanSegment(bytes: Buffer): ScannedSegment | undefined {
     }
     offset = end;
   }
+  if (stamped !== undefined) anchors.push(stamped);
   return { header, extents, anchors, lost, damagedPlaces, tornBytes: bytes.length - Math.min(offset, bytes.length) };
 }
 

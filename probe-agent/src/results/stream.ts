@@ -73,6 +73,14 @@ export class LogStream {
     return true;
   }
 
+  /**
+   * The control plane has less than it once said, because its database was restored from a backup: what is still here of the rest is not
+   * freed before it is acknowledged anew.
+   */
+  rewind(seq: number): void {
+    this.acknowledged = Math.min(this.acknowledged, Math.max(0, seq));
+  }
+
   /** Start of the oldest result in memory on the monotonic clock. */
   get oldestInMemoryUs(): number | undefined {
     return this.#tail[this.#tailStart]?.monotonicUs;

@@ -37,8 +37,8 @@ export function createChecker(options: CheckerOptions): Checker {
         addresses,
         resolver,
         userAgent,
-        ...(options.sourceAddress === undefined ? {} : { sourceAddress: options.sourceAddress }),
-        ...(trace === undefined ? {} : { trace }),
+        sourceAddress: options.sourceAddress,
+        trace,
       };
       const outcome = await runCheck(assignment.protocol, { url: assignment.url }, settings, context);
       return withThreshold(outcome, assignment.degradedThresholdMs === 0 ? undefined : assignment.degradedThresholdMs);

@@ -217,7 +217,7 @@ void t.test(
   'what the probe finds to be its own fault is recorded as such, and stopping records nothing more',
   async (t) => {
     const world = running(t, [refused], {
-      examine: (outcome) => ({ ...outcome, outcome: 'probe_error', source: 'probe', code: 'probe_uplink' }),
+      examine: async (outcome) => ({ ...outcome, outcome: 'probe_error', source: 'probe', code: 'probe_uplink' }),
     });
     world.snapshot([]);
     world.delta({ monitorId: 1 });
@@ -250,4 +250,52 @@ void t.test('a slot that cannot run while the one before does is recorded as ski
   const skipped = world.recorded.find(({ result }) => result.outcome === 'skipped')?.result;
   t.match(skipped, { kind: 'scheduled', source: 'probe', error: errorCodes.overrun, totalUs: 0 });
   await until('the check itself', () => world.recorded.some(({ result }) => result.outcome === 'ok'));
+});
+
+void t.test('a failure is recorded after it was examined, with the time at which the check began', async (t) => {
+  const waiting: (() => void)[] = [];
+  let examinedUs = 0;
+  const world = running(t, [refused], {
+    examine: (outcome) => new Promise((resolve) => waiting.push(() => resolve(outcome))),
+  });
+  world.snapshot([]);
+  world.delta({ monitorId: 1, intervalSeconds: 3_600 });
+  await until('it is examined', () => waiting.length === 1);
+  t.equal(world.recorded.length, 0);
+  examinedUs = Date.now() * 1_000;
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  waiting[0]?.();
+  await until('recorded', () => world.recorded.length === 1);
+  t.ok((world.recorded[0]?.result.effectiveUs ?? Infinity) < examinedUs + 15_000);
+  const fine = running(t, [good], { examine: () => Promise.reject(new Error('asked')) });
+  fine.snapshot([]);
+  fine.delta({ monitorId: 1, intervalSeconds: 3_600 });
+  await until('a good one is recorded without it', () => fine.recorded[0]?.result.outcome === 'ok');
+});
+
+void t.test('an agent that is offered three times its capacity makes its capacity and counts the rest', async (t) => {
+  const skipped = { overrun: 0, overload: 0 };
+  const warnings: object[] = [];
+  const world = running(t, [good], {
+    maxInFlight: 1,
+    perHost: 1,
+    check: () => new Promise((resolve) => setTimeout(() => resolve(good), 250)),
+    onSkip: (why) => void (skipped[why] += 1),
+    logger: { ...silentLogger, warn: (fields) => void warnings.push(fields) },
+  });
+  world.snapshot(
+    Array.from({ length: 12 }, (_, index) =>
+      anAssignment({ monitorId: index + 1, url: `http://h${index}.test/`, intervalSeconds: 1 }),
+    ),
+  );
+  await until('some rounds', () => skipped.overload > 24);
+  await until('every monitor was checked', () => {
+    const ran = world.recorded.filter(({ result }) => result.outcome === 'ok');
+    return new Set(ran.map(({ result }) => result.monitorId)).size === 12;
+  });
+  const written = world.recorded.filter(({ result }) => result.outcome === 'skipped');
+  t.equal(written.length, new Set(written.map(({ result }) => result.monitorId)).size, 'one of each in ten seconds');
+  world.runner.tellSkipped();
+  world.runner.tellSkipped();
+  t.strictSame(warnings, [{ ...skipped, in_flight: 1 }], 'one warning with the number');
 });

@@ -4,9 +4,13 @@ import type { AppliedChange, AssignmentStore } from '../assignments/store.ts';
 import { messageOf } from '../ports.ts';
 import type { Logger } from '../ports.ts';
 import type { ServerClock } from './clock.ts';
+import { nothingNew, Novelty } from './novelty.ts';
 import { toResult, toSkipped, verdictOf } from './result.ts';
 import { Schedule } from './schedule.ts';
-import type { FirstCheck, ScheduledMonitor, Slot } from './schedule.ts';
+import type { FirstCheck } from './schedule.ts';
+import { SkippedSlots } from './skipped.ts';
+import type { SkipReason } from './skipped.ts';
+import type { ScheduledMonitor, Slot } from './slot.ts';
 import { targetHost } from './target-host.ts';
 
 /** Runs one check of an assignment; never rejects for anything that a target does. */
@@ -24,13 +28,14 @@ export type RunnerOptions = {
   readonly check: CheckRunner;
   /** Takes a result into the log. `urgent`: it should be published at once. */
   readonly record: (shard: number, monotonicUs: number, result: ResultRecord, urgent: boolean) => void;
-  /** Judges an outcome once more before it counts: the probe's own uplink may be what is broken. */
-  readonly examine?: (outcome: CheckOutcome) => CheckOutcome;
+  /** Judges a failing outcome once more before it counts, some seconds at most: the probe's own uplink may be what is broken. */
+  readonly examine?: (outcome: CheckOutcome) => Promise<CheckOutcome>;
+  /** Told how long after it was due a scheduled check begins, in milliseconds. */
+  readonly onBegin?: (lateMs: number) => void;
+  /** Told of each slot that is not run, recorded or not. */
+  readonly onSkip?: (why: SkipReason) => void;
   readonly logger: Logger;
 };
-
-/** What is remembered of a monitor's last voting result, to tell what is new about the next. */
-type Last = { failing: boolean; error: string | undefined };
 
 /** A start with many monitors spreads their first checks so that about so many begin in a second. */
 const firstChecksPerSecond = 200;
@@ -40,13 +45,16 @@ export class Runner {
   readonly #options: RunnerOptions;
   readonly #store: AssignmentStore;
   readonly #schedule: Schedule;
-  readonly #last = new Map<number, Last>();
+  readonly #novelty = new Novelty();
+  readonly #skipped = new SkippedSlots();
   readonly #abort = new AbortController();
-  readonly #running = new Set<Promise<void>>();
+  #running = 0;
+  #onIdle: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #timerDueMs = Infinity;
-  #lastNowMs = -Infinity;
-  #lastMonotonicUs = 0;
+  /** The last reading of the clocks: one serves all that happens at its moment. */
+  #readMs = -Infinity;
+  #readUs = 0;
 
   constructor(store: AssignmentStore, options: RunnerOptions) {
     this.#store = store;
@@ -57,7 +65,7 @@ export class Runner {
       limits: { maxInFlight, perHost: options.perHost ?? 2, maxRechecks: Math.max(1, Math.ceil(maxInFlight / 10)) },
       actions: {
         start: (slot, kind) => this.#begin(slot, kind),
-        skip: (slot, dueMs, why) => this.#recordSkipped(slot, dueMs, why),
+        skip: (slot, dueMs, why) => this.#onSkipped(slot, dueMs, why),
       },
     });
   }
@@ -68,10 +76,11 @@ export class Runner {
 
   /** The assignments have changed. */
   apply(change: AppliedChange): void {
-    const nowMs = this.#nowMs();
+    const nowMs = this.#read();
     for (const monitorId of change.removed) {
       this.#schedule.remove(monitorId);
-      this.#last.delete(monitorId);
+      this.#novelty.forget(monitorId);
+      this.#skipped.forget(monitorId);
     }
     const withinMs = Math.max(1_000, (change.set.length / firstChecksPerSecond) * 1_000);
     for (const assignment of change.set) {
@@ -80,12 +89,13 @@ export class Runner {
       let first: FirstCheck | undefined;
       if (change.first) first = { withinMs: Math.min(withinMs, monitor.intervalMs) };
       else if (previous === undefined || previous.probeRevision !== assignment.probeRevision) first = 'at_once';
-      if (first === 'at_once') this.#last.delete(assignment.monitorId);
-      else if (change.set.length > firstChecksPerSecond)
-        this.#last.set(assignment.monitorId, { failing: false, error: undefined });
+      if (first === 'at_once') {
+        this.#novelty.forget(assignment.monitorId);
+        this.#skipped.forget(assignment.monitorId);
+      } else if (change.set.length > firstChecksPerSecond) this.#novelty.presumeGood(assignment.monitorId);
       this.#schedule.set(monitor, nowMs, first);
     }
-    this.#tick();
+    this.#tick(nowMs);
   }
 
   /** Runs what the control plane asks for; undefined for a recheck that goes into the schedule and whose result travels by the log. */
@@ -94,13 +104,15 @@ export class Runner {
     const refuse = (refused: string): CheckAnswer => emptyAnswer(request.requestId, refused);
     if (assignment === undefined) return refuse('the monitor is not assigned to this probe');
     if (kind === 'recheck') {
-      this.#schedule.askRecheck(request.monitorId, this.#nowMs());
-      this.#tick();
+      const nowMs = this.#read();
+      this.#schedule.askRecheck(request.monitorId, nowMs);
+      this.#tick(nowMs);
       return emptyAnswer(request.requestId, '');
     }
     const host = targetHost(assignment.url);
     if (!this.#schedule.enter(host)) return refuse('the probe is at its limit of checks at the same time');
-    const startUs = this.#options.monotonicUs();
+    this.#read();
+    const startUs = this.#readUs;
     const trace: TraceStep[] = [];
     const addTrace = (step: string, detail: string): void => {
       if (trace.length < 1_000) trace.push({ atUs: BigInt(this.#options.monotonicUs() - startUs), step, detail });
@@ -109,9 +121,9 @@ export class Runner {
       const deadline = AbortSignal.timeout(Math.min(Math.max(1, request.deadlineMs), 120_000));
       const signal = AbortSignal.any([this.#abort.signal, deadline]);
       const raw = await this.#options.check(assignment, request.trace ? { signal, trace: addTrace } : { signal });
-      const outcome = this.#options.examine?.(raw) ?? raw;
-      this.#options.clock.checkForJump();
-      const effectiveUs = this.#options.clock.effectiveUs(startUs);
+      const outcome = await this.#examined(raw);
+      this.#read();
+      const effectiveUs = this.#options.clock.effectiveUs(startUs, this.#readUs);
       if (request.assignment === undefined) {
         const evidence = verdictOf(outcome.outcome) === 'failing';
         this.#options.record(
@@ -131,8 +143,9 @@ export class Runner {
     } catch (error) {
       return refuse(`the check could not be run: ${messageOf(error)}`);
     } finally {
-      this.#schedule.leave(host, this.#nowMs());
-      this.#tick();
+      const nowMs = this.#read();
+      this.#schedule.leave(host, nowMs);
+      this.#tick(nowMs);
     }
   }
 
@@ -140,17 +153,39 @@ export class Runner {
   async stop(): Promise<void> {
     this.#abort.abort();
     clearTimeout(this.#timer);
-    await Promise.allSettled(this.#running);
+    if (this.#running === 0) return;
+    const before = this.#onIdle;
+    await new Promise<void>((resolve) => {
+      this.#onIdle = () => {
+        before?.();
+        resolve();
+      };
+    });
   }
 
-  /** Server time for the schedule. When it does not go on as the monotonic clock does, every monitor moves to its next regular slot. */
-  #nowMs(): number {
-    const nowMs = this.#options.clock.nowMs();
+  /** Says how many slots were skipped for want of a place, a minute after it last did. To be called every now and then. */
+  tellSkipped(): void {
+    const counts = this.#skipped.toTell(this.#options.monotonicUs() / 1_000);
+    if (counts === undefined) return;
+    this.#options.logger.warn(
+      { overload: counts.overload, overrun: counts.overrun, in_flight: this.inFlight },
+      'checks were skipped: this probe has more to do than it can, or one host has too many checks at the same time',
+    );
+  }
+
+  /**
+   * Reads the clocks: gives server time for the schedule. When it does not go on as the monotonic clock does, every monitor moves to its
+   * next regular slot. A sleep of the machine is found here, before anything is stamped.
+   */
+  #read(): number {
+    const { clock } = this.#options;
     const monotonicUs = this.#options.monotonicUs();
-    const expectedMs = this.#lastNowMs + (monotonicUs - this.#lastMonotonicUs) / 1_000;
-    const jumped = this.#lastNowMs > 0 && Math.abs(nowMs - expectedMs) > 1_000;
-    this.#lastNowMs = nowMs;
-    this.#lastMonotonicUs = monotonicUs;
+    clock.checkForJump(monotonicUs);
+    const nowMs = clock.nowMs(monotonicUs);
+    const expectedMs = this.#readMs + (monotonicUs - this.#readUs) / 1_000;
+    const jumped = this.#readMs > 0 && Math.abs(nowMs - expectedMs) > 1_000;
+    this.#readMs = nowMs;
+    this.#readUs = monotonicUs;
     if (jumped) {
       this.#options.logger.warn(
         { by_ms: Math.round(nowMs - expectedMs) },
@@ -161,9 +196,8 @@ export class Runner {
     return nowMs;
   }
 
-  #tick(): void {
+  #tick(nowMs: number): void {
     if (this.#abort.signal.aborted) return;
-    const nowMs = this.#nowMs();
     this.#schedule.run(nowMs);
     const nextMs = this.#schedule.nextMs;
     if (this.#timer !== undefined && nextMs >= this.#timerDueMs && this.#timerDueMs > nowMs) return;
@@ -174,74 +208,67 @@ export class Runner {
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
-        this.#tick();
+        this.#tick(this.#read());
       },
       Math.min(Math.max(0, nextMs - nowMs), 60_000),
     );
   }
 
   #begin(slot: Slot, kind: 'scheduled' | 'recheck'): void {
-    const assignment = this.#store.get(slot.monitor.id);
-    const run = this.#runScheduled(slot, kind, assignment).finally(() => this.#running.delete(run));
-    this.#running.add(run);
+    this.#running += 1;
+    const startUs = this.#options.monotonicUs();
+    if (kind === 'scheduled')
+      this.#options.onBegin?.(this.#readMs + (startUs - this.#readUs) / 1_000 - slot.startedDueMs);
+    void this.#runScheduled(slot, kind, this.#store.get(slot.monitor.id), startUs);
   }
 
-  async #runScheduled(slot: Slot, kind: 'scheduled' | 'recheck', assignment: Assignment | undefined): Promise<void> {
-    const { clock, monotonicUs, check, examine, record } = this.#options;
-    const startUs = monotonicUs();
+  async #runScheduled(
+    slot: Slot,
+    kind: 'scheduled' | 'recheck',
+    assignment: Assignment | undefined,
+    startUs: number,
+  ): Promise<void> {
+    const { clock, check, record } = this.#options;
     let verdict: ReturnType<typeof verdictOf> = 'neutral';
+    let endMs: number | undefined;
     try {
       if (assignment === undefined) return;
-      const raw = await check(assignment, { signal: this.#abort.signal });
-      const outcome = examine?.(raw) ?? raw;
+      let outcome = await check(assignment, { signal: this.#abort.signal });
+      if (verdictOf(outcome.outcome) === 'failing') outcome = await this.#examined(outcome);
       if (this.#abort.signal.aborted) return;
       verdict = verdictOf(outcome.outcome);
-      clock.checkForJump();
-      const { isNew, isUrgent } = this.#whatIsNew(assignment, outcome, verdict);
-      record(
-        assignment.shard,
-        startUs,
-        toResult(assignment, kind, outcome, clock.effectiveUs(startUs), isNew),
-        isUrgent,
-      );
+      endMs = this.#read();
+      const isAssigned = this.#store.get(assignment.monitorId) !== undefined;
+      const { isNew, isUrgent } = isAssigned ? this.#novelty.take(assignment.monitorId, outcome) : nothingNew;
+      const effectiveUs = clock.effectiveUs(startUs, this.#readUs);
+      record(assignment.shard, startUs, toResult(assignment, kind, outcome, effectiveUs, isNew), isUrgent);
     } catch (error) {
       this.#options.logger.error(
         { monitor_id: slot.monitor.id, error: messageOf(error) },
         'a check could not be recorded',
       );
     } finally {
-      this.#schedule.finished(slot, kind, verdict, this.#nowMs());
-      this.#tick();
+      this.#running -= 1;
+      endMs ??= this.#read();
+      this.#schedule.finished(slot, kind, verdict, endMs);
+      this.#tick(endMs);
+      if (this.#running === 0) this.#onIdle?.();
     }
   }
 
-  /** The evidence of a failure is kept the first time and when its code changes; a first failure and a first good answer cannot wait. */
-  #whatIsNew(
-    assignment: Assignment,
-    outcome: CheckOutcome,
-    verdict: ReturnType<typeof verdictOf>,
-  ): { isNew: boolean; isUrgent: boolean } {
-    if (this.#store.get(assignment.monitorId) === undefined) return { isNew: false, isUrgent: false };
-    const last = this.#last.get(assignment.monitorId);
-    const failing = verdict === 'failing';
-    const isNew = verdict !== 'good' && (last?.failing !== failing || last.error !== outcome.code);
-    const isUrgent = last === undefined || (verdict !== 'neutral' && last.failing !== failing) || (failing && isNew);
-    if (verdict !== 'neutral' || isNew) {
-      this.#last.set(assignment.monitorId, {
-        failing: verdict === 'neutral' ? (last?.failing ?? false) : failing,
-        error: outcome.code,
-      });
-    }
-    return { isNew: isNew || (outcome.outcome === 'warn' && last?.error !== outcome.code), isUrgent };
+  async #examined(outcome: CheckOutcome): Promise<CheckOutcome> {
+    const { examine } = this.#options;
+    return examine === undefined ? outcome : examine(outcome);
   }
 
-  #recordSkipped(slot: Slot, dueMs: number, why: 'overrun' | 'overload'): void {
+  #onSkipped(slot: Slot, dueMs: number, why: SkipReason): void {
+    this.#options.onSkip?.(why);
     const assignment = this.#store.get(slot.monitor.id);
-    if (assignment === undefined) return;
-    const monotonicUs = this.#options.monotonicUs();
-    const effectiveUs = this.#options.clock.anchored ? Math.round(dueMs * 1_000) : 0;
+    if (!this.#skipped.add(slot.monitor, dueMs, why) || assignment === undefined) return;
+    const dueUs = Math.round(this.#readUs - Math.max(0, this.#readMs - dueMs) * 1_000);
+    const effectiveUs = this.#options.clock.effectiveUs(dueUs, this.#readUs);
     try {
-      this.#options.record(assignment.shard, monotonicUs, toSkipped(assignment, effectiveUs, why), false);
+      this.#options.record(assignment.shard, dueUs, toSkipped(assignment, effectiveUs, why), false);
     } catch (error) {
       this.#options.logger.error(
         { monitor_id: slot.monitor.id, error: messageOf(error) },

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { nextSlot, phaseOf } from './phase.ts';
 import { Schedule, latestMs, recheckAfterMs } from './schedule.ts';
-import type { FirstCheck, ScheduleLimits, ScheduledMonitor, Slot, Verdict } from './schedule.ts';
+import type { FirstCheck, ScheduleLimits, Verdict } from './schedule.ts';
+import type { ScheduledMonitor, Slot } from './slot.ts';
 
 type Started = {
   readonly id: number;
@@ -229,6 +230,73 @@ void t.test('beyond the capacity slots wait, and those that never get a place ar
   t.equal(world.mostInFlight, 2);
   t.ok(world.skipped.some((each) => each.why === 'overload'));
   t.ok(world.started.length >= 36, 'the capacity is used');
+  t.end();
+});
+
+void t.test(
+  'offered three times its capacity: it makes its capacity, all get their turn, second looks come first',
+  (t) => {
+    const world = new World({ maxInFlight: 10, maxRechecks: 1 });
+    world.durationMs = () => 100;
+    world.verdict = (id) => (id === 1 ? 'failing' : 'good');
+    for (let id = 1; id <= 300; id += 1) world.add(id, { intervalMs: 1_000, confirmations: 5 });
+    world.pass(30_000);
+    t.ok(world.started.length > 2_900, `${world.started.length} of 3,000 that 10 at a time can do`);
+    for (let id = 1; id <= 300; id += 1) {
+      const times = world.of(id).map((each) => each.atMs);
+      const gaps = times.map((at, index) => at - (times[index - 1] ?? startMs));
+      if (times.length < 8 || Math.max(...gaps) > 4_500) t.fail(`monitor ${id}: ${times.length}, ${gaps.join(' ')}`);
+    }
+    const second = world.of(1).find((each) => each.kind === 'recheck');
+    const first = world.of(1)[0];
+    t.ok((second?.atMs ?? Infinity) - (first?.endMs ?? 0) <= 1_200, 'a recheck does not wait behind the crowd');
+    t.end();
+  },
+);
+
+void t.test('slots that are found too late time and again are run all the same', (t) => {
+  const world = new World();
+  for (let id = 1; id <= 50; id += 1) world.add(id, { intervalMs: 1_000 });
+  for (let round = 0; round < 12; round += 1) {
+    world.stop(1_000);
+    world.pass(0);
+    world.schedule.run(world.nowMs);
+  }
+  const counts = Array.from({ length: 50 }, (_, index) => world.of(index + 1).length);
+  t.ok(Math.min(...counts) >= 3, `the fewest checks of one monitor in twelve rounds: ${Math.min(...counts)}`);
+  t.end();
+});
+
+void t.test('a processor that cannot keep up makes what it can, of every monitor', (t) => {
+  let nowMs = startMs;
+  const costMs = 1;
+  const counts = new Map<number, number>();
+  const running: Slot[] = [];
+  const schedule = new Schedule({
+    probeId: 3,
+    limits: { maxInFlight: 700, perHost: 2, maxRechecks: 70 },
+    actions: {
+      start: (slot) => {
+        running.push(slot);
+        counts.set(slot.monitor.id, (counts.get(slot.monitor.id) ?? 0) + 1);
+      },
+      skip: () => {},
+    },
+  });
+  for (let id = 1; id <= 3_000; id += 1)
+    schedule.set({ id, intervalMs: 1_000, host: `host-${id}`, confirmations: 2 }, nowMs, 'on_phase');
+  let checks = 0;
+  while (nowMs < startMs + 30_000) {
+    schedule.run(nowMs);
+    // Everything that was begun costs its time before anything else happens: the next look comes late.
+    const batch = running.splice(0);
+    nowMs += Math.max(1, batch.length * costMs);
+    for (const slot of batch) schedule.finished(slot, 'scheduled', 'good', nowMs);
+    checks += batch.length;
+  }
+  t.ok(checks > 27_000, `${checks} of the 30,000 that fit`);
+  const fewest = Math.min(...Array.from({ length: 3_000 }, (_, index) => counts.get(index + 1) ?? 0));
+  t.ok(fewest >= 5, `the fewest checks of one monitor: ${fewest} of 10`);
   t.end();
 });
 

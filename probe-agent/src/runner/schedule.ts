@@ -1,16 +1,9 @@
-import { Heap, heapNode } from './heap.ts';
-import type { HeapNode } from './heap.ts';
+import { Heap } from './heap.ts';
 import { nextSlot, phaseOf } from './phase.ts';
-
-/** What the schedule knows of a monitor. Times in milliseconds. */
-export type ScheduledMonitor = {
-  readonly id: number;
-  readonly intervalMs: number;
-  /** What counts as one target for the limit per host. */
-  readonly host: string;
-  /** Failures in a row that confirm one. */
-  readonly confirmations: number;
-};
+import { Queue } from './queue.ts';
+import type { SkipReason } from './skipped.ts';
+import { Slot } from './slot.ts';
+import type { ScheduledMonitor } from './slot.ts';
 
 /** When a monitor is checked first: at once, somewhere within a window (a start with many), or at its next regular slot. */
 export type FirstCheck = 'at_once' | 'on_phase' | { readonly withinMs: number };
@@ -26,42 +19,21 @@ export type ScheduleLimits = {
 export type ScheduleActions = {
   readonly start: (slot: Slot, kind: 'scheduled' | 'recheck') => void;
   /** A slot that is not run; `dueMs` is when it should have been. */
-  readonly skip: (slot: Slot, dueMs: number, why: 'overrun' | 'overload') => void;
+  readonly skip: (slot: Slot, dueMs: number, why: SkipReason) => void;
 };
 
 /** Good answers end a streak, failing ones extend it, all else does neither. */
 export type Verdict = 'good' | 'failing' | 'neutral';
 
-/** One monitor in the schedule; given to `start` and handed back to `finished`. */
-export class Slot {
-  readonly phase: number;
-  readonly due: HeapNode<Slot> = heapNode(this);
-  readonly recheck: HeapNode<Slot> = heapNode(this);
-  monitor: ScheduledMonitor;
-  /** Its next due time is not on its phase. */
-  offPhase = false;
-  /** The host that its check under way counts for. */
-  runningOn: string | undefined;
-  /** The check under way is of an earlier configuration: its verdict no longer counts. */
-  outdated = false;
-  /** Due time of the slot that waits for capacity. */
-  waitingDueMs: number | undefined;
-  streak = 0;
-  removed = false;
-
-  constructor(monitor: ScheduledMonitor, phase: number) {
-    this.monitor = monitor;
-    this.phase = phase;
-  }
-}
-
-type Host = { inFlight: number; readonly waiting: Slot[] };
+type Host = { inFlight: number; readonly waiting: Queue<Slot> };
 
 /** From the end of a failing check to the next look (rule 7). */
 export const recheckAfterMs = 5_000;
 /** A slot that is found later than this is not run any more: a machine that was stopped resumes without a burst. */
 export const latestMs = (intervalMs: number): number => Math.min(Math.max(intervalMs / 10, 500), 2_000);
 const busyRetryMs = 100;
+/** A machine that is busy finds slots too late again and again, always those of the same monitors: after so many in a row one is run. */
+const mostLateInARow = 2;
 
 /**
  * Decides when which check runs; pure: the caller tells the time (server milliseconds, ascending) and does the work. Due times are
@@ -76,7 +48,7 @@ export class Schedule {
   readonly #due = new Heap<Slot>();
   readonly #rechecks = new Heap<Slot>();
   readonly #hosts = new Map<string, Host>();
-  #waiting: Slot[] = [];
+  readonly #waiting = new Queue<Slot>();
   #inFlight = 0;
   #rechecksInFlight = 0;
 
@@ -147,7 +119,6 @@ export class Schedule {
     if (!slot.removed && !slot.outdated) this.#judge(slot, verdict, nowMs);
     slot.outdated = false;
     this.#release(host, nowMs);
-    this.#runRechecks(nowMs);
   }
 
   /** A check outside of the schedule (a manual one) takes a place; false when there is none. It is not held back by the limit per host. */
@@ -188,7 +159,7 @@ export class Schedule {
   #host(name: string): Host {
     let host = this.#hosts.get(name);
     if (host === undefined) {
-      host = { inFlight: 0, waiting: [] };
+      host = { inFlight: 0, waiting: new Queue() };
       this.#hosts.set(name, host);
     }
     return host;
@@ -212,8 +183,9 @@ export class Schedule {
     const passed = Math.max(0, Math.floor((nowMs - dueMs) / intervalMs));
     dueMs += passed * intervalMs;
     this.#due.set(slot.due, dueMs + intervalMs);
-    if (nowMs - dueMs > latestMs(intervalMs))
-      this.#actions.skip(slot, dueMs, slot.runningOn === undefined ? 'overload' : 'overrun');
+    const isTooLate = nowMs - dueMs > latestMs(intervalMs) && slot.lateInARow < mostLateInARow;
+    slot.lateInARow = isTooLate ? slot.lateInARow + 1 : 0;
+    if (isTooLate) this.#actions.skip(slot, dueMs, slot.runningOn === undefined ? 'overload' : 'overrun');
     else this.#startOrSkip(slot, dueMs, passed > 0 ? dueMs - intervalMs : undefined);
   }
 
@@ -229,6 +201,7 @@ export class Schedule {
   }
 
   #admit(slot: Slot, dueMs: number): void {
+    slot.startedDueMs = dueMs;
     if (this.#inFlight >= this.#limits.maxInFlight) {
       slot.waitingDueMs = dueMs;
       this.#waiting.push(slot);
@@ -261,11 +234,15 @@ export class Schedule {
     } else this.#rechecks.delete(slot.recheck);
   }
 
-  /** Gives a place back and starts what has waited for it: first of the same host, then the oldest of all. */
+  /**
+   * Gives a place back and starts what has waited for it: second looks first, of which there are few and on which an alert waits, then the
+   * oldest of the same host, then the oldest of all.
+   */
   #release(hostName: string, nowMs: number): void {
     this.#inFlight -= 1;
     const host = this.#host(hostName);
     host.inFlight -= 1;
+    this.#runRechecks(nowMs);
     while (host.inFlight < this.#limits.perHost && this.#inFlight < this.#limits.maxInFlight) {
       const slot = host.waiting.shift();
       if (slot === undefined) break;
@@ -278,16 +255,28 @@ export class Schedule {
       if (own.inFlight >= this.#limits.perHost && slot.waitingDueMs !== undefined) own.waiting.push(slot);
       else this.#startWaiting(slot, own, nowMs);
     }
-    if (host.inFlight === 0 && host.waiting.length === 0) this.#hosts.delete(hostName);
+    if (host.inFlight === 0 && host.waiting.size === 0) this.#hosts.delete(hostName);
   }
 
   #startWaiting(slot: Slot, host: Host, nowMs: number): void {
     const dueMs = slot.waitingDueMs;
     if (dueMs === undefined || slot.removed) return;
+    const { intervalMs } = slot.monitor;
     slot.waitingDueMs = undefined;
-    if (slot.runningOn !== undefined) this.#actions.skip(slot, dueMs, 'overrun');
-    else if (nowMs - dueMs >= slot.monitor.intervalMs) this.#actions.skip(slot, dueMs, 'overload');
-    else this.#start(slot, host, 'scheduled');
+    if (slot.runningOn !== undefined) {
+      this.#actions.skip(slot, dueMs, 'overrun');
+      return;
+    }
+    slot.startedDueMs = dueMs;
+    if (nowMs - dueMs >= intervalMs) {
+      this.#actions.skip(slot, dueMs, 'overload');
+      const nextMs = slot.due.key;
+      if (slot.offPhase || nextMs > nowMs) return;
+      // Its next slot is due by now and takes the place: who has waited longest must not go to the end for it.
+      slot.startedDueMs = nextMs + Math.floor((nowMs - nextMs) / intervalMs) * intervalMs;
+      this.#due.set(slot.due, slot.startedDueMs + intervalMs);
+    }
+    this.#start(slot, host, 'scheduled');
   }
 
   #runRechecks(nowMs: number): void {

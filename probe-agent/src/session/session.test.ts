@@ -20,7 +20,11 @@ type Seen = { what: string; value: unknown };
 /** A session of an enrolled probe with a control plane in this process. */
 async function connected(
   t: Parameters<typeof testControlPlane>[0],
-  changes: { controlPlane?: TestControlPlane; identity?: (identity: Identity) => Promise<SessionIdentity> } = {},
+  changes: {
+    clockMs?: number;
+    controlPlane?: TestControlPlane;
+    identity?: (identity: Identity) => Promise<SessionIdentity>;
+  } = {},
 ) {
   const controlPlane = changes.controlPlane ?? (await testControlPlane(t));
   const identity = await register({
@@ -70,7 +74,7 @@ async function connected(
     events,
     logger: silentLogger,
     heartbeatMs: 50,
-    clockMs: 50,
+    clockMs: changes.clockMs ?? 50,
     backOffFirstMs: 20,
     backOffMostMs: 100,
   });
@@ -106,6 +110,15 @@ void t.test('the probe says who it is by its certificate, what it has and what i
     seen.map((each) => each.what),
     ['welcome', 'connected'],
   );
+});
+
+void t.test('the time is asked for several times at once, since the first answer may be slow', async (t) => {
+  const { controlPlane, clock } = await connected(t, { clockMs: 60_000 });
+  await until('four questions', () => {
+    const asked = last(controlPlane)?.received.filter((message) => message.$case === 'clockRequest') ?? [];
+    return asked.length === 4;
+  });
+  t.ok(clock.anchored);
 });
 
 void t.test('the clock is the server’s', async (t) => {

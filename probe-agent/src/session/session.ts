@@ -1,4 +1,3 @@
-import { status } from '@grpc/grpc-js';
 import type { ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
 import { CheckKind, ProbeClient } from '@parallax/wire';
 import type { AgentMessage, CheckAnswer, ControlMessage, Heartbeat, Hello, RunCheck, Welcome } from '@parallax/wire';
@@ -7,8 +6,11 @@ import { BackOff } from '../back-off.ts';
 import { messageOf, sleep } from '../ports.ts';
 import type { Logger } from '../ports.ts';
 import type { BrokerCredentials } from '../results/broker.ts';
+import { burst } from '../runner/clock.ts';
 import type { ServerClock } from '../runner/clock.ts';
 import { channelOptions, mutualTls } from './channel.ts';
+import { ClockExchange } from './clock-exchange.ts';
+import { describeSessionError, isRefusal } from './session-error.ts';
 
 /** A position in a stream of results, in numbers. */
 export type StreamPosition = { readonly epoch: number; readonly shard: number; readonly seq: number };
@@ -33,8 +35,8 @@ export type SessionIdentity = {
 };
 
 export type SessionOptions = {
-  /** Renews the certificate first when that is due; may reject, then the session is tried again later. Is told how often it failed in a row. */
-  readonly identity: (failures: number) => Promise<SessionIdentity>;
+  /** What to connect with; may reject, then the session is tried again later. Is told how often it failed in a row, and whether the control plane refused it. */
+  readonly identity: (failures: number, wasRefused: boolean) => Promise<SessionIdentity>;
   readonly store: AssignmentStore;
   readonly clock: ServerClock;
   readonly monotonicUs: () => number;
@@ -60,7 +62,7 @@ export class Session {
   readonly #options: SessionOptions;
   readonly #stop = new AbortController();
   readonly #backOff: BackOff;
-  readonly #clockRequests = new Map<bigint, number>();
+  readonly #exchange: ClockExchange;
   #stream: Stream | undefined;
   #end: ((reason: string) => void) | undefined;
   #running: Promise<void> | undefined;
@@ -68,12 +70,15 @@ export class Session {
   #welcomedAtUs = 0;
   #lastHeardUs = -Infinity;
   #wake = new AbortController();
-  #nonce = 0n;
+  #wasRefused = false;
 
   constructor(options: SessionOptions) {
     this.#options = options;
     const { backOffFirstMs = 250, backOffMostMs = 15_000, random } = options;
     this.#backOff = new BackOff({ firstMs: backOffFirstMs, mostMs: backOffMostMs, random });
+    const { clock, monotonicUs } = options;
+    const send = (nonce: bigint): void => this.#send({ $case: 'clockRequest', value: { nonce } });
+    this.#exchange = new ClockExchange({ clock, monotonicUs, send });
   }
 
   /** True between welcome and end of a stream. */
@@ -112,18 +117,19 @@ export class Session {
 
   /** Asks for the server's time now. */
   requestClock(): void {
-    if (!this.#welcomed) return;
-    this.#nonce += 1n;
-    if (this.#clockRequests.size > 16) this.#clockRequests.clear();
-    this.#clockRequests.set(this.#nonce, this.#options.monotonicUs());
-    this.#send({ $case: 'clockRequest', value: { nonce: this.#nonce } });
+    if (this.#welcomed) this.#exchange.request();
+  }
+
+  /** Whether the control plane answers a question that is asked now; false at once without a session. */
+  answers(withinMs: number): Promise<boolean> {
+    return this.#welcomed ? this.#exchange.isAnswered(withinMs) : Promise.resolve(false);
   }
 
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       this.#wake = new AbortController();
       try {
-        await this.#runOnce(await this.#options.identity(this.#backOff.attempts));
+        await this.#runOnce(await this.#options.identity(this.#backOff.attempts, this.#wasRefused));
       } catch (error) {
         if (!this.#stop.signal.aborted) {
           const attempts = this.#backOff.attempts;
@@ -138,6 +144,7 @@ export class Session {
 
   async #runOnce(identity: SessionIdentity): Promise<void> {
     if (this.#stop.signal.aborted) return;
+    this.#wasRefused = false;
     const channel = mutualTls(identity.authorityDer, identity.certificateDer, identity.keyPem);
     const client = new ProbeClient(identity.sessionAddress, channel, channelOptions);
     const timers: NodeJS.Timeout[] = [];
@@ -148,7 +155,10 @@ export class Session {
         this.#end = (reason) => reject(new Error(reason));
         const helloAtUs = this.#options.monotonicUs();
         stream.on('data', (message: ControlMessage) => this.#onMessage(message, helloAtUs, timers));
-        stream.on('error', (error: ServiceError) => reject(new Error(describe(error, identity.sessionAddress))));
+        stream.on('error', (error: ServiceError) => {
+          this.#wasRefused ||= isRefusal(error);
+          reject(new Error(describeSessionError(error, identity.sessionAddress)));
+        });
         stream.on('end', () => reject(new Error('the control plane ended the session')));
         timers.push(
           setTimeout(() => {
@@ -168,7 +178,7 @@ export class Session {
       client.close();
       this.#stream = undefined;
       this.#end = undefined;
-      this.#clockRequests.clear();
+      this.#exchange.end();
       this.#options.store.forgetIncoming();
       if (this.#welcomed) {
         this.#welcomed = false;
@@ -217,7 +227,7 @@ export class Session {
         events.credentials({ jwt: message.value.jwt, expiresAtMs: Number(message.value.expiresAtMs) });
         break;
       case 'clockReply':
-        this.#onClock(message.value.nonce, message.value.serverUs);
+        this.#exchange.answered(message.value.nonce, message.value.serverUs);
         break;
       case 'pace':
         events.pace(message.value.pauseMs);
@@ -242,16 +252,11 @@ export class Session {
     }
     events.connected(true);
     this.requestClock();
+    for (let number = 1; number < burst.samples; number += 1)
+      timers.push(setTimeout(() => this.requestClock(), number * burst.everyMs));
     this.#sendHeartbeat();
     timers.push(setInterval(() => this.#sendHeartbeat(), heartbeatMs));
     timers.push(setInterval(() => this.requestClock(), clockMs));
-  }
-
-  #onClock(nonce: bigint, serverUs: bigint): void {
-    const sentUs = this.#clockRequests.get(nonce);
-    if (sentUs === undefined) return;
-    this.#clockRequests.delete(nonce);
-    this.#options.clock.synchronise({ sentUs, receivedUs: this.#options.monotonicUs(), serverUs: Number(serverUs) });
   }
 
   async #runCheck(request: RunCheck): Promise<void> {
@@ -288,11 +293,3 @@ const toNumbers = (position: { epoch: bigint; shard: number; seq: bigint }): Str
   shard: position.shard,
   seq: Number(position.seq),
 });
-
-function describe(error: ServiceError, address: string): string {
-  if (error.code === status.UNAVAILABLE) return `${address} is not reachable: ${error.details}`;
-  if (error.code === status.UNAUTHENTICATED || error.code === status.PERMISSION_DENIED) {
-    return `${address} refused this probe: ${error.details}; if it was removed or revoked, register it again with a new join token`;
-  }
-  return `${address}: ${error.details || error.message}`;
-}

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { syncFolder } from '../results/segment-files.ts';
 
 /** Writes a file whole or not at all, durable, readable by its owner only. */
-export async function writeFileAtomically(file: string, content: string): Promise<void> {
+export async function writeFileAtomically(file: string, content: string | Uint8Array): Promise<void> {
   const folder = path.dirname(file);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const temporary = `${file}.${process.pid}.new`;

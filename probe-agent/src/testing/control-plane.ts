@@ -41,6 +41,8 @@ export type TestControlPlane = {
   /** Given for enrolments and renewals from now on, in days; negative has run out already. */
   certificateDays: number;
   onSession: (session: TestSession) => void;
+  /** It knows no probe any more: sessions and renewals are refused. */
+  revoked: boolean;
   /** Milliseconds that the server's clock is ahead of the machine's. */
   clockAheadMs: number;
   joinToken(secret?: string): string;
@@ -51,7 +53,7 @@ const goodSecret = 'the-secret-of-this-token';
 /** A control plane in the test's process, over real TLS on loopback: enrolment and sessions. The join token's secret decides the answer. */
 export async function testControlPlane(
   t: TestContext,
-  options: { brokerAddress?: string } = {},
+  options: { brokerAddress?: string; host?: string } = {},
 ): Promise<TestControlPlane> {
   const authority = await openAuthority(await createAuthority(Date.now()));
   const certificate = await authority.issueServerCertificate(['127.0.0.1'], Date.now());
@@ -71,6 +73,7 @@ export async function testControlPlane(
     welcome: {},
     certificateDays: 30,
     onSession: () => {},
+    revoked: false,
     clockAheadMs: 0,
     joinToken: (secret = goodSecret) => `token1.${secret}.${authority.fingerprint}`,
   };
@@ -107,6 +110,10 @@ export async function testControlPlane(
     },
     renew(call, done) {
       const { certificateDer, csrDer, issuedAtMs, proof } = call.request;
+      if (state.revoked) {
+        done({ code: status.PERMISSION_DENIED, details: 'the probe was revoked' });
+        return;
+      }
       if (!verifyRenewal(certificateDer, csrDer, issuedAtMs, proof)) {
         done({ code: status.PERMISSION_DENIED, details: 'the proof does not hold' });
         return;
@@ -118,9 +125,10 @@ export async function testControlPlane(
   const probe: ProbeServer = { session: (stream) => serveSession(stream, state) };
   enrolmentServer.addService(EnrolmentService, enrolment);
   sessionServer.addService(ProbeService, probe);
+  const { host = '127.0.0.1' } = options;
   const root = Buffer.from(authority.certificatePem);
-  addresses.enrolmentAddress = await listen(enrolmentServer, ServerCredentials.createSsl(null, [pair], false));
-  addresses.sessionAddress = await listen(sessionServer, ServerCredentials.createSsl(root, [pair], true));
+  addresses.enrolmentAddress = await listen(enrolmentServer, ServerCredentials.createSsl(null, [pair], false), host);
+  addresses.sessionAddress = await listen(sessionServer, ServerCredentials.createSsl(root, [pair], true), host);
   return Object.assign(state, addresses);
 }
 
@@ -133,6 +141,10 @@ function serveSession(
   const received: TestSession['received'] = [];
   const nowUs = (): bigint => BigInt(Math.round((Date.now() + state.clockAheadMs) * 1_000));
   stream.on('error', () => {});
+  if (state.revoked) {
+    stream.emit('error', { code: status.UNAUTHENTICATED, details: 'the probe was revoked' });
+    return;
+  }
   stream.on('data', ({ message }: AgentMessage) => {
     if (message === undefined) return;
     received.push(message);
@@ -178,11 +190,11 @@ function serveSession(
   }
 }
 
-function listen(server: Server, credentials: ServerCredentials): Promise<string> {
+function listen(server: Server, credentials: ServerCredentials, host: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', credentials, (error, port) => {
+    server.bindAsync(`${host}:0`, credentials, (error, port) => {
       if (error) reject(error);
-      else resolve(`127.0.0.1:${port}`);
+      else resolve(`${host}:${port}`);
     });
   });
 }

@@ -1,6 +1,7 @@
 import type { Service } from '../../capability.ts';
 import type { Context } from '../../context.ts';
 import { sweepRateLimits } from '../../platform/http/rate-limits.ts';
+import { repeat } from '../../platform/repeat.ts';
 import { hasAccounts, sweepSessions } from './queries.ts';
 import { setupToken } from './setup-token.ts';
 
@@ -23,24 +24,14 @@ export const setupTokenNotice: Service<Context> = {
 export const identitySweep: Service<Context> = {
   name: 'identity-sweep',
   role: 'worker',
-  start: async (context, log) => {
-    let running = Promise.resolve();
-    const sweep = async (): Promise<void> => {
-      try {
+  start: async (context, log) =>
+    repeat({
+      everyMs: sweepEveryMs,
+      work: async () => {
         await sweepSessions(context.database.worker);
         await sweepRateLimits(context.database.worker);
-      } catch (error) {
-        log.warn({ err: error }, 'sweeping sessions and rate limits failed; tried again in ten minutes');
-      }
-    };
-    const timer = setInterval(() => {
-      running = running.then(sweep);
-    }, sweepEveryMs);
-    return {
-      stop: async () => {
-        clearInterval(timer);
-        await running;
       },
-    };
-  },
+      onError: (error) =>
+        log.warn({ err: error }, 'sweeping sessions and rate limits failed; tried again in ten minutes'),
+    }),
 };

@@ -111,6 +111,7 @@ t.test(
         { probeId: 1, region: 'elsewhere' },
         { probeId: 9, region: 'eu' },
       ],
+      supplements: [],
     };
     t.same(planSeats([monitor], all), [
       { operation: 'close', monitorId: 5, probeId: 1 },
@@ -127,6 +128,28 @@ t.test(
       [{ operation: 'close', monitorId: 5, probeId: 9 }],
       'a named probe is not replaced',
     );
+    const filling = {
+      ...monitor,
+      seats: [{ probeId: 9, region: 'eu' }],
+      supplements: [{ probeId: 3, standsInFor: 9 }],
+    };
+    t.same(
+      planSeats([filling], all.slice(2)),
+      [
+        { operation: 'close', monitorId: 5, probeId: 9 },
+        { operation: 'close', monitorId: 5, probeId: 3 },
+        { operation: 'open', monitorId: 5, probeId: 3, region: 'asia' },
+      ],
+      'the supplement of a revoked probe takes its seat',
+    );
+    t.same(
+      planSeats([filling], [...all.slice(0, 1), ...all.slice(2).map((one) => ({ ...one, isLost: true }))]),
+      [
+        { operation: 'close', monitorId: 5, probeId: 9 },
+        { operation: 'open', monitorId: 5, probeId: 1, region: 'eu' },
+      ],
+      'but not while it is lost itself',
+    );
     const foreign = [{ ...probe(4, 'eu'), workspaceId: 2 }];
     t.same(planSeats([{ ...monitor, seats: [] }], foreign), [], "another workspace's probe is no candidate");
   },
@@ -142,6 +165,7 @@ t.test('a plan for many monitors spreads them', async (t) => {
     wantedProbeIds: null,
     wantedRegions: null,
     seats: [],
+    supplements: [],
   }));
   const counts = new Map<number, number>();
   for (const { probeId } of planSeats(monitors, all)) counts.set(probeId, (counts.get(probeId) ?? 0) + 1);

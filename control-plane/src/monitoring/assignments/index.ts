@@ -1,11 +1,15 @@
 import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
 import { startRebalance } from './job.ts';
+import { startSupplements } from './supplements/job.ts';
 
 /** Which probe checks which monitor, with its history. */
 export const assignmentsCapability: Capability<Context> = {
   name: 'assignments',
-  services: [{ name: 'rebalance', role: 'worker', start: startRebalance }],
+  services: [
+    { name: 'rebalance', role: 'worker', start: startRebalance },
+    { name: 'supplements', role: 'worker', start: startSupplements },
+  ],
 };
 
 export {

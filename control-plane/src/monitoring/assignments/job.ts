@@ -1,6 +1,7 @@
 import type { Logger } from '@parallax/telemetry';
 import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
+import { repeat } from '../../platform/repeat.ts';
 import type { RunningService } from '../../platform/running-service.ts';
 import type { Context } from '../../context.ts';
 import { sql } from '../../platform/database/pools.ts';
@@ -26,35 +27,22 @@ export async function startRebalance(context: Context, log: Logger): Promise<Run
   const pool = context.database.worker;
   let seen = '';
   let nextPassMs = 0;
-  let running: Promise<void> | undefined;
-  let isStopped = false;
 
-  const look = async (): Promise<void> => {
+  const look = async (isStopped: () => boolean): Promise<void> => {
     const present = await probesFingerprint(pool);
     const nowMs = performance.now();
     if (present === seen && nowMs < nextPassMs) return;
     const isNew = present !== seen;
-    const changed = await rebalanceAll(pool, () => isStopped);
+    const changed = await rebalanceAll(pool, isStopped);
     seen = present;
     nextPassMs = performance.now() + (isNew ? secondPassMs : regularPassMs);
     if (changed > 0) log.info({ seats: changed }, 'seats of monitors were changed because probes changed');
   };
-  const timer = setInterval(() => {
-    running ??= look()
-      .catch((error: unknown) =>
-        log.warn({ err: error }, 'seats of monitors could not be looked through; trying again'),
-      )
-      .finally(() => {
-        running = undefined;
-      });
-  }, lookMs);
-  return {
-    stop: async () => {
-      isStopped = true;
-      clearInterval(timer);
-      await running;
-    },
-  };
+  return repeat({
+    everyMs: lookMs,
+    work: look,
+    onError: (error) => log.warn({ err: error }, 'seats of monitors could not be looked through; trying again'),
+  });
 }
 
 /** Everything about probes that seats depend on, as one short text. */
@@ -106,6 +94,8 @@ const monitorRow = z.object({
   wanted_regions: z.array(z.string()).nullable(),
   seat_probes: z.array(z.number()),
   seat_regions: z.array(z.string()),
+  supplement_probes: z.array(z.number()),
+  supplement_seats: z.array(z.number()),
 });
 
 /** Monitors with a seat of a revoked or moved probe, or with fewer seats than they want; in order, at most a batch. */
@@ -115,14 +105,18 @@ async function unsettledMonitors(
 ): Promise<SeatedMonitor[]> {
   const rows = await pool.any(sql.type(monitorRow)`
     select monitor.id, monitor.workspace_id, monitor.protocol, monitor.settings, monitor.wanted_probe_ids,
-      monitor.wanted_regions, held.seat_probes, held.seat_regions
+      monitor.wanted_regions, held.seat_probes, held.seat_regions, filling.supplement_probes, filling.supplement_seats
     from monitors monitor cross join lateral (
       select coalesce(array_agg(seat.probe_id order by seat.probe_id), '{}') as seat_probes,
         coalesce(array_agg(seat.region order by seat.probe_id), '{}') as seat_regions,
         coalesce(bool_or(probe.revoked_at is not null or probe.region <> seat.region), false) as is_stale
       from assignments seat join probes probe on probe.id = seat.probe_id
       where seat.monitor_id = monitor.id and seat.ended_at is null and not seat.supplement
-    ) held
+    ) held cross join lateral (
+      select coalesce(array_agg(probe_id order by id), '{}') as supplement_probes,
+        coalesce(array_agg(stands_in_for order by id), '{}') as supplement_seats
+      from assignments where monitor_id = monitor.id and ended_at is null and supplement and stands_in_for is not null
+    ) filling
     where ${which} and monitor.deleted_at is null and (
       held.is_stale or (
         coalesce(cardinality(monitor.wanted_probe_ids), 0) = 0
@@ -138,6 +132,10 @@ async function unsettledMonitors(
     wantedProbeIds: row.wanted_probe_ids,
     wantedRegions: row.wanted_regions,
     seats: row.seat_probes.map((probeId, index) => ({ probeId, region: row.seat_regions[index] ?? '' })),
+    supplements: row.supplement_probes.map((probeId, index) => ({
+      probeId,
+      standsInFor: row.supplement_seats[index] ?? 0,
+    })),
   }));
 }
 

@@ -19,6 +19,7 @@ import {
   touchSeatsOfProbe,
 } from './queries.ts';
 import { snapshotHash } from './snapshot.ts';
+import { supplementAll } from './supplements/job.ts';
 
 const { database } = await testDatabase(t);
 const sealer = createSealer(randomBytes(32));
@@ -110,6 +111,8 @@ t.test(
         'pause probe',
         'move',
         'rebalance',
+        'lose or find',
+        'lose for a day or find',
       ] as const);
       await database.worker.transaction(async (tx) => {
         const locked = await tx.maybeOne(sql.typeAlias('id')`
@@ -127,7 +130,7 @@ t.test(
           await tx.query(sql.unsafe`update monitors set is_active = ${kind === 'resume'} where id = ${monitorId}`);
           await touchAssignments(tx, monitorId);
         }
-        if (kind === 'delete' && pick([true, false, false])) {
+        if (kind === 'delete' && pick([true, false, false, false, false, false])) {
           await tx.query(sql.unsafe`update monitors set deleted_at = now() where id = ${monitorId}`);
           await closeAssignments(tx, monitorId);
         }
@@ -143,6 +146,12 @@ t.test(
         }
       });
       if (kind === 'move' || kind === 'rebalance') await rebalanceAll(database.worker);
+      if (kind === 'lose or find' || kind === 'lose for a day or find') {
+        await database.worker.query(sql.unsafe`
+          update probes set offline_since = case when offline_since is null then now() - ${kind === 'lose or find' ? 1 : 25} * interval '1 hour' end
+          where id = ${pick(probeIds)}`);
+        await supplementAll(database.worker, { nowMs: Date.now() });
+      }
     };
     for (let round = 0; round < 120; round += 1) {
       await change();
@@ -156,6 +165,10 @@ t.test(
       t.equal(agent.known, await presentRevision(database.worker, agent.probeId));
     }
     t.ok(agents.some((agent) => agent.held.size > 0));
+    t.ok(
+      await database.worker.exists(sql.unsafe`select from assignments where supplement`),
+      'supplements were among them',
+    );
     await database.worker.query(sql.unsafe`update probes set revoked_at = now()`);
   },
 );

@@ -9,7 +9,8 @@ import { chooseProbes, defaultSeats } from './choose.ts';
 import type { ProbeCandidate } from './choose.ts';
 import { requiredCapabilities } from './requirements.ts';
 import { writeSeats } from './seats/queries.ts';
-import type { SeatChange } from './seats/queries.ts';
+import { canSupplement } from './supplements.ts';
+import { seatChanges, supplementChanges } from './seat-changes.ts';
 import { assignmentsPerMessage, snapshotHash, toSteps } from './snapshot.ts';
 import type { AssignmentRow, AssignmentStep } from './snapshot.ts';
 
@@ -29,11 +30,13 @@ export const candidateRow = z.object({
   is_paused: z.boolean(),
   load: z.number(),
 });
-const seatRow = z.object({ probe_id: z.number() });
+const seatRow = z.object({ probe_id: z.number(), region: z.string(), stands_in_for: z.number().nullable() });
+type OpenRow = z.infer<typeof seatRow>;
 
 /**
  * Gives a monitor its probes by what it wants, in the transaction that creates it or changes its wishes, protocol or
- * settings. Kept seats get a new revision too, so the caller need not touch them besides.
+ * settings. Kept seats get a new revision too, so the caller need not touch them besides. A supplement is no seat and is not
+ * counted as one: it stays where the seat that it fills is kept and it still fits; where its probe is chosen it becomes a seat.
  * @returns the probes that have something new; send each the hint `{ type: 'assignments' }` after the commit
  * @throws Problem `no_probe_able` or `invalid_input` (`/probe_ids`) when the wish cannot be met
  */
@@ -42,7 +45,11 @@ export async function assignMonitor(tx: Transaction, monitorId: number): Promise
     select workspace_id, protocol, settings, wanted_probe_ids, wanted_regions
     from monitors where id = ${monitorId} for no key update`);
   const probes = await loadCandidates(tx, wants.workspace_id);
-  const current = await openSeats(tx, monitorId);
+  const open = await openRows(tx, monitorId);
+  const supplements = open.flatMap(({ probe_id: probeId, region, stands_in_for: standsInFor }) =>
+    standsInFor === null ? [] : [{ probeId, region, standsInFor }],
+  );
+  const current = open.flatMap((row) => (row.stands_in_for === null ? [row.probe_id] : []));
   const choice = chooseProbes(
     {
       probeIds: wants.wanted_probe_ids,
@@ -57,28 +64,41 @@ export async function assignMonitor(tx: Transaction, monitorId: number): Promise
   }
   if (choice.kind === 'refused') throw new Problem('no_probe_able', choice.detail);
   const wanted = choice.kind === 'central' ? [] : choice.probeIds;
-  return writeSeats(tx, seatChanges(monitorId, current, wanted, probes));
+  const monitor = {
+    workspaceId: wants.workspace_id,
+    protocol: wants.protocol,
+    settings: wants.settings,
+    wantedProbeIds: wants.wanted_probe_ids,
+    wantedRegions: wants.wanted_regions,
+  };
+  const fitting = supplements.filter(({ probeId, region }) =>
+    probes.some((probe) => probe.id === probeId && probe.region === region && canSupplement(probe, monitor)),
+  );
+  return writeSeats(tx, [
+    ...supplementChanges(monitorId, supplements, fitting, current, wanted),
+    ...seatChanges(monitorId, current, wanted, probes),
+  ]);
 }
 
 /**
- * Gives the open seats of a monitor a new revision, so that its probes learn of a change of its configuration, a pause or a
+ * Gives the open seats and supplements of a monitor a new revision, so that its probes learn of a change of its configuration, a pause or a
  * resume. The caller's transaction has locked or changed the monitor's row.
  * @returns the probes to be hinted after the commit
  */
 export async function touchAssignments(tx: Transaction, monitorId: number): Promise<number[]> {
-  const current = await openSeats(tx, monitorId);
+  const open = await openRows(tx, monitorId);
   return writeSeats(
     tx,
-    current.map((probeId) => ({ operation: 'touch', monitorId, probeId })),
+    open.map(({ probe_id: probeId }) => ({ operation: 'touch', monitorId, probeId })),
   );
 }
 
-/** Closes every seat of a monitor, when it is deleted. @returns the probes to be hinted after the commit */
+/** Closes every seat and supplement of a monitor, when it is deleted. @returns the probes to be hinted after the commit */
 export async function closeAssignments(tx: Transaction, monitorId: number): Promise<number[]> {
-  const current = await openSeats(tx, monitorId);
+  const open = await openRows(tx, monitorId);
   return writeSeats(
     tx,
-    current.map((probeId) => ({ operation: 'close', monitorId, probeId })),
+    open.map(({ probe_id: probeId }) => ({ operation: 'close', monitorId, probeId })),
   );
 }
 
@@ -123,28 +143,11 @@ export function toCandidate(row: z.infer<typeof candidateRow>): ProbeCandidate {
   };
 }
 
-async function openSeats(tx: Transaction, monitorId: number): Promise<number[]> {
-  const rows = await tx.any(sql.type(seatRow)`
-    select probe_id from assignments where monitor_id = ${monitorId} and ended_at is null order by probe_id`);
-  return rows.map((row) => row.probe_id);
-}
-
-/** From the seats that are held to those that are wanted. */
-export function seatChanges(
-  monitorId: number,
-  current: readonly number[],
-  wanted: readonly number[],
-  probes: readonly Pick<ProbeCandidate, 'id' | 'region'>[],
-): SeatChange[] {
-  const regions = new Map(probes.map((probe) => [probe.id, probe.region]));
-  const closed = current.filter((probeId) => !wanted.includes(probeId));
-  return [
-    ...closed.map((probeId): SeatChange => ({ operation: 'close', monitorId, probeId })),
-    ...wanted.map((probeId): SeatChange => {
-      if (current.includes(probeId)) return { operation: 'touch', monitorId, probeId };
-      return { operation: 'open', monitorId, probeId, region: regions.get(probeId) ?? '' };
-    }),
-  ];
+/** Seats and, with the probe whose seat they fill, supplements. */
+async function openRows(tx: Transaction, monitorId: number): Promise<readonly OpenRow[]> {
+  return tx.any(sql.type(seatRow)`
+    select probe_id, region, stands_in_for from assignments
+    where monitor_id = ${monitorId} and ended_at is null order by probe_id`);
 }
 
 const assignmentRow = z.object({

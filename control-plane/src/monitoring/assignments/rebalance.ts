@@ -12,6 +12,7 @@ export type SeatedMonitor = {
   readonly wantedProbeIds: readonly number[] | null;
   readonly wantedRegions: readonly string[] | null;
   readonly seats: readonly { readonly probeId: number; readonly region: string }[];
+  readonly supplements: readonly { readonly probeId: number; readonly standsInFor: number }[];
 };
 
 /** A probe that is not revoked, with the workspace that it serves alone, if any. */
@@ -20,7 +21,8 @@ export type SeatingProbe = ProbeCandidate & { readonly workspaceId: number | nul
 /**
  * What has to change so that every monitor has the seats it should have: seats of revoked probes are given up, seats whose probe
  * has moved to another region are opened anew there, and free ones go to probes that came later. Seats that fit stay, and
- * what is chosen here counts as load for what is chosen next.
+ * what is chosen here counts as load for what is chosen next. A supplement whose probe is chosen becomes a seat; that of a
+ * revoked probe is chosen before others, since it checks the monitor already.
  */
 export function planSeats(monitors: readonly SeatedMonitor[], probes: readonly SeatingProbe[]): SeatChange[] {
   const loads = new Map(probes.map((probe) => [probe.id, probe.load]));
@@ -37,14 +39,15 @@ export function planSeats(monitors: readonly SeatedMonitor[], probes: readonly S
 }
 
 function planMonitor(monitor: SeatedMonitor, probes: readonly ProbeCandidate[]): SeatChange[] {
-  const { id: monitorId, seats } = monitor;
+  const { id: monitorId, seats, supplements } = monitor;
   const regions = new Map(probes.map((probe) => [probe.id, probe.region]));
   const wanted = wantedSeats(monitor, probes);
   const fitting = seats.filter((seat) => wanted.includes(seat.probeId) && regions.get(seat.probeId) === seat.region);
   const closed = seats.filter((seat) => !fitting.includes(seat));
   const opened = wanted.filter((probeId) => !fitting.some((seat) => seat.probeId === probeId));
+  const seated = supplements.filter(({ probeId }) => opened.includes(probeId));
   return [
-    ...closed.map(({ probeId }): SeatChange => ({ operation: 'close', monitorId, probeId })),
+    ...[...closed, ...seated].map(({ probeId }): SeatChange => ({ operation: 'close', monitorId, probeId })),
     ...opened.map(
       (probeId): SeatChange => ({ operation: 'open', monitorId, probeId, region: regions.get(probeId) ?? '' }),
     ),
@@ -53,9 +56,16 @@ function planMonitor(monitor: SeatedMonitor, probes: readonly ProbeCandidate[]):
 
 function wantedSeats(monitor: SeatedMonitor, probes: readonly ProbeCandidate[]): readonly number[] {
   const present = new Set(probes.map((probe) => probe.id));
-  const current = monitor.seats.map((seat) => seat.probeId).filter((probeId) => present.has(probeId));
+  const held = monitor.seats.map((seat) => seat.probeId);
   // Named probes were given when they were named; of those only the revoked go.
-  if (monitor.wantedProbeIds !== null && monitor.wantedProbeIds.length > 0) return current;
+  if (monitor.wantedProbeIds !== null && monitor.wantedProbeIds.length > 0) return held.filter((id) => present.has(id));
+  const healthy = new Set(probes.filter((probe) => !probe.isLost && !probe.isPaused).map((probe) => probe.id));
+  const heirs = new Map(
+    monitor.supplements
+      .filter(({ probeId }) => healthy.has(probeId))
+      .map(({ probeId, standsInFor }) => [standsInFor, probeId]),
+  );
+  const current = held.map((id) => (present.has(id) ? id : (heirs.get(id) ?? id))).filter((id) => present.has(id));
   const choice = chooseProbes(
     {
       probeIds: null,

@@ -1,15 +1,14 @@
 import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
+import { configurationSubject } from '../../platform/bus/subjects.ts';
+import { startCentralRunner } from '../central-checks/index.ts';
 import { openIngestClient, startShard } from './ingest/job.ts';
 
-export { centralFlag } from './flags.ts';
+export { centralFlag, fallbackFlag } from './flags.ts';
 export { latestResultJoin, resultsPage } from './queries.ts';
 export type { ResultItem, ResultsFilter } from './queries.ts';
 export { openIngestClient, startShard } from './ingest/job.ts';
 export type { RunningShard, ShardOptions } from './ingest/job.ts';
-
-/** Subject of the hint that a shard's configuration changed. */
-export const configurationSubject = (shard: number): string => `config.${shard}`;
 
 /** Stores the results of probes and folds them into the status of monitors. */
 export const checkResultsCapability: Capability<Context> = {
@@ -21,6 +20,7 @@ export const checkResultsCapability: Capability<Context> = {
       start: async (context, log) => {
         const connectionString = context.database.raw.options.connectionString;
         if (connectionString === undefined) throw new Error('the pool of the ingest has no connection string');
+        const central = startCentralRunner(context, log.child({ part: 'central-checks' }));
         const shards = Array.from({ length: context.shards }, (_, shard) => {
           const running = startShard({
             shard,
@@ -32,6 +32,7 @@ export const checkResultsCapability: Capability<Context> = {
             bus: context.bus,
             log,
             now: context.now,
+            central,
           });
           const hints = context.bus.listen(configurationSubject(shard), running.hint);
           return { running, hints };
@@ -40,6 +41,7 @@ export const checkResultsCapability: Capability<Context> = {
           stop: async () => {
             for (const { hints } of shards) hints.stop();
             await Promise.all(shards.map(({ running }) => running.stop()));
+            await central.stop();
           },
         };
       },

@@ -21,7 +21,7 @@ const inTenant = <Result>(work: (tx: Transaction) => Promise<Result>) =>
 
 const manual = 2;
 const fail = 3 << 2;
-const central = 256;
+const fallback = 256 | 1_024;
 await pool.query('select ensure_result_partitions($1, $2)', [
   new Date(baseMs - 86_400_000),
   new Date(baseMs + 86_400_000),
@@ -29,7 +29,7 @@ await pool.query('select ensure_result_partitions($1, $2)', [
 await pool.query(
   `insert into check_results (e, received_at, monitor_id, probe_id, probe_revision, flags, fresh_s, total_us, dns_us, error)
    select $1::timestamptz + second * interval '1 second', now(), $2, probe, 1, flags, 160, 1000 + second, null, 0
-   from (values (1, $3::integer, 0), (2, $4, 0), (3, $3, ${manual}), (4, $3, ${fail}), (5, 0, ${central}), (6, $4, 0)) as r (second, probe, flags)`,
+   from (values (1, $3::integer, 0), (2, $4, 0), (3, $3, ${manual}), (4, $3, ${fail}), (5, 0, ${fallback}), (6, $4, 0)) as r (second, probe, flags)`,
   [new Date(baseMs), monitor, one, two],
 );
 await pool.query(
@@ -57,7 +57,8 @@ t.test('bounds are inclusive on both sides; probe and kind narrow the list', asy
   t.same(await seconds({ probeId: one }), { seconds: [4, 3, 1], total: 3 });
   t.same(await seconds({ probeId: one, includeManual: false }), { seconds: [4, 1], total: 2 });
   t.same(await seconds({ includeManual: false }), { seconds: [6, 4, 2, 1], total: 4 });
-  t.same(await seconds({ probeId: 0, includeManual: false }), { seconds: [5], total: 1 });
+  t.same(await seconds({ probeId: 0 }), { seconds: [5], total: 1 });
+  t.same(await seconds({ probeId: 0, includeManual: false }), { seconds: [], total: 0 });
 });
 
 t.test('a result says what it is', async (t) => {
@@ -67,12 +68,13 @@ t.test('a result says what it is', async (t) => {
     outcome: 'fail',
     kind: 'scheduled',
     central: false,
+    fallback: false,
     totalUs: 1_004,
     dnsUs: null,
     message: 'refused',
     evidence: { port: 80 },
   });
-  t.match(items[1], { probeId: 0, central: true, message: null, evidence: null });
+  t.match(items[1], { probeId: 0, central: true, fallback: true, message: null, evidence: null });
   t.match(items[3], { kind: 'manual' });
 });
 

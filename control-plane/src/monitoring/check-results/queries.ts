@@ -4,7 +4,7 @@ import { unpackFlags } from '@parallax/wire';
 import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
-import { centralFlag, lateFlag } from './flags.ts';
+import { centralFlag, fallbackFlag, lateFlag } from './flags.ts';
 
 /** One stored result as readers see it. Times in milliseconds since the epoch, durations in whole microseconds. */
 export type ResultItem = {
@@ -22,6 +22,8 @@ export type ResultItem = {
   readonly code: ErrorCode | undefined;
   /** Run by the control plane and not by a probe. */
   readonly central: boolean;
+  /** Run by the control plane beside probes that could not vote. */
+  readonly fallback: boolean;
   /** Arrived more than 15 s after its check had ended. */
   readonly late: boolean;
   /** Seconds that its vote stays fresh. */
@@ -84,9 +86,9 @@ export async function resultsPage(
     // A bound in milliseconds includes the whole millisecond that it names.
     ...(filter.endMs === undefined ? [] : [sql.fragment`r.e < ${sql.timestamp(new Date(filter.endMs + 1))}`]),
     ...(filter.probeId === undefined ? [] : [sql.fragment`r.probe_id = ${filter.probeId}`]),
-    // Kind is in the two lowest bits, 2 being manual; a monitor without probes has central results that are no fallback.
+    // Kind is in the two lowest bits, 2 being manual.
     ...(filter.includeManual === false ? [sql.fragment`r.flags & 3 <> 2`] : []),
-    ...(filter.includeManual === false && filter.probeId !== 0 ? [sql.fragment`r.flags & ${centralFlag} = 0`] : []),
+    ...(filter.includeManual === false ? [sql.fragment`r.flags & ${fallbackFlag} = 0`] : []),
   ];
   const where = sql.join(conditions, sql.fragment` and `);
   const found = await connection.any(sql.type(row)`
@@ -134,6 +136,7 @@ function resultItem(found: z.infer<typeof row>): ResultItem {
     source: flags?.source,
     code: errorCodeOf(found.error),
     central: (found.flags & centralFlag) !== 0,
+    fallback: (found.flags & fallbackFlag) !== 0,
     late: (found.flags & lateFlag) !== 0,
     freshS: found.fresh_s,
     totalUs: found.total_us,

@@ -1,3 +1,4 @@
+import type { Standing } from './standing.ts';
 import type { MonitorInputs, RangeEdit, RecheckWish, Status, StoredRange, StoredResult, Transition } from './types.ts';
 
 /** A result this much older than the newest one folded is late: boundaries that it moves are marked as revised. */
@@ -71,6 +72,8 @@ export type MonitorFold = {
   readonly reconfigure: (inputs: MonitorInputs) => FoldResult;
   /** When `advance` must be called at the latest; infinity for never. May be earlier than anything happens. */
   readonly nextExpiryUs: number;
+  /** Who holds votes now; the same object as long as nothing of it changes, so that asking costs nothing. */
+  readonly standing: Standing;
   /** What changed since the last take: nothing at almost no cost in the steady state. */
   readonly take: () => Taken;
 };

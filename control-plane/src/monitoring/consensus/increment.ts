@@ -5,6 +5,8 @@ import { canVote, firstDifference, PreparedInputs } from './prepared-inputs.ts';
 import { editsBetween, reaching, wantedRanges } from './range-diff.ts';
 import { RecheckPlanner } from './recheck-planner.ts';
 import type { Scene } from './recheck-planner.ts';
+import { standingOf } from './standing.ts';
+import type { Standing } from './standing.ts';
 import { runsOf, sweep } from './sweep.ts';
 import type { MonitorInputs, RangeEdit, Segment, Status, StoredRange, StoredResult, Transition } from './types.ts';
 import { VoterSlot } from './voter-slot.ts';
@@ -48,6 +50,7 @@ class Fold implements MonitorFold {
   #toldUntilUs: number;
   readonly #rechecks = new RecheckPlanner();
   #quiet: Taken | null = null;
+  #standing: Standing | null = null;
 
   constructor(restore: FoldRestore) {
     this.#inputs = new PreparedInputs(restore.inputs);
@@ -136,6 +139,17 @@ class Fold implements MonitorFold {
   get nextExpiryUs(): number {
     this.#settle();
     return Math.min(this.#quietUntilUs, this.#rechecks.nextUs);
+  }
+
+  get standing(): Standing {
+    this.#settle();
+    this.#standing ??= standingOf(
+      this.#inputs,
+      electorateAt(this.#inputs, this.#frontierUs),
+      this.#ordered,
+      this.#frontierUs,
+    );
+    return this.#standing;
   }
 
   take(): Taken {
@@ -252,6 +266,7 @@ class Fold implements MonitorFold {
     this.#computedUs = this.#frontierUs;
     this.#isDirty = false;
     this.#isChanged = true;
+    this.#standing = null;
     this.#rechecks.notice(this.#scene(), finals);
   }
 

@@ -3,6 +3,7 @@ export type { Timeline } from './batch.ts';
 export { rowsBeforeHorizon } from './fold.ts';
 export type { FoldLimits, FoldRestore, FoldResult, MonitorFold, Taken } from './fold.ts';
 export { createMonitorFold } from './increment.ts';
+export type { Standing } from './standing.ts';
 export type {
   Assignment,
   ConfigurationEvent,

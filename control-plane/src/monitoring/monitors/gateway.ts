@@ -1,6 +1,5 @@
 import type { Bus } from '../../platform/bus/bus.ts';
-import { configurationSubject } from '../check-results/index.ts';
-import { dispatchSubject } from '../probes/index.ts';
+import { configurationSubject, dispatchSubject } from '../../platform/bus/subjects.ts';
 
 /** Hints, after the commit, that a monitor has changed: its probes get the change at once instead of at their next look. */
 export function announceChange(bus: Bus, shard: number, probeIds: readonly number[]): void {

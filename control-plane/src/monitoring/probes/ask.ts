@@ -1,5 +1,6 @@
 import type { Bus } from '../../platform/bus/bus.ts';
-import { dispatchSubject, runCheckAnswerSchema } from './dispatch-messages.ts';
+import { dispatchSubject } from '../../platform/bus/subjects.ts';
+import { runCheckAnswerSchema } from './dispatch-messages.ts';
 import type { RunCheckAnswer, RunCheckRequest } from './dispatch-messages.ts';
 
 /** A `run_check` without its type. */

@@ -2,13 +2,8 @@ import { checkKinds } from '@parallax/checks';
 import type { CheckKind, CheckOutcome } from '@parallax/checks';
 import { z } from 'zod';
 
-/**
- * What travels as JSON on the core subject `dispatch.<probe id>` to the replica that holds the probe's session. Everything but
- * `run_check` is a hint: losing one costs time, never truth, because the session also polls the database.
- */
-export function dispatchSubject(probeId: number): string {
-  return `dispatch.${probeId}`;
-}
+// What travels as JSON on the core subject `dispatch.<probe id>` to the replica that holds the probe's session. Everything but
+// `run_check` is a hint: losing one costs time, never truth, because the session also polls the database.
 
 const id = z.number().int().min(1).max(2_147_483_647);
 const counter = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);

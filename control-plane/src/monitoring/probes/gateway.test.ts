@@ -32,7 +32,7 @@ import { sql } from '../../platform/database/pools.ts';
 import { testDatabase } from '../../platform/database/testing.ts';
 import { assignMonitor, closeAssignments, rebalanceAll, snapshotHash, touchAssignments } from '../assignments/index.ts';
 import { askProbe } from './ask.ts';
-import { dispatchSubject } from './dispatch-messages.ts';
+import { dispatchSubject } from '../../platform/bus/subjects.ts';
 import { startProbeListeners } from './gateway.ts';
 import { createJoinToken, revokeProbe } from './queries.ts';
 import { makeMonitors, makeWorkspace, memoryBus, testContext } from '../../testing/probes.ts';
@@ -40,7 +40,8 @@ import { makeMonitors, makeWorkspace, memoryBus, testContext } from '../../testi
 const { database } = await testDatabase(t);
 const bus = memoryBus();
 const { log, lines } = keptLog();
-const context = testContext(database, bus, { log });
+let deniedListeners = [{ address: '127.0.0.1', port: 5432 }];
+const context = testContext(database, bus, { log, deniedListeners: () => deniedListeners });
 const limits = { pollMs: 100, reportMs: 100, helloMs: 300 };
 const listeners = await startProbeListeners(context, log, {
   sessions: limits,
@@ -126,14 +127,14 @@ class Agent {
   constructor(
     t: TestContext,
     probe: Enrolled,
-    hello: { knownRevision?: bigint; epochs?: bigint[]; silent?: boolean } = {},
+    hello: { knownRevision?: bigint; epochs?: bigint[]; silent?: boolean; port?: number } = {},
   ) {
     const credentials = grpc.credentials.createSsl(
       Buffer.from(authority.certificatePem),
       Buffer.from(probe.keyPem),
       Buffer.from(certificatePem(probe.certificateDer)),
     );
-    this.#client = new ProbeClient(`127.0.0.1:${listeners.sessionPort}`, credentials, {
+    this.#client = new ProbeClient(`127.0.0.1:${hello.port ?? listeners.sessionPort}`, credentials, {
       ...clientOptions,
       'grpc.use_local_subchannel_pool': 1,
     });
@@ -390,6 +391,18 @@ t.test('a session greets, gives credentials and the time, and is recorded', asyn
   );
 });
 
+t.test('when the own listeners have moved, a session begins anew and learns of it', async (t) => {
+  const probe = await newProbe();
+  const agent = new Agent(t, probe);
+  await agent.next('welcome');
+  const before = deniedListeners;
+  t.teardown(() => (deniedListeners = before));
+  deniedListeners = [...before, { address: '172.18.0.4', port: 4222 }];
+  t.match(await agent.ended, { code: grpc.status.UNAVAILABLE, details: /listeners of the control plane have changed/ });
+  const welcome = await new Agent(t, probe).next('welcome');
+  t.same(welcome.deniedListeners, deniedListeners);
+});
+
 t.test('the newest session of a probe wins; another probe is not touched', async (t) => {
   const probe = await newProbe();
   const bystander = new Agent(t, await newProbe());
@@ -529,6 +542,53 @@ t.test('a check that is asked for is run by the agent and answered; a gone sessi
   t.equal(await askProbe(bus, probe.probeId, request, 100), undefined, 'nobody holds a session');
 });
 
+t.test('a stop ends idle sessions at once and those that owe an answer with it; nobody new is let in', async (t) => {
+  const stopping = await startProbeListeners({ ...context, replica: 'stopping' }, log, {
+    sessions: { ...limits, partingMs: 60_000 },
+  });
+  const port = stopping.sessionPort;
+  const [idle, busy, late] = [await newProbe(), await newProbe(), await newProbe()];
+  const idleAgent = new Agent(t, idle, { port });
+  const busyAgent = new Agent(t, busy, { port });
+  await Promise.all([idleAgent.next('welcome'), busyAgent.next('welcome')]);
+  const request = { monitor_id: 7, kind: 'manual' as const, deadline_ms: 5_000, trace: false };
+  const asked = askProbe(bus, busy.probeId, request, 6_000);
+  const run = await busyAgent.next('runCheck');
+  const stopped = stopping.stop();
+  const gone = { code: grpc.status.UNAVAILABLE, details: /stopping/ };
+  t.match(await idleAgent.ended, gone);
+  t.match(await new Agent(t, late, { port }).ended, gone);
+  const outcome = { outcome: 'ok', total: 10, phases: {} };
+  busyAgent.send({
+    $case: 'checkAnswer',
+    value: {
+      requestId: run.requestId,
+      effectiveUs: 9n,
+      outcomeJson: Buffer.from(JSON.stringify(outcome)),
+      trace: [],
+      refused: '',
+    },
+  });
+  t.match(await asked, { answer: { outcome } });
+  t.match(await busyAgent.ended, gone);
+  await stopped;
+  await new Agent(t, busy).next('welcome');
+});
+
+t.test('a session that owes an answer does not hold up the stop for ever', async (t) => {
+  const stopping = await startProbeListeners({ ...context, replica: 'stopping' }, log, {
+    sessions: { ...limits, partingMs: 50 },
+  });
+  const probe = await newProbe();
+  const agent = new Agent(t, probe, { port: stopping.sessionPort });
+  await agent.next('welcome');
+  const request = { monitor_id: 7, kind: 'manual' as const, deadline_ms: 60_000, trace: false };
+  const asked = askProbe(bus, probe.probeId, request, 60_000);
+  await agent.next('runCheck');
+  await stopping.stop();
+  t.match(await asked, { refused: /session has ended/ });
+});
+
 t.test('acknowledgements come by hint and from committed cursors; each once, none of old epochs', async (t) => {
   const probe = await newProbe();
   await database.worker.query(
@@ -570,6 +630,17 @@ t.test(
           )`select kind from outbox where key = ${`probe:${probe.probeId}`} order by id`,
         )
       ).map((row) => row.kind);
+    // The first replica began less than a minute ago, and what it does not know the second could not know better.
+    await database.worker.query(sql.unsafe`
+      update probes set last_seen_at = now() - interval '46 seconds' where id = ${probe.probeId}`);
+    await database.worker.query(sql.unsafe`
+      update probe_sessions set last_heartbeat_at = now() - interval '46 seconds' where probe_id = ${probe.probeId}`);
+    const looks = async (): Promise<number> =>
+      database.worker.oneFirst(sql.type(z.object({ looked_at: z.number() }))`select looked_at from lost_watch`);
+    const seen = await looks();
+    await until(async () => (await looks()) > seen + 300);
+    t.same(await notices(), [], 'quiet');
+    await database.worker.query(sql.unsafe`update lost_watch set quiet_until = now()`);
     await until(async () => {
       // The agent's own replica keeps writing that it hears of it until the silence has been noticed.
       await database.worker.query(sql.unsafe`
@@ -584,6 +655,12 @@ t.test(
     await agent.ended;
     await new Agent(t, probe).next('welcome');
     t.same(await notices(), ['probe.offline', 'probe.online']);
+    t.ok(
+      await database.worker.exists(
+        sql.unsafe`select from probes where id = ${probe.probeId} and returned_at > now() - interval '1 minute'`,
+      ),
+      'and since when it is back is kept: its supplements stay for ten minutes of votes',
+    );
   },
 );
 

@@ -1,5 +1,6 @@
 import * as grpc from '@grpc/grpc-js';
 import type { Logger } from '@parallax/telemetry';
+import { probesChangedSubject } from '../../platform/bus/subjects.ts';
 import type { RunningService } from '../../platform/running-service.ts';
 import type { Context } from '../../context.ts';
 import { loadAuthority, loadNatsAuthority } from '../../installation/index.ts';
@@ -7,9 +8,6 @@ import { addEnrolmentService, maxEnrolmentMessageBytes } from './enrolment/gatew
 import type { EnrolmentOptions } from './enrolment/gateway.ts';
 import { maxSessionMessageBytes, SessionGateway } from './sessions/gateway.ts';
 import type { SessionLimits } from './sessions/gateway.ts';
-
-/** Core subject: there is a new probe, or one was revoked. A hint. */
-export const probesChangedSubject = 'probes.changed';
 
 /** The two listeners that probes dial, with the ports that they got. */
 export type ProbeListeners = RunningService & {
@@ -40,7 +38,7 @@ export async function startProbeListeners(
 ): Promise<ProbeListeners> {
   const { worker } = context.database;
   const authority = await loadAuthority(worker, context.sealer, context.now());
-  const natsAuthority = await loadNatsAuthority(worker, context.sealer);
+  const natsAuthority = context.externalBroker?.access ?? (await loadNatsAuthority(worker, context.sealer));
   const names = [context.listen.grpcHost, hostOf(context.addresses.session), hostOf(context.addresses.enrolment)];
   const server = await authority.issueServerCertificate(names.filter(isDialled), context.now());
   const pair = [{ cert_chain: Buffer.from(server.chainPem), private_key: Buffer.from(server.keyPem) }];
@@ -107,6 +105,7 @@ export async function startProbeListeners(
       enrolmentPort: boundEnrolmentPort,
       sessions,
       stop: async () => {
+        // Not the servers first: a connection that was told to go away does not survive the next keepalive.
         await sessions.stop();
         sessionServer.forceShutdown();
         enrolmentServer.forceShutdown();

@@ -4,6 +4,7 @@ import { startBrokerAccess } from './broker-access/job.ts';
 import { probeConsumers } from './consumer.ts';
 import { startProbeListeners } from './gateway.ts';
 import { probeRoutes } from './routes.ts';
+import { startSessionSweep } from './session-history/job.ts';
 
 /** Probes: their registration, certificates, sessions and access to the broker. */
 export const probesCapability: Capability<Context> = {
@@ -12,13 +13,13 @@ export const probesCapability: Capability<Context> = {
   services: [
     { name: 'probe-listeners', role: 'dispatch', start: (context, log) => startProbeListeners(context, log) },
     { name: 'broker-access', role: 'dispatch', start: startBrokerAccess },
+    { name: 'session-history', role: 'worker', start: startSessionSweep },
   ],
   consumers: probeConsumers,
 };
 
 export { askProbe, type ProbeRequest } from './ask.ts';
 export {
-  dispatchSubject,
   type DispatchMessage,
   type DispatchPosition,
   type RunCheckAnswer,
@@ -26,3 +27,4 @@ export {
   type UnsavedAssignment,
 } from './dispatch-messages.ts';
 export { createJoinToken, joinCommand, type CreatedJoinToken, type JoinTokenOptions } from './queries.ts';
+export { revokeAbsentProbe } from './restored/queries.ts';

@@ -120,8 +120,13 @@ t.test('a request to a probe ends with its answer, its refusal, its deadline or 
   t.match(await odd, { refused: /cannot be read/ });
   t.match(await ask(1), { refused: /in time/ });
   const last = ask(10_000);
+  t.notOk(pending.isIdle);
+  const idle = pending.idle();
   pending.refuseAll('gone');
   t.same(await last, { refused: 'gone' });
+  await idle;
+  t.ok(pending.isIdle);
+  await pending.idle();
 });
 
 t.test('slots bound how much runs at once and let everybody through', async (t) => {

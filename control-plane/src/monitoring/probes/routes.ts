@@ -18,8 +18,7 @@ import { requireRole, scopeOf } from '../../platform/http/caller.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { handle, OtherText } from '../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../platform/http/handler.ts';
-import { dispatchSubject } from './dispatch-messages.ts';
-import { probesChangedSubject } from './gateway.ts';
+import { dispatchSubject, probesChangedSubject } from '../../platform/bus/subjects.ts';
 import { asCidr, cleanAddresses, isGlobalAddress } from './peer-address.ts';
 import {
   changeProbe,

@@ -19,6 +19,9 @@ export class MigrationError extends Error {
 // Any constant that no other program uses on this database.
 const migrationLock = 7_152_036_401n;
 
+const versionsTable = `create table if not exists schema_migrations (
+  number integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`;
+
 /** Reads `NNNN_name.sql` files in order; a gap or a doubled number is an error. */
 export async function readMigrations(folder = path.join(import.meta.dirname, 'migrations')): Promise<Migration[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort();
@@ -43,9 +46,8 @@ export async function migrate(ownerUrl: string, migrations?: readonly Migration[
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [migrationLock]);
-    await client.query(`create table if not exists schema_migrations (
-      number integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`);
-    const applied = await client.query<{ number: number; name: string; checksum: string }>(
+    await client.query(versionsTable);
+    const applied = await client.query<AppliedMigration>(
       'select number, name, checksum from schema_migrations order by number',
     );
     refuseForeignSchema(applied.rows, wanted);
@@ -60,13 +62,14 @@ export async function migrate(ownerUrl: string, migrations?: readonly Migration[
   }
 }
 
-function refuseForeignSchema(
-  applied: readonly { number: number; name: string; checksum: string }[],
-  wanted: readonly Migration[],
-): void {
+/** What a database has noted of its migrations, in order. */
+export type AppliedMigration = { readonly number: number; readonly name: string; readonly checksum: string };
+
+/** @throws MigrationError for a schema that a newer program made, and for a migration that was changed after it ran */
+export function refuseForeignSchema(applied: readonly AppliedMigration[], wanted: readonly Migration[]): void {
   if (applied.length > wanted.length) {
     throw new MigrationError(
-      `the database has schema ${applied.length} and this program knows ${wanted.length}: start the newer version of Parallax`,
+      `the database has schema ${applied.length} (up to ${applied.at(-1)?.name}) and this program knows ${wanted.length}: start the newer version of Parallax that made it`,
     );
   }
   for (const [index, row] of applied.entries()) {
@@ -79,20 +82,33 @@ function refuseForeignSchema(
   }
 }
 
+/** Runs migrations in the transaction that is open on the connection, and notes them. */
+export async function applyMigrations(client: pg.ClientBase, migrations: readonly Migration[]): Promise<void> {
+  await client.query(versionsTable);
+  for (const migration of migrations) {
+    try {
+      await client.query(migration.text);
+      await client.query('insert into schema_migrations (number, name, checksum) values ($1, $2, $3)', [
+        migration.number,
+        migration.name,
+        migration.checksum,
+      ]);
+    } catch (error) {
+      throw new MigrationError(
+        `migration ${migration.name}: ${error instanceof Error ? error.message : String(error)}`,
+        { cause: error },
+      );
+    }
+  }
+}
+
 async function runOne(client: pg.Client, migration: Migration): Promise<void> {
   await client.query('begin');
   try {
-    await client.query(migration.text);
-    await client.query('insert into schema_migrations (number, name, checksum) values ($1, $2, $3)', [
-      migration.number,
-      migration.name,
-      migration.checksum,
-    ]);
+    await applyMigrations(client, [migration]);
     await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
-    throw new MigrationError(`migration ${migration.name}: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    });
+    throw error;
   }
 }

@@ -2,6 +2,8 @@ import type { Route } from '../http/handler.ts';
 import { healthRoutes } from './routes.ts';
 import type { HealthContext, HealthOptions } from './routes.ts';
 
+export { healthPages } from './pages.ts';
+export type { ServingState } from './pages.ts';
 export type { HealthContext, HealthOptions } from './routes.ts';
 
 /** Whether this process and what it stands on are well. */

@@ -1,4 +1,5 @@
 import { deepHealthRoute, healthRoute, livenessRoute, readinessRoute, versionRoute } from '@parallax/api-contract';
+import type { AnswerOf } from '@parallax/api-contract';
 import type { DatabasePool } from 'slonik';
 import type { Bus } from '../bus/bus.ts';
 import type { Database } from '../database/pools.ts';
@@ -30,18 +31,12 @@ type Part = { status: 'ok' | 'failing'; detail: string };
 /** `/health…` and `/version`: open to all, so details name what is wrong and nothing of how it is made. */
 export function healthRoutes(context: HealthContext, options: HealthOptions): readonly Route[] {
   return [
-    handle(livenessRoute, async () => ({ status: 'ok' as const })),
+    handle(livenessRoute, async () => liveness()),
     handle(healthRoute, async () => {
       const database = await databaseHealth(context);
       return answer({ status: overall(database), database });
     }),
-    handle(readinessRoute, async () => {
-      const [database, { version: _version, expected_version: _expected, ...schema }] = await Promise.all([
-        databaseHealth(context),
-        schemaHealth(context),
-      ]);
-      return answer({ status: overall(database, schema), database, schema });
-    }),
+    handle(readinessRoute, async () => answer(await readiness(context))),
     handle(deepHealthRoute, async () => {
       const [database, nats, schema, ingest, readModels] = await Promise.all([
         databaseHealth(context),
@@ -61,6 +56,20 @@ export function healthRoutes(context: HealthContext, options: HealthOptions): re
       schema_version: (await expectedSchema()).version,
     })),
   ];
+}
+
+/** That this process answers at all. */
+export function liveness(): AnswerOf<typeof livenessRoute> {
+  return { status: 'ok' };
+}
+
+/** Whether this process can do its work: its database answers and has the schema that it was made for. */
+export async function readiness(context: Pick<HealthContext, 'database'>): Promise<AnswerOf<typeof readinessRoute>> {
+  const [database, { version: _version, expected_version: _expected, ...schema }] = await Promise.all([
+    databaseHealth(context),
+    schemaHealth(context),
+  ]);
+  return { status: overall(database, schema), database, schema };
 }
 
 function overall(...parts: readonly Part[]): 'ok' | 'failing' {
@@ -86,7 +95,7 @@ async function judged<Result>(look: () => Promise<Result>, failing: Result): Pro
   }
 }
 
-async function databaseHealth({ database }: HealthContext): Promise<Part> {
+async function databaseHealth({ database }: Pick<HealthContext, 'database'>): Promise<Part> {
   const look = async (): Promise<Part> => {
     await pingDatabase(database.api);
     return { status: 'ok', detail: 'answers' };
@@ -104,7 +113,7 @@ async function brokerHealth(context: HealthContext): Promise<Part> {
 
 async function schemaHealth({
   database,
-}: HealthContext): Promise<Part & { version: number | null; expected_version: number }> {
+}: Pick<HealthContext, 'database'>): Promise<Part & { version: number | null; expected_version: number }> {
   const expected = await expectedSchema();
   const look = async (): Promise<Part & { version: number | null; expected_version: number }> => {
     const present = await presentSchema(database.api);

@@ -412,3 +412,24 @@ void t.test('a server that is stopping says so', async (t) => {
   await closed;
   t.match(Buffer.concat(chunks).toString(), /^HTTP\/1.1 503[\s\S]*connection: close[\s\S]*"unavailable"/i);
 });
+
+void t.test('a connection of a client that would keep it is closed behind the answer that was under way', async (t) => {
+  const inside = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const { app, url } = await start(t, async () => {
+    inside.resolve();
+    await held.promise;
+    return { ok: true };
+  });
+  const under = fetch(`${url}/fault`);
+  await inside.promise;
+  const closed = app.close();
+  // The close has begun when a new connection is refused.
+  while (app.server.listening) await new Promise(setImmediate);
+  held.resolve();
+  const answer = await under;
+  t.equal(answer.status, 200);
+  t.equal(answer.headers.get('connection'), 'close');
+  await answer.text();
+  await closed;
+});

@@ -128,6 +128,10 @@ function guardRequests(
   app.addHook('preClose', async () => {
     closing = true;
   });
+  // Without it the connection of a request that was under way stays open, idle, and the close waits for it.
+  app.addHook('onSend', async (_request, reply) => {
+    if (closing) void reply.header('connection', 'close');
+  });
   app.addHook('onRequest', async (request, reply) => {
     decorate(request, reply);
     if (closing) {

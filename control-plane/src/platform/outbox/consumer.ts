@@ -12,7 +12,8 @@ export type OutboxRow = {
 
 /**
  * Acts on one kind of state change. Runs in the transaction that marks the row as done, so what it writes to the database
- * happens exactly once; whatever leaves the database happens at least once. Throwing puts the row back with a delay.
+ * happens exactly once; whatever leaves the database happens at least once. Throwing puts the row back with a delay. A consumer that
+ * asks nothing of the database for longer than the lease (`leaseSeconds`) loses its transaction.
  */
 export type OutboxConsumer<Context> = {
   readonly kind: string;

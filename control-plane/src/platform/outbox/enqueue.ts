@@ -11,9 +11,6 @@ export type OutboxEntry = {
   readonly payload: unknown;
 };
 
-/** Subject of the hint that wakes the workers after the commit; they also look every 500 ms. */
-export const outboxSubject = 'outbox';
-
 /** The insertion for a connection without slonik: arrays of keys, kinds and payloads as JSON text, of equal length. */
 export const enqueueText = `insert into outbox (key, kind, payload)
   select key, kind, payload::jsonb from unnest($1::text[], $2::text[], $3::text[]) with ordinality as entry (key, kind, payload, position)

@@ -6,10 +6,16 @@ import type { Bus } from '../bus/bus.ts';
 import { sql } from '../database/pools.ts';
 import type { Transaction } from '../database/pools.ts';
 import type { OutboxConsumer, OutboxRow } from './consumer.ts';
-import { outboxSubject } from './enqueue.ts';
+import { outboxSubject } from '../bus/subjects.ts';
 
 /** After so many failures a row is left as it is, with its last error, and the rows behind it go on. */
 export const poisonAttempts = 20;
+
+/**
+ * A worker that holds rows and asks nothing of the database for so long has hung or its host is gone: the database ends its
+ * transaction, and others get the rows. A worker that dies gives them back at once.
+ */
+export const leaseSeconds = 10;
 
 const pollMs = 500;
 const rowsAtOnce = 20;
@@ -40,7 +46,7 @@ export function backOffSeconds(attempts: number): number {
 /**
  * Hands out a round of rows and runs their consumers: only the oldest unfinished row of each key, so that a later change never
  * overtakes an earlier one, however many workers there are. The rows stay locked until the round's transaction ends; a worker that
- * dies gives them back by that. A consumer that fails takes only its own row's writes with it.
+ * dies gives them back by that, one that falls silent after `leaseSeconds`. A consumer that fails takes only its own row's writes with it.
  * @returns how many rows were handed out
  */
 export async function workOnce<Context extends OutboxContext>(
@@ -48,6 +54,9 @@ export async function workOnce<Context extends OutboxContext>(
   consumers: readonly OutboxConsumer<Context>[],
 ): Promise<number> {
   return context.database.worker.transaction(async (transaction) => {
+    await transaction.query(
+      sql.unsafe`select set_config('idle_in_transaction_session_timeout', ${`${leaseSeconds}s`}, true)`,
+    );
     // A row that another worker has finished since this snapshot is read again after its lock and no longer matches; one whose
     // elder is unfinished in this snapshot waits for a later round.
     const rows = await transaction.any(sql.type(claimedRow)`

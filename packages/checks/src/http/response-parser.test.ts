@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ResponseParser } from './response-parser.ts';
+import { defaultLimits, ResponseParser } from './response-parser.ts';
 
 /** Feeds the text in pieces of the given size and says what came of it. */
 function parse(
@@ -45,15 +45,24 @@ void t.test('a response reads the same in pieces of every size', async (t) => {
 });
 
 void t.test('names of headers are lower case and values without outer blanks', async (t) => {
-  t.same(parse(plain).parser.head, {
-    httpVersion: '1.1',
-    status: 200,
-    statusText: 'OK',
-    headers: [
-      ['content-length', '5'],
-      ['x-a', 'b c'],
-    ],
-  });
+  const { head } = parse(plain).parser;
+  t.match(head, { httpVersion: '1.1', status: 200, statusText: 'OK' });
+  t.same(head?.headers, [
+    ['content-length', '5'],
+    ['x-a', 'b c'],
+  ]);
+});
+
+void t.test('a head that means to be slow to read is not', async (t) => {
+  const limits = defaultLimits;
+  const blanks = ' '.repeat(60_000);
+  for (const fields of [`A:${blanks}\0`, `A:${blanks}b${blanks.slice(0, 100)}\0`, `${'A: b\r\n'.repeat(8_000)}\0`]) {
+    const used = process.cpuUsage();
+    t.equal(parse(`HTTP/1.1 200 OK\r\n${fields}\r\n\r\n`, { limits }).problem, 'malformed');
+    t.ok(process.cpuUsage(used).user < 1_000_000, 'the time grows with the length and no faster');
+  }
+  const text = `HTTP/1.1 200 OK\r\nContent-Length: 0\r\nA:${blanks}b${blanks.slice(0, 5_000)}\r\n\r\n`;
+  t.same(parse(text, { limits }).parser.head?.headers.at(-1), ['a', 'b']);
 });
 
 void t.test('interim responses are passed over, in bounds', async (t) => {

@@ -1,10 +1,25 @@
-/** The head of a response. Names of headers are lower case, in the order in which they came. */
-export type ResponseHead = {
+/** The head of a response. */
+export class ResponseHead {
   readonly httpVersion: '1.0' | '1.1';
   readonly status: number;
   readonly statusText: string;
-  readonly headers: ReadonlyArray<readonly [string, string]>;
-};
+  readonly #text: string;
+  #headers: ReadonlyArray<readonly [string, string]> | undefined;
+
+  /** `text` is the whole head, found to be well formed. */
+  constructor(httpVersion: '1.0' | '1.1', status: number, statusText: string, text: string) {
+    this.httpVersion = httpVersion;
+    this.status = status;
+    this.statusText = statusText;
+    this.#text = text;
+  }
+
+  /** Names in lower case, in the order in which they came. Taken apart when they are wanted: most good answers need none of them. */
+  get headers(): ReadonlyArray<readonly [string, string]> {
+    this.#headers ??= fieldsOf(this.#text);
+    return this.#headers;
+  }
+}
 
 /** What is wrong with a response, as far as HTTP/1.1 is concerned. */
 export type ResponseProblem = 'not_http' | 'malformed' | 'headers_too_large' | 'bad_chunk';
@@ -20,8 +35,11 @@ export const defaultLimits: ParserLimits = { maxHeadBytes: 64 * 1024, maxBodyByt
 
 // oxlint-disable-next-line no-control-regex -- control characters are what it refuses
 const statusLine = /^HTTP\/(1\.[01]) ([1-9]\d\d)(?: ([^\0-\x08\x0a-\x1f\x7f]*))?$/;
+/** All fields and the empty line. No part can match what another could, so the time grows with the length and no faster. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it refuses
-const fieldLine = /([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([^\0-\x08\x0a-\x1f\x7f]*)\r\n/y;
+const fieldLines = /(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\0-\x08\x0a-\x1f\x7f]*\r\n)*\r\n/y;
+/** The fields that say how the body ends, in a block of fields that is well formed. */
+const framingField = /\n(content-length|transfer-encoding):([^\r]*)/gi;
 const nothing = Buffer.alloc(0);
 const lineEnds = Buffer.from('\r\n\r\n', 'latin1');
 // oxlint-disable-next-line no-control-regex -- control characters are what it refuses
@@ -148,44 +166,35 @@ export class ResponseParser {
 
   /** Reads a whole head, its empty line included. */
   #readHead(text: string): void {
-    let lineAt = text.indexOf('\r\n') + 2;
-    const start = statusLine.exec(text.slice(0, lineAt - 2));
-    if (start === null) return this.#fail('malformed');
-    const headers: Array<readonly [string, string]> = [];
-    const last = text.length - 2;
-    while (lineAt < last) {
-      fieldLine.lastIndex = lineAt;
-      const match = fieldLine.exec(text);
-      if (match?.[1] === undefined || match[2] === undefined) return this.#fail('malformed');
-      headers.push([match[1].toLowerCase(), match[2].trimEnd()]);
-      lineAt = fieldLine.lastIndex;
-    }
+    const lineEnd = text.indexOf('\r\n');
+    const start = statusLine.exec(text.slice(0, lineEnd));
+    fieldLines.lastIndex = lineEnd + 2;
+    if (start === null || !fieldLines.test(text) || fieldLines.lastIndex !== text.length)
+      return this.#fail('malformed');
     const status = Number(start[2]);
     if (status < 200) {
       this.#interim += 1;
       if (status === 101 || this.#interim > maxInterim) this.#fail('malformed');
       return;
     }
-    const head: ResponseHead = {
-      httpVersion: start[1] === '1.0' ? '1.0' : '1.1',
-      status,
-      statusText: start[3] ?? '',
-      headers,
-    };
-    this.#state = this.#framing(head);
+    const head = new ResponseHead(start[1] === '1.0' ? '1.0' : '1.1', status, start[3] ?? '', text);
+    this.#state = this.#framing(status, text);
     if (this.#state === 'broken') return this.#fail('malformed');
     this.head = head;
     this.#onHead?.(head);
   }
 
   /** How the body ends (RFC 9112, 6.3). */
-  #framing(head: ResponseHead): State {
-    if (this.#withoutBody || head.status === 204 || head.status === 304) return 'done';
+  #framing(status: number, text: string): State {
+    if (this.#withoutBody || status === 204 || status === 304) return 'done';
     let length: string | undefined;
     let coding: string | undefined;
-    for (const [name, value] of head.headers) {
-      if (name === 'transfer-encoding') coding = coding === undefined ? value : `${coding}, ${value}`;
-      if (name === 'content-length') {
+    framingField.lastIndex = 0;
+    for (let field = framingField.exec(text); field !== null; field = framingField.exec(text)) {
+      const value = trimmed(field[2] ?? '');
+      if (field[1]?.length === 'transfer-encoding'.length)
+        coding = coding === undefined ? value : `${coding}, ${value}`;
+      else {
         if (!/^\d{1,15}$/.test(value) || (length !== undefined && length !== value)) return 'broken';
         length = value;
       }
@@ -260,4 +269,26 @@ export class ResponseParser {
     this.problem = problem;
     this.#state = 'broken';
   }
+}
+
+/** The fields of a head that is well formed. */
+function fieldsOf(text: string): ReadonlyArray<readonly [string, string]> {
+  const lines = text.split('\r\n').slice(1, -2);
+  return lines.map((line) => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon).toLowerCase(), trimmed(line.slice(colon + 1))];
+  });
+}
+
+/** Without spaces and tabs around it. */
+function trimmed(value: string): string {
+  let from = 0;
+  let to = value.length;
+  while (from < to && isBlank(value.charCodeAt(from))) from += 1;
+  while (to > from && isBlank(value.charCodeAt(to - 1))) to -= 1;
+  return value.slice(from, to);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
 }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { PingLine } from './ping-output.ts';
 import { findPingTool, type PingOrder, type PingTool } from './tool.ts';
+import type { StopSignal } from '../stop.ts';
 
 /** What came of the packets to one address; undefined stands for a lost packet. */
 export type Pinged =
@@ -14,7 +15,7 @@ export type Pinged =
 
 export type Pinger = {
   /** Sends the packets of `order` to a judged literal address. Never rejects. */
-  readonly ping: (address: string, order: PingOrder, signal: AbortSignal) => Promise<Pinged>;
+  readonly ping: (address: string, order: PingOrder, signal: StopSignal) => Promise<Pinged>;
 };
 
 export type PingerOptions = {
@@ -40,7 +41,7 @@ export function createPinger(options: PingerOptions = {}): Pinger {
   const gathering = new Map<string, Batch>();
   let tool = options.tool;
 
-  function ping(address: string, order: PingOrder, signal: AbortSignal): Promise<Pinged> {
+  function ping(address: string, order: PingOrder, signal: StopSignal): Promise<Pinged> {
     tool ??= findPingTool();
     if (tool === undefined)
       return Promise.resolve({ ok: false, reason: 'no_tool', detail: 'neither fping nor ping is installed' });

@@ -26,9 +26,35 @@ export async function locate(
   const resolution = await resolver.resolve(host, { family: options.family, signal, deadlineMs: timeoutMs });
   const dnsUs = resolution.durationUs;
   if (!resolution.ok) return { ok: false, failure: resolution.failure, dnsUs };
+  return judged(host, resolution.addresses, port, dnsUs, context, options.purpose);
+}
+
+/**
+ * The same at once for a host that is an IPv4 address in four plain numbers, which no resolver has to be asked about. Undefined for any
+ * other host, or when another family is wanted.
+ */
+export function locateAddress(
+  host: string,
+  port: number,
+  context: CheckContext,
+  options: LocateOptions = {},
+): Located | undefined {
+  if (options.family === 6 || !net.isIPv4(host)) return undefined;
+  return judged(host, [host], port, 0, context, options.purpose);
+}
+
+/** The first address that the policy lets through. */
+function judged(
+  host: string,
+  addresses: readonly string[],
+  port: number,
+  dnsUs: number,
+  context: CheckContext,
+  purpose: Purpose | undefined,
+): Located {
   let first: { readonly denial: Denial; readonly address: string } | undefined;
-  for (const address of resolution.addresses) {
-    const denial = context.addresses.judge(address, port, options.purpose);
+  for (const address of addresses) {
+    const denial = context.addresses.judge(address, port, purpose);
     if (denial === undefined) {
       context.trace?.('dns', `${host} is ${address} (${micros(dnsUs)})`);
       return { ok: true, endpoint: { address, port }, dnsUs };

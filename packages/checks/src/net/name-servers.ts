@@ -1,4 +1,5 @@
 import { Resolver as CaresResolver } from 'node:dns';
+import type { StopSignal } from '../stop.ts';
 
 /** What name servers said about one name and family. `none`: the name exists without such an address. */
 export type NameServerReply =
@@ -11,7 +12,7 @@ export type NameServers = {
   readonly query: (
     name: string,
     family: 4 | 6,
-    limits: { readonly signal: AbortSignal; readonly timeoutMs: number },
+    limits: { readonly signal: StopSignal; readonly timeoutMs: number },
   ) => Promise<NameServerReply>;
 };
 
@@ -48,7 +49,7 @@ export function createNameServers(options: {
   function query(
     name: string,
     family: 4 | 6,
-    limits: { signal: AbortSignal; timeoutMs: number },
+    limits: { signal: StopSignal; timeoutMs: number },
   ): Promise<NameServerReply> {
     if (limits.signal.aborted || limits.timeoutMs <= 0) return Promise.resolve({ kind: 'failure', reason: 'timeout' });
     const channel = take();

@@ -4,11 +4,12 @@ import { createNameServers, type NameServers } from './name-servers.ts';
 import { type Failure, failed, timedOut } from './failure.ts';
 import { parseHost } from './host.ts';
 import { createHostsFile } from './hosts-file.ts';
+import type { StopSignal } from '../stop.ts';
 
 export type ResolveOptions = {
   /** Only addresses of this family; absent: IPv4 if this machine has it, else IPv6, else what there is. */
   readonly family?: 4 | 6 | undefined;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** Hard limit in milliseconds from the call. */
   readonly deadlineMs: number;
 };
@@ -75,7 +76,7 @@ function pick(host: string, all: readonly string[], wanted: 4 | 6 | undefined, p
   return { failure: failed('address_family_missing', `${host} has no IPv${String(wanted)} address.`) };
 }
 
-type Limits = { readonly signal: AbortSignal; readonly until: number; readonly clock: () => number };
+type Limits = { readonly signal: StopSignal; readonly until: number; readonly clock: () => number };
 
 /** Asks for one family after the other; the second only when the first has no address, which saves half of the queries. */
 async function askServers(

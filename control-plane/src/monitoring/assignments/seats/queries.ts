@@ -9,6 +9,8 @@ export type SeatChange = {
   readonly probeId: number;
   /** Needed to open: the probe's region at this time, kept with the seat. */
   readonly region?: string;
+  /** Opens a supplement instead of a seat: the probe whose seat it fills. */
+  readonly standsInFor?: number;
 };
 
 const numberedProbe = z.object({ id: z.number(), assignment_revision: z.bigint() });
@@ -16,22 +18,31 @@ const numberedProbe = z.object({ id: z.number(), assignment_revision: z.bigint()
 /**
  * Writes changes of seats. The probes are locked in ascending order, so writers never wait for each other in a circle and the
  * revisions of a probe become visible in their order: whoever sees revision R sees everything below. Every row gets a
- * revision of its own. The monitors' rows must be locked (or new in this transaction) before.
+ * revision of its own, in the order given, so what is to be opened for a probe comes after what is closed for it. The monitors'
+ * rows must be locked (or new in this transaction) before. All changes of a monitor bear one instant: where a seat goes from
+ * one probe to another, their number is the same at every instant.
  * @returns the probes that have something new, for a hint after the commit
  */
 export async function writeSeats(tx: Transaction, changes: readonly SeatChange[]): Promise<number[]> {
   if (changes.length === 0) return [];
-  const numbered = await numberChanges(tx, changes);
+  const numbered = await numberChanges(tx, changes, await instantsOf(tx, changes));
   await writeClosedAndTouched(tx, numbered);
   const opened = numbered.filter((change) => change.operation === 'open');
   if (opened.length > 0) {
     await tx.query(sql.unsafe`
-      insert into assignments (monitor_id, probe_id, region, started_at, revision)
-      select monitor_id, probe_id, region, now(), revision
+      insert into assignments (monitor_id, probe_id, region, supplement, stands_in_for, started_at, revision)
+      select monitor_id, probe_id, region, stands_in_for is not null, stands_in_for, at::timestamptz, revision
       from ${sql.unnest(
-        opened.map((change) => [change.monitorId, change.probeId, change.region ?? '', change.revision]),
-        ['int4', 'int4', 'text', 'int8'],
-      )} as opened (monitor_id, probe_id, region, revision)
+        opened.map((change) => [
+          change.monitorId,
+          change.probeId,
+          change.region ?? '',
+          change.standsInFor ?? null,
+          change.at,
+          change.revision,
+        ]),
+        ['int4', 'int4', 'text', 'int4', 'text', 'int8'],
+      )} as opened (monitor_id, probe_id, region, stands_in_for, at, revision)
       on conflict (monitor_id, probe_id) where ended_at is null do update set revision = excluded.revision`);
   }
   await tx.query(sql.unsafe`
@@ -40,9 +51,30 @@ export async function writeSeats(tx: Transaction, changes: readonly SeatChange[]
   return [...new Set(changes.map((change) => change.probeId))];
 }
 
-type NumberedChange = SeatChange & { readonly revision: bigint };
+type NumberedChange = SeatChange & { readonly revision: bigint; readonly at: string };
 
-async function numberChanges(tx: Transaction, changes: readonly SeatChange[]): Promise<NumberedChange[]> {
+const instantRow = z.object({ monitor_id: z.number(), at: z.string() });
+
+/**
+ * The instant of the change, by monitor: now, but never before the last one. A transaction that began earlier and waited for the
+ * monitor's lock would else end a seat before it began. As text, which keeps the microseconds.
+ */
+async function instantsOf(tx: Transaction, changes: readonly SeatChange[]): Promise<ReadonlyMap<number, string>> {
+  const rows = await tx.any(sql.type(instantRow)`
+    select changed.monitor_id, greatest(now(), max(greatest(past.started_at, past.ended_at)))::text as at
+    from ${sql.unnest(
+      [...new Set(changes.map((change) => change.monitorId))].map((monitorId) => [monitorId]),
+      ['int4'],
+    )} as changed (monitor_id) left join assignments past on past.monitor_id = changed.monitor_id
+    group by changed.monitor_id`);
+  return new Map(rows.map((row) => [row.monitor_id, row.at]));
+}
+
+async function numberChanges(
+  tx: Transaction,
+  changes: readonly SeatChange[],
+  instants: ReadonlyMap<number, string>,
+): Promise<NumberedChange[]> {
   const counts = new Map<number, number>();
   for (const { probeId } of changes) counts.set(probeId, (counts.get(probeId) ?? 0) + 1);
   const probeIds = [...counts.keys()].sort((a, b) => a - b);
@@ -61,9 +93,11 @@ async function numberChanges(tx: Transaction, changes: readonly SeatChange[]): P
   );
   return changes.map((change) => {
     const revision = next.get(change.probeId);
-    if (revision === undefined) throw new Error(`probe ${change.probeId} is not there or not visible`);
+    const at = instants.get(change.monitorId);
+    if (revision === undefined || at === undefined)
+      throw new Error(`probe ${change.probeId} is not there or not visible`);
     next.set(change.probeId, revision + 1n);
-    return { ...change, revision };
+    return { ...change, revision, at };
   });
 }
 
@@ -73,11 +107,17 @@ async function writeClosedAndTouched(tx: Transaction, changes: readonly Numbered
   await tx.query(sql.unsafe`
     update assignments set
       revision = changed.revision,
-      ended_at = case when changed.closes then now() end
+      ended_at = case when changed.closes then changed.at::timestamptz end
     from ${sql.unnest(
-      rows.map((change) => [change.monitorId, change.probeId, change.operation === 'close', change.revision]),
-      ['int4', 'int4', 'bool', 'int8'],
-    )} as changed (monitor_id, probe_id, closes, revision)
+      rows.map((change) => [
+        change.monitorId,
+        change.probeId,
+        change.operation === 'close',
+        change.at,
+        change.revision,
+      ]),
+      ['int4', 'int4', 'bool', 'text', 'int8'],
+    )} as changed (monitor_id, probe_id, closes, at, revision)
     where assignments.monitor_id = changed.monitor_id and assignments.probe_id = changed.probe_id
       and assignments.ended_at is null`);
 }

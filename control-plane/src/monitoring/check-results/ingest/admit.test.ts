@@ -113,3 +113,21 @@ t.test('nothing that is not signed by the probe gets a place or rows', async () 
     fc.property(fc.uint8Array({ maxLength: 300 }), (data) => admit({ subject, data }, options).type === 'poison'),
   );
 });
+
+t.test(
+  'soon after a restore results of monitors and assignments that nobody remembers are left out, and the rest is taken',
+  async (t) => {
+    const results = [1, 77, 4, 1].map((monitorId) => result(monitorId, receivedUs - 5_000_000));
+    const restored = (agoUs: number) => ({ knowledge: { ...knowledge, restoredUs: receivedUs - agoUs } });
+    const admitted = judge(results, restored(3_600_000_000));
+    if (admitted.type !== 'results') throw new Error(JSON.stringify(admitted));
+    t.same(
+      admitted.rows.map((row) => row?.monitorId),
+      [1, undefined, undefined, 1],
+    );
+    t.same(admitted.leftOut, { tooOld: 0, inFuture: 0, deleted: 2 });
+    t.match(judge(results, { ...restored(3_600_000_000), isFresh: false }), { type: 'unknown', monitorIds: [77, 4] });
+    t.match(judge(results, restored(80 * 3_600_000_000)), { type: 'poison', reason: 'unknown_monitor' });
+    t.match(judge(results), { type: 'poison', reason: 'unknown_monitor' }, 'without a restore never');
+  },
+);

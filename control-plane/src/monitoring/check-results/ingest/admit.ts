@@ -19,6 +19,11 @@ export type KnownMonitor = {
 export type Knowledge = {
   readonly probes: ReadonlyMap<number, KnownProbe>;
   readonly monitors: ReadonlyMap<number, KnownMonitor>;
+  /**
+   * When a backup was last restored, microseconds. For `strangersUs` from then on results may come of monitors and assignments that were made
+   * after the backup and that nobody here remembers: they are left out, and what travels with them is taken.
+   */
+  readonly restoredUs?: number | undefined;
 };
 
 export type AdmitOptions = {
@@ -69,6 +74,8 @@ export type Admitted =
 export const tooOldUs = 49 * 3_600_000_000;
 /** A probe's clock may run ahead by less than this; the effective time is then the receipt. */
 export const tooFarAheadUs = 60_000_000;
+/** After a restore: a probe's log holds what is 48 h old, and it may come back a day after that. */
+const strangersUs = 72 * 3_600_000_000;
 /** Time that a result may take from the end of its check to the ingest before it is marked as late. */
 const lateAfterUs = 15_000_000;
 
@@ -76,7 +83,7 @@ const lateAfterUs = 15_000_000;
  * Judges one message: who sent it, whether the probe signed it, and whether it may say that. Pure.
  *
  * Single rows are left out, and the cursor still moves over them, when they are older than 49 h, more than 60 s ahead, or of a monitor that
- * is deleted. Everything else that is wrong refuses the whole batch.
+ * is deleted or, soon after a restore, not known here. Everything else that is wrong refuses the whole batch.
  */
 export function admit(
   message: { readonly subject: string; readonly data: Uint8Array },
@@ -115,9 +122,15 @@ export function admit(
 
   for (const result of batch.results) {
     if (options.knowledge.monitors.get(result.monitorId)?.probes.has(place.probeId) === true) continue;
-    return admitStranger(batch.results, place, options, refuse);
+    const stranger = admitStranger(batch.results, place, options, refuse);
+    if (stranger.type === 'poison' && isSoonAfterRestore(options)) break;
+    return stranger;
   }
   return { type: 'results', place, ...rowsOf(batch.results, place, options) };
+}
+
+function isSoonAfterRestore({ knowledge, receivedUs }: AdmitOptions): boolean {
+  return knowledge.restoredUs !== undefined && receivedUs - knowledge.restoredUs < strangersUs;
 }
 
 /** Some result is of a monitor that is unknown, or that the probe was never assigned. */
@@ -160,7 +173,9 @@ function rowsOf(
   let inFuture = 0;
   let deleted = 0;
   const rows = results.map((result, index): IngestRow | undefined => {
-    if (knowledge.monitors.get(result.monitorId)?.isDeleted === true) {
+    const monitor = knowledge.monitors.get(result.monitorId);
+    // A stranger gets here after a restore only.
+    if (monitor === undefined || monitor.isDeleted || !monitor.probes.has(place.probeId)) {
       deleted += 1;
       return undefined;
     }

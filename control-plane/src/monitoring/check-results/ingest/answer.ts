@@ -1,12 +1,9 @@
 import type { Logger } from '@parallax/telemetry';
 import type { Bus } from '../../../platform/bus/bus.ts';
-import { outboxSubject } from '../../../platform/outbox/enqueue.ts';
+import { dispatchSubject, outboxSubject } from '../../../platform/bus/subjects.ts';
 import type { RecheckWish } from '../../consensus/index.ts';
 import type { Changes, Intake, Position } from './round.ts';
 import { cursorKey } from './trim.ts';
-
-/** A hint to whoever holds a probe's session. Its schema stands with the receiver, in the probes' capability. */
-const dispatchSubject = (probeId: number): string => `dispatch.${probeId}`;
 
 /** A probe that misses something sends a window of batches, each of which shows the gap: it is told once in this time. */
 const resendEveryMs = 2_000;
@@ -91,7 +88,7 @@ export function acknowledgements(intake: Pick<Intake, 'moves' | 'duplicates'>): 
   return Map.groupBy(newest.values(), (position) => position.probeId);
 }
 
-/** Which monitors each probe is asked to check again. The control plane's own voter is not asked here. */
+/** Which monitors each probe is asked to check again. The control plane's own voter is no probe: its runner is asked. */
 export function wishesByProbe(wishes: readonly RecheckWish[]): Map<number, number[]> {
   const byProbe = new Map<number, Set<number>>();
   for (const wish of wishes) {

@@ -3,7 +3,7 @@ import type { Logger } from '@parallax/telemetry';
 import { ensureResultsStream } from '../../../platform/bus/results-stream.ts';
 import { adopt, createMemory, restoreAll, takeoverHorizon, windowOf } from './memory.ts';
 import type { ShardMemory } from './memory.ts';
-import { readChanged, readCursors, readMark, readMonitors, readProbes } from './queries.ts';
+import { readChanged, readCursors, readMark, readMonitors, readProbes, readRestored } from './queries.ts';
 import { readWindows } from './windows/queries.ts';
 import type { Reader } from './windows/queries.ts';
 
@@ -26,12 +26,13 @@ export async function readShard(
   const { shard, reader } = options;
   // The mark first: what changes while the rest is read comes again with the first poll.
   const mark = await readMark(reader);
-  const [probes, cursors, monitors] = await Promise.all([
+  const [restoredUs, probes, cursors, monitors] = await Promise.all([
+    readRestored(reader),
     readProbes(reader),
     readCursors(reader, shard),
     readMonitors(reader, shard),
   ]);
-  const memory = createMemory({ cursors, probes, mark, toldUntilUs });
+  const memory = createMemory({ cursors, probes, mark, toldUntilUs, restoredUs });
   for (const monitor of monitors.values()) memory.monitors.set(monitor.monitorId, monitor);
   const wanted = [...monitors.values()].map((monitor) => windowOf(monitor, takeoverHorizon(monitor, toldUntilUs)));
   restoreAll(memory, wanted, await readWindows(reader, wanted));

@@ -1,7 +1,7 @@
 import { createMonitorFold } from '../../consensus/index.ts';
-import type { MonitorFold, MonitorInputs, RecheckWish, Status, Taken } from '../../consensus/index.ts';
+import type { MonitorFold, MonitorInputs, RecheckWish, Standing, Status, Taken } from '../../consensus/index.ts';
 import type { OutboxEntry } from '../../../platform/outbox/enqueue.ts';
-import { createExpiryHeap } from './expiry-heap.ts';
+import { createExpiryHeap } from '../../../platform/heap/expiry-heap.ts';
 import type { ShardMonitor } from './queries.ts';
 import type { StoredWindow } from './windows/queries.ts';
 import type { Changes } from './round.ts';
@@ -38,7 +38,13 @@ export type ShardFold = {
    * Ends the round: what changed since the last. `hold` leaves time where it is, so that no vote ends while older results are still to
    * come; then nobody is asked for a recheck either.
    */
-  readonly take: (nowUs: number, hold: boolean) => Changes & { readonly rechecks: readonly RecheckWish[] };
+  readonly take: (nowUs: number, hold: boolean) => TakenRound;
+};
+
+export type TakenRound = Changes & {
+  readonly rechecks: readonly RecheckWish[];
+  /** Monitors whose standing changed since it was last told; null for those that are gone. */
+  readonly standings: readonly { readonly monitorId: number; readonly standing: Standing | null }[];
 };
 
 type Entry = {
@@ -53,12 +59,15 @@ type Entry = {
   dueUs: number;
   isTouched: boolean;
   rebuildFromUs: number | undefined;
+  /** As last told. */
+  standing: Standing | undefined;
 };
 
 export function createShardFold(): ShardFold {
   const entries = new Map<number, Entry>();
   const heap = createExpiryHeap<Entry>();
   let touched: Entry[] = [];
+  let removed: number[] = [];
   let roundRows: (readonly IngestRow[])[] = [];
   let rowsByMonitor: Map<number, IngestRow[]> | undefined;
   const one: IngestRow[] = [];
@@ -95,6 +104,7 @@ export function createShardFold(): ShardFold {
       const entry = entries.get(monitorId);
       if (entry === undefined) return;
       entries.delete(monitorId);
+      removed.push(monitorId);
       entry.dueUs = Number.NaN;
       touched = touched.filter((other) => other !== entry);
     },
@@ -122,6 +132,7 @@ export function createShardFold(): ShardFold {
         dueUs: Number.POSITIVE_INFINITY,
         isTouched: false,
         rebuildFromUs: undefined,
+        standing: undefined,
       };
       if (known !== undefined) {
         known.dueUs = Number.NaN;
@@ -170,18 +181,25 @@ export function createShardFold(): ShardFold {
       }
       const changes = { edits: [], statuses: [], outbox: [] } as Changes;
       const rechecks: RecheckWish[] = [];
+      const standings: TakenRound['standings'][number][] = removed.map((monitorId) => ({ monitorId, standing: null }));
+      removed = [];
       for (const entry of touched) {
         entry.isTouched = false;
         if (!hold) entry.fold.advance(nowUs);
         const taken = entry.fold.take();
         if (taken.edits.length + taken.transitions.length > 0) collect(changes, entry, taken, nowUs);
         if (!hold) rechecks.push(...taken.rechecks);
+        const { standing } = entry.fold;
+        if (standing !== entry.standing) {
+          entry.standing = standing;
+          standings.push({ monitorId: entry.monitorId, standing });
+        }
         plan(entry);
       }
       touched = [];
       roundRows = [];
       rowsByMonitor = undefined;
-      return { ...changes, rechecks };
+      return { ...changes, rechecks, standings };
     },
   };
 }

@@ -3,6 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from '@parallax/telemetry';
 import type { RunningService } from '../../../platform/running-service.ts';
 import type { Bus } from '../../../platform/bus/bus.ts';
+import type { CentralRunner } from '../../central-checks/index.ts';
 import { ownerLimits, startOwner } from './owner.ts';
 import type { CommittedRound, Owner, OwnerLimits } from './owner.ts';
 import type { Reader } from './windows/queries.ts';
@@ -24,6 +25,8 @@ export type ShardOptions = {
   /** The database's clock, milliseconds. */
   readonly now: () => number;
   readonly limits?: Partial<OwnerLimits> | undefined;
+  /** Runs the control plane's own checks; absent: there are none. */
+  readonly central?: CentralRunner | undefined;
   /** How often a shard that another owns is looked at; 1 s when absent. */
   readonly claimEveryMs?: number | undefined;
   readonly onCommitted?: ((round: CommittedRound) => void) | undefined;

@@ -18,6 +18,9 @@ function monitor(inputs: Partial<MonitorInputs> = {}, changed: Partial<ShardMoni
     status: 'UP',
     statusSinceUs: null,
     longestFreshUs: freshUs,
+    intervalS: 60,
+    timeoutS: 10,
+    confirmations: 2,
     changedXid: '1',
     ...changed,
     inputs: {

@@ -12,6 +12,8 @@ export type ShardMemory = {
   readonly cursors: Cursors;
   readonly monitors: Map<number, ShardMonitor>;
   probes: ReadonlyMap<number, KnownProbe>;
+  /** When a backup was last restored, microseconds; undefined when never. */
+  readonly restoredUs: number | undefined;
   /** Where the next poll for changed configuration begins. */
   mark: string;
   /** Up to when what is written tells. */
@@ -23,8 +25,9 @@ export function createMemory(facts: {
   readonly probes: ReadonlyMap<number, KnownProbe>;
   readonly mark: string;
   readonly toldUntilUs: number;
+  readonly restoredUs?: number | undefined;
 }): ShardMemory {
-  return { ...facts, fold: createShardFold(), monitors: new Map() };
+  return { restoredUs: undefined, ...facts, fold: createShardFold(), monitors: new Map() };
 }
 
 /** A takeover reads results from so long before what is told: what arrives out of order must not ask for another reading. */

@@ -5,7 +5,10 @@ import type { Logger } from '@parallax/telemetry';
 import type pg from 'pg';
 import type { Bus } from '../../../platform/bus/bus.ts';
 import type { RecheckWish } from '../../consensus/index.ts';
+import type { CentralRunner } from '../../central-checks/index.ts';
 import { createAnswerer } from './answer.ts';
+import { openCentralPart } from './central.ts';
+import type { CentralPart } from './central.ts';
 import { createConfiguration, readShard } from './configuration.ts';
 import type { Configuration } from './configuration.ts';
 import { createCopyEncoder } from './copy-buffer.ts';
@@ -39,6 +42,8 @@ export type OwnerLimits = {
   readonly expiryMs: number;
   /** A transaction that takes longer has an unknown fate. */
   readonly commitMs: number;
+  /** No fallback begins so soon after a takeover. */
+  readonly fallbackGraceMs: number;
 };
 
 export const ownerLimits: OwnerLimits = {
@@ -50,6 +55,7 @@ export const ownerLimits: OwnerLimits = {
   holdMs: 120_000,
   expiryMs: 50,
   commitMs: 60_000,
+  fallbackGraceMs: 60_000,
 };
 
 export type CommittedRound = { readonly rows: number; readonly messages: number };
@@ -70,6 +76,8 @@ export type OwnerOptions = {
   /** Up to when the owner before has told; undefined when nobody ever has. */
   readonly foldedUntilUs: number | undefined;
   readonly limits: OwnerLimits;
+  /** Runs the control plane's own checks; absent: there are none. */
+  readonly central?: CentralRunner | undefined;
   readonly onCommitted?: ((round: CommittedRound) => void) | undefined;
 };
 
@@ -105,6 +113,16 @@ export function startOwner(options: OwnerOptions): Owner {
   const inbox = createInbox({ shard, rows: limits.rows, lingerMs: limits.lingerMs, nowUs });
   const bell = createBell();
 
+  const central: CentralPart | undefined =
+    options.central &&
+    openCentralPart({
+      runner: options.central,
+      lingerMs: limits.lingerMs,
+      graceMs: limits.fallbackGraceMs,
+      nowUs,
+      onNews: bell.ring,
+    });
+
   const stopping = new AbortController();
   let isHinted = false;
   /** Messages that waited at the takeover. */
@@ -118,6 +136,14 @@ export function startOwner(options: OwnerOptions): Owner {
   let lookedMs = 0;
 
   async function run(): Promise<void> {
+    try {
+      await own();
+    } finally {
+      central?.close();
+    }
+  }
+
+  async function own(): Promise<void> {
     const memory = await readShard({ shard, reader }, options.foldedUntilUs ?? nowUs());
     await partitions.prepare(nowUs());
     log.info(
@@ -158,6 +184,7 @@ export function startOwner(options: OwnerOptions): Owner {
         isChanged = false;
         lookedMs = performance.now();
         await runRound(memory, configuration);
+        central?.begin(isHolding());
       } else if (isMore) {
         await nextTurn();
       } else {
@@ -189,11 +216,13 @@ export function startOwner(options: OwnerOptions): Owner {
       },
     });
     const taken = intake(judged, memory.cursors, sha256);
+    taken.rows.push(...(central?.rows(memory) ?? []));
     memory.fold.apply(taken.rows);
     await rebuild(memory);
     const isHeld = isHolding();
     const toldUs = Math.max(nowUs(), inbox.lastReceivedUs(), memory.toldUntilUs);
-    const { rechecks, ...changes } = memory.fold.take(toldUs, isHeld);
+    const { rechecks, standings, ...changes } = memory.fold.take(toldUs, isHeld);
+    central?.follow({ rechecks, standings }, memory);
     if (!isHeld) memory.toldUntilUs = toldUs;
     await partitions.prepareFor(taken.rows, toldUs);
     await inFlight;
@@ -251,16 +280,21 @@ export function startOwner(options: OwnerOptions): Owner {
 
   function isRoundDue(memory: ShardMemory): boolean {
     const now = performance.now();
-    if (inbox.isDue(now) || now - committedMs >= limits.idleMs) return true;
+    if (inbox.isDue(now) || now - committedMs >= limits.idleMs || isCentralDue(now)) return true;
     // Results that wait make a round soon enough, and a fuller one.
     if (!isDrained || inbox.dueMs() < Number.POSITIVE_INFINITY) return false;
     return now - lookedMs >= limits.expiryMs && memory.fold.nextDueUs() <= nowUs();
+  }
+
+  function isCentralDue(now: number): boolean {
+    return (central?.dueMs() ?? Number.POSITIVE_INFINITY) <= now;
   }
 
   function waitMs(memory: ShardMemory): number {
     const now = performance.now();
     const gatheredMs = inbox.dueMs();
     const times = [committedMs + limits.idleMs, polledMs + limits.pollMs, probesReadMs + limits.probesMs, gatheredMs];
+    if (central !== undefined) times.push(central.dueMs());
     if (isDrained && gatheredMs === Number.POSITIVE_INFINITY) {
       times.push(Math.max(now + (memory.fold.nextDueUs() - nowUs()) / 1_000, lookedMs + limits.expiryMs));
     }

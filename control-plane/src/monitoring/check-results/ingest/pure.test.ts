@@ -4,7 +4,7 @@ import type { RangeEdit } from '../../consensus/index.ts';
 import { layersOf } from '../../status-ranges/write-edits.ts';
 import { acknowledgements, wishesByProbe } from './answer.ts';
 import { cleanEvidence, cleanMessage } from './clean-evidence.ts';
-import { createExpiryHeap } from './expiry-heap.ts';
+import { createExpiryHeap } from '../../../platform/heap/expiry-heap.ts';
 
 const edit = (monitorId: number, voter: number | null, startedUs: number): RangeEdit => ({
   monitorId,

@@ -22,6 +22,9 @@ export type ShardMonitor = {
   readonly statusSinceUs: number | null;
   /** The longest that one of its results stays fresh, by its configurations. */
   readonly longestFreshUs: number;
+  readonly intervalS: number;
+  readonly timeoutS: number;
+  readonly confirmations: number;
   readonly changedXid: string;
 };
 
@@ -46,6 +49,15 @@ export async function readCursors(reader: Reader, shard: number): Promise<Cursor
 export async function readMark(reader: Reader): Promise<string> {
   const found = await reader.query<{ mark: string }>('select pg_snapshot_xmin(pg_current_snapshot())::text as mark');
   return found.rows[0]?.mark ?? '0';
+}
+
+/** When a backup was last restored into this database, microseconds; undefined when never. */
+export async function readRestored(reader: Reader): Promise<number | undefined> {
+  const found = await reader.query<{ us: string }>(
+    'select (extract(epoch from restored_at) * 1000000)::bigint::text as us from installation where restored_at is not null',
+  );
+  const us = found.rows[0]?.us;
+  return us === undefined ? undefined : Number(us);
 }
 
 /**
@@ -219,6 +231,9 @@ function shardMonitor(row: MonitorRow, parts: Inputs): ShardMonitor {
     status: row.status,
     statusSinceUs: row.since_us === null ? null : Number(row.since_us),
     changedXid: row.changed_xid,
+    intervalS: row.interval_seconds,
+    timeoutS: row.timeout_seconds,
+    confirmations: row.confirmations,
     longestFreshUs: Math.max(freshUs(row), ...configurations.map((item) => item.freshUs)),
     inputs: {
       monitorId: row.id,

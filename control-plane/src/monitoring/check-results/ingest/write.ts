@@ -78,6 +78,7 @@ export async function writeRound(
 export function isOnlyFence({ intake, changes }: Pick<RoundToWrite, 'intake' | 'changes'>): boolean {
   return (
     intake.moves.size +
+      intake.rows.length +
       intake.rejected.length +
       changes.edits.length +
       changes.statuses.length +

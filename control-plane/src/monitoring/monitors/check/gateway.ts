@@ -1,55 +1,11 @@
-import { createAddressPolicy, createResolver, errorCodes, runCheck, withThreshold } from '@parallax/checks';
-import type { CheckOutcome } from '@parallax/checks';
+import { errorCodes } from '@parallax/checks';
 import { packFlags } from '@parallax/wire';
 import type { DatabasePool } from 'slonik';
-import type { Context } from '../../../context.ts';
 import { sql } from '../../../platform/database/pools.ts';
+import { freshSeconds } from '../../central-checks/index.ts';
+import type { CentralRun } from '../../central-checks/index.ts';
 import { centralFlag } from '../../check-results/index.ts';
 import type { MonitorRow } from '../queries.ts';
-
-/** One run by the control plane itself. */
-export type CentralRun = {
-  readonly startedMs: number;
-  readonly outcome: CheckOutcome;
-  readonly trace: ReadonlyArray<{ readonly atMs: number; readonly step: string; readonly detail: string }>;
-};
-
-/** @param settings of the monitor, secrets included */
-export type CentralCheck = (
-  monitor: MonitorRow,
-  settings: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
-) => Promise<CentralRun>;
-
-const clock = (): number => performance.now();
-
-/** Makes what checks monitors that have no probe, under the control plane's own address policy. */
-export function createCentralCheck(
-  context: Pick<Context, 'allowedPrivateTargets' | 'deniedListeners' | 'now' | 'version'>,
-): CentralCheck {
-  const addresses = createAddressPolicy({
-    allowedPrivate: context.allowedPrivateTargets,
-    deniedListeners: context.deniedListeners,
-    clock,
-  });
-  const resolver = createResolver({ clock });
-  return async (monitor, settings, signal) => {
-    const startedMs = context.now();
-    const start = clock();
-    const trace: { atMs: number; step: string; detail: string }[] = [];
-    const outcome = await runCheck(monitor.protocol, { url: monitor.url }, settings, {
-      signal,
-      timeoutMs: monitor.timeout_seconds * 1_000,
-      clock,
-      wallClock: context.now,
-      addresses,
-      resolver,
-      trace: (step, detail) => trace.push({ atMs: Math.round((clock() - start) * 1_000) / 1_000, step, detail }),
-      userAgent: `Parallax/${context.version} (availability monitor)`,
-    });
-    return { startedMs, outcome: withThreshold(outcome, monitor.degraded_threshold_ms ?? undefined), trace };
-  };
-}
 
 /**
  * Keeps a manual check of the control plane as a row that counts nowhere: manual results are neutral in every rule, so it need not
@@ -60,7 +16,7 @@ export async function storeManualResult(worker: DatabasePool, monitor: MonitorRo
   const { outcome } = run;
   const at = sql.timestamp(new Date(run.startedMs));
   const flags = packFlags('manual', outcome.outcome, outcome.source) | centralFlag;
-  const freshS = Math.max(10, Math.ceil(2.5 * monitor.interval_seconds)) + monitor.timeout_seconds;
+  const freshS = freshSeconds(monitor.interval_seconds, monitor.timeout_seconds);
   const { phases } = outcome;
   await worker.transaction(async (tx) => {
     await tx.query(sql.unsafe`select ensure_result_partitions(${at}, ${at})`);

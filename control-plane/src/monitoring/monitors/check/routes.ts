@@ -6,6 +6,8 @@ import { inScope } from '../../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
+import { createCentralCheck } from '../../central-checks/index.ts';
+import type { CentralCheck, CentralRun } from '../../central-checks/index.ts';
 import { askProbe } from '../../probes/index.ts';
 import type { ProbeRequest, RunCheckAnswer } from '../../probes/index.ts';
 import { outcomeFields } from '../history/raw-status.ts';
@@ -13,13 +15,15 @@ import { noMonitor } from '../not-found.ts';
 import { findMonitor, openSeats } from '../queries.ts';
 import type { MonitorRow } from '../queries.ts';
 import { openSecrets } from '../secrets.ts';
-import { createCentralCheck, storeManualResult } from './gateway.ts';
-import type { CentralCheck } from './gateway.ts';
+import { storeManualResult } from './gateway.ts';
 import { medianMs, verdictOf } from './verdict.ts';
 import type { Seat } from './verdict.ts';
 
 /** Beyond the monitor's own timeout: the way to the probe and back. */
 const graceMs = 5_000;
+
+/** Manual checks of the control plane at the same time, in one process: each may last a minute. */
+const mostCentralChecks = 50;
 
 /** Asks a probe; replaced in tests. */
 export type Ask = (probeId: number, request: ProbeRequest, timeoutMs: number) => Promise<RunCheckAnswer | undefined>;
@@ -36,7 +40,7 @@ type Reply =
 
 /** Checks by hand. */
 export function checkRoutes(context: Context, ask: Ask = (...request) => askProbe(context.bus, ...request)): Route[] {
-  const central = createCentralCheck(context);
+  const central = bounded(createCentralCheck(context));
   return [
     handle(checkMonitorRoute, async ({ params, caller, request }) => {
       const scope = scopeOf(caller);
@@ -56,14 +60,42 @@ export function checkRoutes(context: Context, ask: Ask = (...request) => askProb
   ];
 }
 
+type BoundedCheck = (...given: Parameters<CentralCheck>) => Promise<CentralRun | undefined>;
+
+/** Undefined when so many checks are under way that there is no place for one more. */
+function bounded(check: CentralCheck): BoundedCheck {
+  let underWay = 0;
+  return async (...given) => {
+    if (underWay >= mostCentralChecks) return undefined;
+    underWay += 1;
+    try {
+      return await check(...given);
+    } finally {
+      underWay -= 1;
+    }
+  };
+}
+
 async function checkCentrally(
   context: Context,
-  central: CentralCheck,
+  central: BoundedCheck,
   monitor: MonitorRow,
   signal: AbortSignal,
 ): Promise<Reply> {
   const settings = { ...monitor.settings, ...openSecrets(context.sealer, monitor) };
-  const run = await central(monitor, settings, signal);
+  const checked = {
+    protocol: monitor.protocol,
+    url: monitor.url,
+    settings,
+    timeoutS: monitor.timeout_seconds,
+    degradedThresholdMs: monitor.degraded_threshold_ms ?? undefined,
+  };
+  const run = await central(checked, { signal, isTraced: true });
+  if (run === undefined)
+    return {
+      probeId: 0,
+      missing: 'the control plane is at its limit of checks at the same time; try again in a minute',
+    };
   // Nobody waits any more; an interrupted run says nothing.
   if (!signal.aborted) await storeManualResult(context.database.worker, monitor, run);
   return { probeId: 0, ...run };

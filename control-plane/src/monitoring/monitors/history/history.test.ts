@@ -29,7 +29,7 @@ void t.test('results are newest first, with phases, status and error', async (t)
     { monitorId: id, probeId: probe, atMs: now - 4_000, totalUs: 20_123 },
     { monitorId: id, probeId: probe, atMs: now - 3_000, outcome: 'fail', code: 'connect_refused' },
     { monitorId: id, probeId: probe, atMs: now - 2_000, outcome: 'timeout', code: 'connect_timeout' },
-    { monitorId: id, probeId: 0, atMs: now - 1_000, central: true },
+    { monitorId: id, probeId: 0, atMs: now - 1_000, fallback: true },
     { monitorId: id, probeId: probe, atMs: now, kind: 'manual', outcome: 'fail' },
   ]);
   await addRange(api.database, { monitorId: id, probeId: probe, fromMs: now - 2_500, toMs: null, status: 'TIMEOUT' });
@@ -122,7 +122,7 @@ void t.test(
       { monitorId: both, probeId: one, atMs: now - 3 * minuteMs },
       { monitorId: both, probeId: two, atMs: now - 2 * minuteMs, outcome: 'fail' },
       { monitorId: both, probeId: one, atMs: now - 1_000, kind: 'manual' },
-      { monitorId: both, probeId: 0, central: true, atMs: now - 500 },
+      { monitorId: both, probeId: 0, fallback: true, atMs: now - 500 },
     ]);
     await addRange(api.database, { monitorId: both, fromMs: now - 30 * hourMs, toMs: now - hourMs, status: 'UP' });
     await addRange(api.database, { monitorId: both, fromMs: now - hourMs, toMs: null, status: 'DEGRADED' });

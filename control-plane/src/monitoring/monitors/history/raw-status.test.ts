@@ -1,17 +1,11 @@
 import t from 'tap';
-import { isConfirmed, isFallback, phasesOf, rawStatus, responseTimeMs } from './raw-status.ts';
+import { isConfirmed, phasesOf, rawStatus, responseTimeMs } from './raw-status.ts';
 
 const status = (
   outcome: Parameters<typeof rawStatus>[0]['outcome'],
   confirmed = false,
   kind: 'scheduled' | 'manual' = 'scheduled',
 ) => rawStatus({ kind, outcome, isConfirmed: confirmed });
-
-const centralResult = (effectiveMs: number, central = true, kind: 'scheduled' | 'manual' = 'scheduled') => ({
-  central,
-  kind,
-  effectiveMs,
-});
 
 void t.test('the status of a row follows from its outcome', async (t) => {
   t.equal(status('ok'), 'UP');
@@ -37,15 +31,6 @@ void t.test('a failure is confirmed by a run of its own probe at its own time', 
   t.notOk(isConfirmed(runs, { probeId: 1, effectiveMs: 200 }));
   t.notOk(isConfirmed(runs, { probeId: 2, effectiveMs: 150 }));
   t.ok(isConfirmed(runs, { probeId: 2, effectiveMs: 5_000 }));
-});
-
-void t.test('a result of the control plane is a fallback only while a probe was assigned', async (t) => {
-  const spans = [{ started_at: 100, ended_at: 200 }];
-  t.ok(isFallback(centralResult(150), spans));
-  t.notOk(isFallback(centralResult(50), spans));
-  t.notOk(isFallback(centralResult(200), spans));
-  t.notOk(isFallback(centralResult(150, false), spans));
-  t.notOk(isFallback(centralResult(150, true, 'manual'), spans));
 });
 
 void t.test('times are milliseconds to a microsecond, and absent where nothing ran', async (t) => {

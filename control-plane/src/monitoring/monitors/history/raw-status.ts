@@ -50,20 +50,6 @@ export function isConfirmed(
   );
 }
 
-/** A time in which a probe was assigned; milliseconds. */
-export type Span = { readonly started_at: number; readonly ended_at: number | null };
-
-/** Whether a result of the control plane stood beside probes: then it is a fallback and not the monitor's own result. */
-export function isFallback(
-  result: { readonly central: boolean; readonly kind: CheckKind; readonly effectiveMs: number },
-  spans: readonly Span[],
-): boolean {
-  if (!result.central || result.kind === 'manual') return false;
-  return spans.some(
-    (span) => span.started_at <= result.effectiveMs && (span.ended_at === null || span.ended_at > result.effectiveMs),
-  );
-}
-
 /** Milliseconds to a microsecond's precision; null for null. */
 function milliseconds(us: number | null | undefined): number | null {
   return us === null || us === undefined ? null : us / 1_000;
@@ -114,18 +100,14 @@ export function outcomeFields(kind: CheckKind, outcome: CheckOutcome): OutcomeFi
 }
 
 /** A stored row as the API answers it. */
-export function checkResult(
-  row: Omit<ResultItem, 'monitorId' | 'freshS'>,
-  runs: readonly FailureRun[],
-  spans: readonly Span[],
-): CheckResult {
+export function checkResult(row: Omit<ResultItem, 'monitorId' | 'freshS'>, runs: readonly FailureRun[]): CheckResult {
   return {
     created_at: new Date(row.effectiveMs).toISOString(),
     received_at: new Date(row.receivedMs).toISOString(),
     probe_id: row.probeId === 0 ? null : row.probeId,
     kind: row.kind,
     is_manual: row.kind === 'manual',
-    is_fallback: isFallback(row, spans),
+    is_fallback: row.fallback,
     is_late: row.late,
     probe_revision: row.probeRevision,
     status: rawStatus({ kind: row.kind, outcome: row.outcome, isConfirmed: isConfirmed(runs, row) }),

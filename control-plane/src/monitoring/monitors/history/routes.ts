@@ -11,8 +11,7 @@ import type { ResultItem } from '../../check-results/index.ts';
 import { probeRanges, statusRanges, statusRangesPage } from '../../status-ranges/index.ts';
 import { noMonitor } from '../not-found.ts';
 import { assignmentSpans, findMonitor } from '../queries.ts';
-import type { AssignmentSpan } from '../queries.ts';
-import { checkResult, isConfirmed, isFallback, rawStatus, responseTimeMs } from './raw-status.ts';
+import { checkResult, isConfirmed, rawStatus, responseTimeMs } from './raw-status.ts';
 import type { FailureRun } from './raw-status.ts';
 import { maxPlainEntries, mergedEntries, plainEntry, rangeEntry, timelineSource } from './timeline.ts';
 import type { TimelineRow } from './timeline.ts';
@@ -34,9 +33,8 @@ export function historyRoutes(context: Context): Route[] {
           ...(query.end_time === undefined ? {} : { endMs: Date.parse(query.end_time) }),
         });
         const runs = await failureRuns(tx, params.monitor_id, page.items);
-        const spans = await spansFor(tx, params.monitor_id, page.items);
         return {
-          results: page.items.map((item) => checkResult(item, runs, spans)),
+          results: page.items.map((item) => checkResult(item, runs)),
           total: page.total ?? page.items.length,
           page: query.page,
           page_size: query.page_size,
@@ -85,7 +83,7 @@ export function historyRoutes(context: Context): Route[] {
           const ranges = await statusRanges(tx, params.monitor_id, fromMs, toMs);
           return { ...frame, merged: false, timeline: ranges.map(rangeEntry) };
         }
-        const rows = await timelineRows(tx, params.monitor_id, spans, {
+        const rows = await timelineRows(tx, params.monitor_id, {
           fromMs,
           toMs,
           probeId: query.probe_id,
@@ -129,20 +127,10 @@ async function failureRuns(tx: Transaction, monitorId: number, items: readonly R
   return runs;
 }
 
-/** Only results of the control plane depend on who was assigned when. */
-async function spansFor(
-  tx: Transaction,
-  monitorId: number,
-  items: readonly ResultItem[],
-): Promise<readonly AssignmentSpan[]> {
-  return items.some((item) => item.central) ? assignmentSpans(tx, monitorId) : [];
-}
-
 /** Results of a window in order of time. Beside one probe's own results those of the control plane are told too when asked for. */
 async function timelineRows(
   tx: Transaction,
   monitorId: number,
-  spans: readonly AssignmentSpan[],
   window: {
     readonly fromMs: number;
     readonly toMs: number;
@@ -153,7 +141,7 @@ async function timelineRows(
   const items = await allResults(tx, monitorId, window, window.probeId);
   if (window.probeId !== undefined && window.includeManual) {
     const central = await allResults(tx, monitorId, window, 0);
-    items.push(...central.filter((item) => item.kind === 'manual' || isFallback(item, spans)));
+    items.push(...central.filter((item) => item.kind === 'manual' || item.fallback));
   }
   items.sort((one, other) => one.effectiveMs - other.effectiveMs || one.probeId - other.probeId);
   const runs = await failureRuns(tx, monitorId, items);
@@ -163,7 +151,7 @@ async function timelineRows(
     responseTimeMs: responseTimeMs(item.outcome, item.totalUs),
     probeId: item.probeId === 0 ? null : item.probeId,
     isManual: item.kind === 'manual',
-    isFallback: isFallback(item, spans),
+    isFallback: item.fallback,
   }));
 }
 

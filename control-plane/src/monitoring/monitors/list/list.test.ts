@@ -175,7 +175,7 @@ void t.test(
       { monitorId: fast, probeId: probe, atMs: now - 1_000, totalUs: 99_000, kind: 'manual' },
       { monitorId: slow, probeId: probe, atMs: now - 2_000, totalUs: 800_000, outcome: 'slow' },
       { monitorId: failing, probeId: probe, atMs: now - 2_000, outcome: 'timeout', totalUs: 10_000_000 },
-      { monitorId: fallback, probeId: 0, central: true, atMs: now - 2_000, totalUs: 5_000 },
+      { monitorId: fallback, probeId: 0, fallback: true, atMs: now - 2_000, totalUs: 5_000 },
       { monitorId: central, probeId: 0, central: true, atMs: now - 2_000, totalUs: 50_000 },
     ]);
     t.same(await names(api, 'sort=response&page_size=3'), ['fast', 'central', 'slow']);

@@ -29,7 +29,8 @@ const stateJoin = sql.fragment`
     end as category
   ) state`;
 
-// The last result that nobody asked for by hand. Kind is in bits 0–1 (2 manual), outcome in bits 2–5, bit 8 is the control plane.
+// The last result that nobody asked for by hand. Kind is in bits 0–1 (2 manual), outcome in bits 2–5, bit 10 is the fallback of
+// the control plane.
 const latestJoin = sql.fragment`
   left join lateral (
     select r.e, r.flags, r.total_us, r.probe_id from check_results r
@@ -39,9 +40,7 @@ const latestJoin = sql.fragment`
 
 // An answer is ok, slow or warn (0 to 2). What the control plane measured beside probes is no latency of theirs.
 const latestMs = sql.fragment`(case
-  when ((latest.flags >> 2) & 15) <= 2 and ((latest.flags & 256) = 0 or not exists (
-    select from assignments a where a.monitor_id = m.id and a.ended_at is null
-  )) then latest.total_us / 1000.0 end)`;
+  when ((latest.flags >> 2) & 15) <= 2 and (latest.flags & 1024) = 0 then latest.total_us / 1000.0 end)`;
 
 // Seconds of ranges within the last 24 hours. An open range counts to where its shard was folded: a stopped control plane earns
 // nothing. Ranges do not overlap, so only the last one that began before the window can reach into it.

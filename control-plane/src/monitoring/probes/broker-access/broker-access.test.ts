@@ -1,8 +1,15 @@
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { createEd25519Pair, inboxPrefix, nkeyPublic, resultSubject, signEd25519 } from '@parallax/pki';
-import { natsServer, quietLog } from '@parallax/testkit';
+import {
+  controlPlaneServerName,
+  createEd25519Pair,
+  inboxPrefix,
+  nkeyPublic,
+  resultSubject,
+  signEd25519,
+} from '@parallax/pki';
+import { natsServer, quietLog, testAuthority } from '@parallax/testkit';
 import t from 'tap';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,7 +21,7 @@ import { ensureResultsStream } from '../../../platform/bus/results-stream.ts';
 import { sql } from '../../../platform/database/pools.ts';
 import { testDatabase } from '../../../platform/database/testing.ts';
 import { testContext } from '../../../testing/probes.ts';
-import { startBrokerAccess } from './job.ts';
+import { pushAccount, startBrokerAccess } from './job.ts';
 
 const { urls, database } = await testDatabase(t);
 const dataDir = mkdtempSync(path.join(tmpdir(), 'parallax-broker-'));
@@ -133,5 +140,26 @@ t.test(
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     await (await good.dial()).close();
+  },
+);
+
+t.test(
+  'the list is handed over to a broker by the one name that all its certificates have, and to no other',
+  async (t) => {
+    const certificates = await testAuthority();
+    const withCertificateOf = async (name: string) => {
+      const { port } = await natsServer(t, {
+        ...prepared.nats,
+        tls: await certificates.issue({ names: [name] }),
+      });
+      return pushAccount({
+        server: `127.0.0.1:${port}`,
+        authorityPem: certificates.certificatePem,
+        credentials: nats.systemCredentials(Date.now()),
+        accountJwt: nats.accountJwt([], Date.now()),
+      });
+    };
+    await t.resolves(withCertificateOf(controlPlaneServerName), 'without localhost and without its address');
+    await t.rejects(withCertificateOf('localhost'), /certificate|altname/i);
   },
 );

@@ -1,13 +1,16 @@
 import { connect, credsAuthenticator } from '@nats-io/transport-node';
-import type { NatsAuthority } from '@parallax/pki';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { controlPlaneServerName, withRevocations } from '@parallax/pki';
+import type { NatsRevocation } from '@parallax/pki';
 import type { Logger } from '@parallax/telemetry';
-import type { DatabasePool } from 'slonik';
 import { loadAuthority, loadNatsAuthority, revokedProbeKeys } from '../../../installation/index.ts';
 import type { Context } from '../../../context.ts';
+import { repeat } from '../../../platform/repeat.ts';
 import type { RunningService } from '../../../platform/running-service.ts';
-import { probesChangedSubject } from '../gateway.ts';
+import { probesChangedSubject } from '../../../platform/bus/subjects.ts';
 
 const updateSubject = '$SYS.REQ.CLAIMS.UPDATE';
+const lookupSubject = (account: string): string => `$SYS.REQ.ACCOUNT.${account}.CLAIMS.LOOKUP`;
 const pollMs = 2_000;
 
 /**
@@ -16,89 +19,126 @@ const pollMs = 2_000;
  */
 export async function startBrokerAccess(context: Context, log: Logger): Promise<RunningService> {
   const { worker } = context.database;
-  const authority = await loadAuthority(worker, context.sealer, context.now());
-  const natsAuthority = await loadNatsAuthority(worker, context.sealer);
+  const pushRevocations = await revocationsPusher(context);
+  if (pushRevocations === undefined) {
+    log.warn(
+      'no key of the operator of the broker is given: a revoked probe keeps its access to the broker until its credentials end, within a day',
+    );
+    return { stop: async () => undefined };
+  }
   let pushed = '';
-  let running: Promise<void> | undefined;
   let isStopped = false;
 
-  const look = (): void => {
-    if (isStopped) return;
-    running ??= pushIfChanged()
-      .catch((error: unknown) =>
-        log.warn({ err: error }, "the broker's list of revoked probes was not brought up to date; trying again"),
-      )
-      .finally(() => {
-        running = undefined;
-      });
-  };
   const pushIfChanged = async (): Promise<void> => {
-    const accountJwt = await revocationList(worker, natsAuthority, context.now());
-    if (accountJwt.revoked === pushed || context.bus.connection.isClosed()) return;
-    await pushAccount({
-      server: context.bus.connection.getServer(),
-      authorityPem: authority.certificatePem,
-      credentials: natsAuthority.systemCredentials(context.now()),
-      accountJwt: accountJwt.jwt,
-    });
-    pushed = accountJwt.revoked;
+    const revocations = await revokedProbeKeys(worker);
+    const state = `${revocations.length}:${revocations.reduce((latest, { revokedAtMs }) => Math.max(latest, revokedAtMs), 0)}`;
+    if (state === pushed || context.bus.connection.isClosed()) return;
+    await pushRevocations(revocations);
+    pushed = state;
     log.debug("the broker's list of revoked probes is up to date");
   };
 
-  const listening = context.bus.listen(probesChangedSubject, look);
-  const timer = setInterval(look, pollMs);
+  const pushing = repeat({
+    everyMs: pollMs,
+    work: pushIfChanged,
+    onError: (error) =>
+      log.warn({ err: error }, "the broker's list of revoked probes was not brought up to date; trying again"),
+  });
+  const listening = context.bus.listen(probesChangedSubject, () => void pushing.soon());
   void (async () => {
     for await (const status of context.bus.connection.status()) {
       if (isStopped) return;
       if (status.type === 'reconnect') {
         pushed = '';
-        look();
+        void pushing.soon();
       }
     }
   })();
-  look();
+  void pushing.soon();
   return {
     stop: async () => {
       isStopped = true;
-      clearInterval(timer);
       listening.stop();
-      await running;
+      await pushing.stop();
     },
   };
 }
 
-async function revocationList(
-  pool: DatabasePool,
-  natsAuthority: NatsAuthority,
-  nowMs: number,
-): Promise<{ revoked: string; jwt: string }> {
-  const revocations = await revokedProbeKeys(pool);
-  const revoked = `${revocations.length}:${revocations.reduce((latest, { revokedAtMs }) => Math.max(latest, revokedAtMs), 0)}`;
-  return { revoked, jwt: natsAuthority.accountJwt(revocations, nowMs) };
+/** Gives what brings a list of revocations into the broker's account; undefined where the operator's key is not ours to use. */
+async function revocationsPusher(
+  context: Context,
+): Promise<((revocations: readonly NatsRevocation[]) => Promise<void>) | undefined> {
+  const { worker } = context.database;
+  const { certificatePem: authorityPem } = await loadAuthority(worker, context.sealer, context.now());
+  const broker = () => ({ server: context.bus.connection.getServer(), authorityPem });
+  if (context.externalBroker === undefined) {
+    const natsAuthority = await loadNatsAuthority(worker, context.sealer);
+    return (revocations) =>
+      pushAccount({
+        ...broker(),
+        credentials: natsAuthority.systemCredentials(context.now()),
+        accountJwt: natsAuthority.accountJwt(revocations, context.now()),
+      });
+  }
+  const { access, revoking } = context.externalBroker;
+  if (revoking === undefined) return undefined;
+  return (revocations) =>
+    changeAccount({
+      ...broker(),
+      credentials: revoking.systemCredentials,
+      account: access.account,
+      change: (jwt) => withRevocations(jwt, revoking.operatorSigningSeed, revocations, context.now()),
+    });
 }
 
-/** Hands the broker a new account JWT over the system account. @throws when it is away or refuses */
-export async function pushAccount(options: {
+type SystemAccess = {
   /** "host:port" */
   readonly server: string;
   readonly authorityPem: string | undefined;
+  /** Of a user of the system account. */
   readonly credentials: string;
-  readonly accountJwt: string;
-}): Promise<void> {
+};
+
+/** Hands the broker a new account JWT over the system account. @throws when it is away or refuses */
+export async function pushAccount(options: SystemAccess & { readonly accountJwt: string }): Promise<void> {
+  await withSystemAccount(options, (connection) => update(connection, options.accountJwt));
+}
+
+/** Changes the JWT that the broker has of an account: what else its operator wrote there stays. @throws when it is away or refuses */
+async function changeAccount(
+  options: SystemAccess & { readonly account: string; readonly change: (jwt: string) => string },
+): Promise<void> {
+  await withSystemAccount(options, async (connection) => {
+    const present = await connection.request(lookupSubject(options.account), '', { timeout: 5_000 });
+    if (present.data.length === 0) throw new Error(`the broker knows no account ${options.account}`);
+    await update(connection, options.change(present.string()));
+  });
+}
+
+async function update(connection: NatsConnection, accountJwt: string): Promise<void> {
+  const reply = await connection.request(updateSubject, accountJwt, { timeout: 5_000 });
+  const answer: unknown = reply.json();
+  const isDone = typeof answer === 'object' && answer !== null && 'data' in answer;
+  if (!isDone) throw new Error(`the broker refused the account: ${reply.string().slice(0, 300)}`);
+}
+
+async function withSystemAccount(
+  { server, authorityPem, credentials }: SystemAccess,
+  work: (connection: NatsConnection) => Promise<void>,
+): Promise<void> {
+  // The broker is dialled by address here, whatever its name is; the library hands the name on to node:tls, which checks it.
+  const tls = { ca: authorityPem ?? '', servername: controlPlaneServerName };
   const connection = await connect({
-    servers: options.server,
+    servers: server,
     name: 'control-plane-system',
-    authenticator: credsAuthenticator(new TextEncoder().encode(options.credentials)),
+    authenticator: credsAuthenticator(new TextEncoder().encode(credentials)),
     reconnect: false,
     timeout: 5_000,
     ignoreClusterUpdates: true,
-    ...(options.authorityPem === undefined ? {} : { tls: { ca: options.authorityPem } }),
+    ...(authorityPem === undefined ? {} : { tls }),
   });
   try {
-    const reply = await connection.request(updateSubject, options.accountJwt, { timeout: 5_000 });
-    const answer: unknown = reply.json();
-    const isDone = typeof answer === 'object' && answer !== null && 'data' in answer;
-    if (!isDone) throw new Error(`the broker refused the account: ${reply.string().slice(0, 300)}`);
+    await work(connection);
   } finally {
     await connection.close();
   }

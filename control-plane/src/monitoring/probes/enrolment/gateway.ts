@@ -16,7 +16,8 @@ import { parsePresentedToken } from '../join-token.ts';
 import { addressGroup, cleanAddresses, peerAddress } from '../peer-address.ts';
 import { KeyedBuckets } from '../token-bucket.ts';
 import type { Rate } from '../token-bucket.ts';
-import { enrolProbe, isKnownCertificate, issueCertificate } from './queries.ts';
+import { adoptCertificate } from '../restored/queries.ts';
+import { enrolProbe, isKnownCertificate, renewCertificate } from './queries.ts';
 import { judgeRenewal } from './renewal-rules.ts';
 
 export type EnrolmentOptions = {
@@ -169,13 +170,18 @@ async function renew(options: EnrolmentOptions, request: RenewRequest): Promise<
   const probeId = probeIdOfUri(held.uri);
   await verifySigningRequest(request.csrDer);
   const isOurs = probeId !== undefined && (await options.authority.hasIssued(request.certificateDer));
+  const isProven = verifyRenewal(request.certificateDer, request.csrDer, request.issuedAtMs, request.proof);
   const verdict = judgeRenewal({
     nowMs: options.now(),
     notAfterMs: held.notAfterMs,
     issuedAtMs: Number(request.issuedAtMs),
     isOurs,
-    isProven: verifyRenewal(request.certificateDer, request.csrDer, request.issuedAtMs, request.proof),
-    isKnown: isOurs && (await isKnownCertificate(options.pool, probeId, held.serial, held.publicKeyFingerprint)),
+    isProven,
+    isKnown:
+      isOurs &&
+      isProven &&
+      ((await isKnownCertificate(options.pool, probeId, held.serial, held.publicKeyFingerprint)) ||
+        (await adoptCertificate(options.pool, probeId, request.certificateDer))),
   });
   // The number is only a claim until the certificate is known to be ours.
   const facts = isOurs ? { probe_id: probeId, serial: held.serial } : { serial: held.serial };
@@ -184,9 +190,20 @@ async function renew(options: EnrolmentOptions, request: RenewRequest): Promise<
     const code = reason === 'clock' ? grpc.status.FAILED_PRECONDITION : grpc.status.PERMISSION_DENIED;
     throw new Refusal(code, renewalRefusals[reason], { ...facts, reason });
   }
-  const certificateDer = await options.pool.transaction((tx) =>
-    issueCertificate(tx, options.authority, probeId, request.csrDer, options.now()),
+  const certificateDer = await renewCertificate(
+    options.pool,
+    options.authority,
+    probeId,
+    request.csrDer,
+    options.now(),
   );
+  if (certificateDer === undefined) {
+    throw new Refusal(
+      grpc.status.RESOURCE_EXHAUSTED,
+      'this probe has had too many certificates today: try again tomorrow',
+      facts,
+    );
+  }
   options.log.info(facts, "probe's certificate renewed");
   return { certificateDer, authorityDer: Buffer.from(options.authority.certificateDer) };
 }

@@ -6,6 +6,7 @@ import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { judgeJoinToken } from '../join-token.ts';
 import type { JoinTokenParts, JoinTokenVerdict } from '../join-token.ts';
+import { certificatesPerDay, renewalGraceMs } from './renewal-rules.ts';
 
 /** A request to enrol after everything that can be said of it without the database. */
 export type EnrolmentClaim = {
@@ -161,4 +162,31 @@ export async function isKnownCertificate(
     where certificate.serial = ${serial} and certificate.probe_id = ${probeId}
       and certificate.key_fingerprint = ${keyFingerprint}
       and certificate.revoked_at is null and probe.revoked_at is null`);
+}
+
+/**
+ * A new certificate for a known probe. Those that ran out too long ago to be renewed go, so the rows of a probe stay below what it may
+ * be given in that time. @returns undefined when the probe has had too many certificates in the last day, or was revoked meanwhile
+ */
+export async function renewCertificate(
+  pool: DatabasePool,
+  authority: Authority,
+  probeId: number,
+  csrDer: Uint8Array,
+  nowMs: number,
+): Promise<Buffer | undefined> {
+  return pool.transaction(async (tx) => {
+    // Locked, so that of many requests at once none goes past the limit and none slips in behind a revocation.
+    const allowed = await tx.maybeOne(sql.typeAlias('id')`
+      select id from probes where id = ${probeId} and revoked_at is null for no key update`);
+    if (allowed === null) return undefined;
+    const { recent } = await tx.one(sql.type(z.object({ recent: z.number() }))`
+      select count(*)::int as recent from probe_certificates
+      where probe_id = ${probeId} and issued_at > now() - interval '1 day'`);
+    if (recent >= certificatesPerDay) return undefined;
+    await tx.query(sql.unsafe`
+      delete from probe_certificates
+      where probe_id = ${probeId} and not_after < now() - ${renewalGraceMs / 1_000} * interval '1 second'`);
+    return issueCertificate(tx, authority, probeId, csrDer, nowMs);
+  });
 }

@@ -1,6 +1,8 @@
 const dayMs = 86_400_000;
 /** An expired certificate still renews for so long. */
 export const renewalGraceMs = 30 * dayMs;
+/** A probe renews once a day, and a few times more when answers are lost; each renewal is a row. */
+export const certificatesPerDay = 24;
 /** How far the time of a proof may lie from the server's. */
 export const renewalClockToleranceMs = 10 * 60_000;
 

@@ -8,22 +8,17 @@ import type { Bus } from '../../../platform/bus/bus.ts';
 import type { Sealer } from '../../../platform/crypto/seal.ts';
 import { deltaSince, snapshotFor } from '../../assignments/index.ts';
 import type { AssignmentReader } from '../../assignments/index.ts';
-import { dispatchSubject } from '../dispatch-messages.ts';
+import { dispatchSubject } from '../../../platform/bus/subjects.ts';
 import { cleanAddresses, peerAddress } from '../peer-address.ts';
 import { KeyedBuckets } from '../token-bucket.ts';
 import { holdMessages } from './held-messages.ts';
 import type { HeldMessages } from './held-messages.ts';
+import { knownHere } from '../restored/queries.ts';
 import { presentedIdentity } from './identity.ts';
 import type { SessionCall } from './outbound.ts';
-import {
-  closeSession,
-  committedCursors,
-  lostAfterSeconds,
-  noticeLostProbes,
-  openSession,
-  probeStates,
-  writeReports,
-} from './queries.ts';
+import { SessionUpkeep } from './job.ts';
+import type { UpkeepLimits } from './job.ts';
+import { closeSession, openSession } from './queries.ts';
 import type { PresentedIdentity } from './queries.ts';
 import { ProbeSession } from './session.ts';
 import type { SessionEnd } from './session.ts';
@@ -34,12 +29,13 @@ export type SessionGatewayOptions = {
   readonly pool: DatabasePool;
   readonly bus: Bus;
   readonly sealer: Sealer;
-  readonly natsAuthority: NatsAuthority;
+  readonly natsAuthority: Pick<NatsAuthority, 'mintProbeJwt'>;
   readonly replica: string;
   readonly shards: number;
   /** "host:port" of the broker, as probes dial it. */
   readonly brokerAddress: string;
-  readonly deniedListeners: readonly { readonly address: string; readonly port: number }[];
+  /** The product's own listeners as they are now. */
+  readonly deniedListeners: () => readonly { readonly address: string; readonly port: number }[];
   /** The database's clock, ms. */
   readonly now: () => number;
   readonly log: Logger;
@@ -47,13 +43,11 @@ export type SessionGatewayOptions = {
 };
 
 /** Times in ms. Injected, so that tests need not wait. */
-export type SessionLimits = {
-  readonly pollMs: number;
-  readonly reportMs: number;
+export type SessionLimits = UpkeepLimits & {
   readonly helloMs: number;
   readonly credentialsMs: number;
-  /** No probe counts as lost for so long after the start, and after the database was away. */
-  readonly quietMs: number;
+  /** How long a session whose probe owes an answer outlives the stop. */
+  readonly partingMs: number;
 };
 
 const defaults: SessionLimits = {
@@ -62,6 +56,7 @@ const defaults: SessionLimits = {
   helloMs: 10_000,
   credentialsMs: 24 * 3_600_000,
   quietMs: 60_000,
+  partingMs: 5_000,
 };
 
 /** Largest message of an agent: the answer of a manual check with its evidence and trace. */
@@ -77,10 +72,8 @@ const endCodes: Record<SessionEnd, grpc.status> = {
 const snapshotsAtOnce = 4;
 /** Streams that one probe may open. */
 const openingRate = { burst: 10, perSecond: 0.5 };
-/** A tick that comes so late means that this process stood still. */
-const standstillMs = 5_000;
 
-/** Holds the sessions of probes: the service to add to a server, and the loops that keep them up to date. */
+/** Holds the sessions of probes: the service to add to a server. */
 export class SessionGateway {
   readonly #options: SessionGatewayOptions;
   readonly #limits: SessionLimits;
@@ -89,19 +82,18 @@ export class SessionGateway {
   readonly #openings = new KeyedBuckets(openingRate);
   readonly #withSnapshotSlot = createSlots(snapshotsAtOnce);
   readonly #closing = new Set<Promise<void>>();
-  readonly #timers: NodeJS.Timeout[] = [];
-  #poll: Promise<void> | undefined;
-  #report: Promise<void> | undefined;
-  #quietUntilMs: number;
-  #lastTickMs: number;
+  readonly #upkeep: SessionUpkeep;
   #isStopping = false;
 
   constructor(options: SessionGatewayOptions) {
     this.#options = options;
     this.#limits = { ...defaults, ...options.limits };
     this.#log = options.log;
-    this.#quietUntilMs = performance.now() + this.#limits.quietMs;
-    this.#lastTickMs = performance.now();
+    this.#upkeep = new SessionUpkeep({
+      ...options,
+      limits: this.#limits,
+      sessions: () => [...this.#sessions.values()].map(({ session }) => session),
+    });
   }
 
   /** Probes with a session here. */
@@ -122,15 +114,29 @@ export class SessionGateway {
   }
 
   start(): void {
-    this.#timers.push(setInterval(() => this.#pollSoon(), this.#limits.pollMs));
-    this.#timers.push(setInterval(() => this.#reportSoon(), this.#limits.reportMs));
+    this.#upkeep.start();
   }
 
-  /** Ends every session, so that agents dial another replica at once. */
+  /**
+   * Ends every session, so that agents dial another replica at once; one that somebody waits for an answer of is ended a moment
+   * later, with the answer.
+   */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    for (const timer of this.#timers) clearInterval(timer);
-    await Promise.all([this.#poll, this.#report]);
+    const upkeepStopped = this.#upkeep.stop();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, this.#limits.partingMs);
+    });
+    await Promise.all(
+      [...this.#sessions.values()].map(async ({ session }) => {
+        await Promise.race([session.idle(), late]);
+        session.end('stopping', 'the control plane is stopping');
+      }),
+    );
+    clearTimeout(timer);
+    await upkeepStopped;
+    // A stream whose hello was under way may have become a session meanwhile.
     for (const { session } of this.#sessions.values()) session.end('stopping', 'the control plane is stopping');
     await Promise.all(this.#closing);
   }
@@ -145,7 +151,11 @@ export class SessionGateway {
       return;
     }
     const facts = { probe_id: identity.probeId, serial: identity.serial, remote_address: remoteAddress };
-    if (this.#isStopping || !this.#openings.take(String(identity.probeId), performance.now())) {
+    if (this.#isStopping) {
+      this.#refuse(call, grpc.status.UNAVAILABLE, 'this control plane is stopping: dial again', facts);
+      return;
+    }
+    if (!this.#openings.take(String(identity.probeId), performance.now())) {
       this.#refuse(call, grpc.status.RESOURCE_EXHAUSTED, 'too many streams of this probe: wait a little', facts);
       return;
     }
@@ -196,7 +206,7 @@ export class SessionGateway {
       call,
       identity,
       opened,
-      hello,
+      hello: { ...hello, knownRevision: await knownHere(pool, hello.knownRevision) },
       remoteAddress,
       log: this.#log,
       now,
@@ -212,7 +222,7 @@ export class SessionGateway {
       },
       endStream: (kind, reason) => call.emit('error', { code: endCodes[kind], details: reason }),
       onClosed: (ended, reason) => this.#closed(ended, reason),
-      onPollWanted: () => this.#pollSoon(),
+      onPollWanted: () => this.#upkeep.pollSoon(),
     });
     const older = this.#sessions.get(identity.probeId)?.session;
     if (older !== undefined && older.sessionId > session.sessionId) {
@@ -221,7 +231,7 @@ export class SessionGateway {
     }
     older?.end('superseded', 'a newer session of this probe');
     session.welcome({
-      deniedListeners: this.#options.deniedListeners,
+      deniedListeners: this.#options.deniedListeners(),
       brokerAddress: this.#options.brokerAddress,
       shards,
     });
@@ -242,7 +252,7 @@ export class SessionGateway {
       (message) => session.receive(message),
       (reason) => session.closed(reason),
     );
-    this.#pollSoon();
+    this.#upkeep.pollSoon();
     await session.feed.wake().catch((error: unknown) => {
       this.#log.warn({ err: error, ...facts }, 'assignments not sent; they are tried again');
     });
@@ -267,88 +277,6 @@ export class SessionGateway {
     });
     this.#closing.add(closing);
     void closing.finally(() => this.#closing.delete(closing));
-  }
-
-  #pollSoon(): void {
-    if (this.#isStopping) return;
-    this.#poll ??= this.#pollOnce()
-      .catch((error: unknown) => this.#databaseAway(error))
-      .finally(() => {
-        this.#poll = undefined;
-      });
-  }
-
-  /** Looks for what hints may have missed: two queries for all connected probes. */
-  async #pollOnce(): Promise<void> {
-    const sessions = [...this.#sessions.values()].map((held) => held.session);
-    if (sessions.length === 0) return;
-    const sentBefore = new Map(sessions.map((session) => [session, session.feed.sentRevision]));
-    const states = await probeStates(this.#options.pool, sessions);
-    const cursors = await committedCursors(this.#options.pool, sessions);
-    const byProbe = new Map(states.map((state) => [state.id, state]));
-    for (const session of sessions) {
-      if (session.isClosed) continue;
-      const state = byProbe.get(session.probeId);
-      if (state === undefined || state.is_revoked) {
-        session.end('revoked', 'the probe was revoked');
-      } else if (state.open_session !== null && Number(state.open_session) !== session.sessionId) {
-        // Also when it is older: this session opened after the query was made.
-        if (Number(state.open_session) > session.sessionId) session.end('superseded', 'a newer session of this probe');
-      } else if (state.open_session === null) {
-        session.end('superseded', 'the session was closed elsewhere');
-      } else {
-        const sent = sentBefore.get(session) ?? 0n;
-        if (session.feed.isBehind(state.assignment_revision, sent)) session.wakeFeed();
-        session.acknowledge(cursors.get(session.probeId) ?? []);
-        session.renewCredentials(this.#options.now());
-      }
-    }
-  }
-
-  #reportSoon(): void {
-    if (this.#isStopping) return;
-    this.#report ??= this.#reportOnce()
-      .catch((error: unknown) => this.#databaseAway(error))
-      .finally(() => {
-        this.#report = undefined;
-      });
-  }
-
-  /** Writes heartbeats, ends sessions that fell silent, and gives notices of lost probes. */
-  async #reportOnce(): Promise<void> {
-    const tickMs = performance.now();
-    const nowMs = this.#options.now();
-    const sessions = [...this.#sessions.values()].map((held) => held.session);
-    if (tickMs - this.#lastTickMs > this.#limits.reportMs + standstillMs) {
-      for (const session of sessions) session.forgiveSilence(nowMs);
-      this.#quietUntilMs = tickMs + this.#limits.quietMs;
-    }
-    this.#lastTickMs = tickMs;
-    for (const session of sessions) {
-      if (session.idleMs(nowMs) > lostAfterSeconds * 1_000) session.end('silent', 'no heartbeat for 45 s');
-    }
-    const due = sessions.flatMap((session) => {
-      const report = session.isClosed ? undefined : session.takeReport(nowMs);
-      return report === undefined ? [] : [{ session, report }];
-    });
-    try {
-      await writeReports(
-        this.#options.pool,
-        due.map(({ report }) => report),
-      );
-    } catch (error) {
-      for (const { session } of due) session.keepReport();
-      throw error;
-    }
-    if (performance.now() < this.#quietUntilMs) return;
-    for (const probe of await noticeLostProbes(this.#options.pool)) {
-      this.#log.warn({ probe_id: probe.id, name: probe.name }, 'probe is lost');
-    }
-  }
-
-  #databaseAway(error: unknown): void {
-    this.#quietUntilMs = performance.now() + this.#limits.quietMs;
-    this.#log.warn({ err: error }, 'the database could not be asked about probes');
   }
 }
 

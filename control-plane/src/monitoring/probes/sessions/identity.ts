@@ -9,5 +9,10 @@ export function presentedIdentity(call: Pick<SessionCall, 'getAuthContext'>): Pr
   const facts = certificateFacts(raw);
   const probeId = probeIdOfUri(facts.uri);
   if (probeId === undefined) return undefined;
-  return { probeId, serial: facts.serial, publicKeyFingerprint: facts.publicKeyFingerprint };
+  return {
+    probeId,
+    serial: facts.serial,
+    publicKeyFingerprint: facts.publicKeyFingerprint,
+    certificateDer: raw,
+  };
 }

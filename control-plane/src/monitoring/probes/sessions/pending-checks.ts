@@ -10,6 +10,7 @@ const maxOutcomeBytes = 256 * 1024;
 /** Requests to one probe that wait for their answers. */
 export class PendingChecks {
   readonly #waiting = new Map<string, { resolve: (answer: RunCheckAnswer) => void; timer: NodeJS.Timeout }>();
+  #onIdle: (() => void)[] = [];
 
   /**
    * Makes a request identifier and waits for its answer.
@@ -21,7 +22,7 @@ export class PendingChecks {
     return new Promise((resolve) => {
       const requestId = randomUUID();
       const timer = setTimeout(() => {
-        this.#waiting.delete(requestId);
+        this.#forget(requestId);
         resolve({ refused: 'the probe did not answer in time' });
       }, deadlineMs);
       this.#waiting.set(requestId, { resolve, timer });
@@ -33,9 +34,19 @@ export class PendingChecks {
   answer(message: CheckAnswer): void {
     const waiting = this.#waiting.get(message.requestId);
     if (waiting === undefined) return;
-    this.#waiting.delete(message.requestId);
+    this.#forget(message.requestId);
     clearTimeout(waiting.timer);
     waiting.resolve(readAnswer(message));
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  /** Resolves when nobody waits for an answer, at once or later. */
+  idle(): Promise<void> {
+    if (this.isIdle) return Promise.resolve();
+    return new Promise((resolve) => this.#onIdle.push(resolve));
   }
 
   /** The session is over: nobody waits in vain. */
@@ -45,6 +56,18 @@ export class PendingChecks {
       resolve({ refused: reason });
     }
     this.#waiting.clear();
+    this.#noticeIdle();
+  }
+
+  #forget(requestId: string): void {
+    this.#waiting.delete(requestId);
+    this.#noticeIdle();
+  }
+
+  #noticeIdle(): void {
+    if (!this.isIdle) return;
+    for (const resolve of this.#onIdle) resolve();
+    this.#onIdle = [];
   }
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { enqueue } from '../../../platform/outbox/enqueue.ts';
+import { adoptCertificate } from '../restored/queries.ts';
 import type { DispatchPosition } from '../dispatch-messages.ts';
 
 /** Seconds without a heartbeat after which a probe is lost (rule 10 of the consensus). */
@@ -13,6 +14,8 @@ export type PresentedIdentity = {
   readonly probeId: number;
   readonly serial: string;
   readonly publicKeyFingerprint: string;
+  /** The certificate itself; this installation's authority signed it. */
+  readonly certificateDer: Uint8Array;
 };
 
 export type OpenedSession = {
@@ -50,13 +53,9 @@ export async function openSession(
   facts: SessionFacts,
 ): Promise<OpenedSession | undefined> {
   return pool.transaction(async (tx) => {
-    const probe = await tx.maybeOne(sql.type(admittedRow)`
-      select probe.name, probe.region, probe.signing_public_key, probe.offline_since is not null as was_offline
-      from probes probe join probe_certificates certificate on certificate.probe_id = probe.id
-      where probe.id = ${identity.probeId} and certificate.serial = ${identity.serial}
-        and certificate.key_fingerprint = ${identity.publicKeyFingerprint}
-        and probe.revoked_at is null and certificate.revoked_at is null and certificate.not_after > now()
-      for no key update of probe`);
+    let probe = await admit(tx, identity);
+    if (probe === null && (await adoptCertificate(tx, identity.probeId, identity.certificateDer)))
+      probe = await admit(tx, identity);
     if (probe === null) return undefined;
     await tx.query(sql.unsafe`
       update probe_sessions set closed_at = now(), close_reason = 'superseded'
@@ -66,7 +65,8 @@ export async function openSession(
       values (${identity.probeId}, ${facts.bootId}, ${facts.replica}, ${facts.remoteAddress}, ${facts.knownRevision})
       returning id`);
     await tx.query(sql.unsafe`
-      update probes set last_seen_at = now(), offline_since = null, agent_version = ${facts.agentVersion},
+      update probes set last_seen_at = now(), offline_since = null,
+        returned_at = case when offline_since is null then returned_at else now() end, agent_version = ${facts.agentVersion},
         capabilities = ${sql.array([...facts.capabilities], 'text')},
         public_addresses = ${sql.array([...facts.publicAddresses], 'text')}
       where id = ${identity.probeId}`);
@@ -78,6 +78,17 @@ export async function openSession(
       signingPublicKey: probe.signing_public_key,
     };
   });
+}
+
+/** Locks the probe that a certificate names, if both are known, unrevoked and not expired. */
+function admit(tx: Transaction, identity: PresentedIdentity): Promise<z.infer<typeof admittedRow> | null> {
+  return tx.maybeOne(sql.type(admittedRow)`
+    select probe.name, probe.region, probe.signing_public_key, probe.offline_since is not null as was_offline
+    from probes probe join probe_certificates certificate on certificate.probe_id = probe.id
+    where probe.id = ${identity.probeId} and certificate.serial = ${identity.serial}
+      and certificate.key_fingerprint = ${identity.publicKeyFingerprint}
+      and probe.revoked_at is null and certificate.revoked_at is null and certificate.not_after > now()
+    for no key update of probe`);
 }
 
 /** Notes that a session is over; nothing when another has superseded it. The probe was seen until its last sign of life. */
@@ -189,17 +200,52 @@ export async function committedCursors(
 }
 
 const lostRow = z.object({ id: z.number(), name: z.string(), region: z.string() });
+const watchRow = z.object({ looked_at: z.number(), is_quiet: z.boolean() });
+
+export type LostWatch = {
+  /** This process knows of a reason why heartbeats may be missing: it has only begun, stood still, or could not reach the database. */
+  readonly isQuiet: boolean;
+  /** No probe counts as lost for so long after all control planes stood still, ms. */
+  readonly quietMs: number;
+  /** Two looks of whichever control planes that lie further apart than this mean that all of them, or the database, stood still, ms. */
+  readonly standstillMs: number;
+};
 
 /**
- * Closes sessions without a sign of life, wherever they were held, and gives one notice for each probe that is lost now.
+ * Closes sessions without a sign of life, wherever they were held, and gives one notice for each probe that is lost now. To be called
+ * regularly, also while it is quiet: that this is done is what all replicas together know of the time in which heartbeats
+ * could be written at all. One that has no session, and so met no error, would else take an outage of the database for the loss
+ * of every probe of the others, and so would one whose query lay in a database that stood still. A probe that was registered and
+ * never began a session is lost like any: it may have been given seats.
  * @returns the probes that were found lost
  */
-export async function noticeLostProbes(pool: DatabasePool): Promise<readonly { id: number; name: string }[]> {
+export async function noticeLostProbes(
+  pool: DatabasePool,
+  { isQuiet, quietMs, standstillMs }: LostWatch,
+): Promise<readonly { id: number; name: string }[]> {
+  // A statement of its own, so that no process that stops inside of a transaction keeps the others from looking.
+  const watch = await pool.one(sql.type(watchRow)`
+    insert into lost_watch as watch (looked_at, quiet_until)
+    values (clock_timestamp(), clock_timestamp() + ${quietMs} * interval '1 millisecond')
+    on conflict (is_one) do update set
+      quiet_until = case when clock_timestamp() - watch.looked_at > ${standstillMs} * interval '1 millisecond'
+        then greatest(watch.quiet_until, clock_timestamp() + ${quietMs} * interval '1 millisecond')
+        else watch.quiet_until end,
+      looked_at = greatest(watch.looked_at, clock_timestamp())
+    returning looked_at, quiet_until > clock_timestamp() as is_quiet`);
+  if (isQuiet || watch.is_quiet) return [];
+  // By the time of the look and not of what follows: everything up to there could be written.
+  const lostBefore = sql.fragment`${sql.timestamp(new Date(watch.looked_at))} - ${lostAfterSeconds} * interval '1 second'`;
   return pool.transaction(async (tx) => {
+    // The probes are locked in order, like everywhere, for the seats of many may be written at the same time.
     await tx.query(sql.unsafe`
-      with closed as (
+      with silent as (
+        select probe_id from probe_sessions where closed_at is null and last_heartbeat_at < ${lostBefore}
+      ), locked as materialized (
+        select id from probes where id in (select probe_id from silent) order by id for no key update
+      ), closed as (
         update probe_sessions set closed_at = now(), close_reason = 'lost'
-        where closed_at is null and last_heartbeat_at < now() - ${lostAfterSeconds} * interval '1 second'
+        where closed_at is null and last_heartbeat_at < ${lostBefore} and probe_id in (select id from locked)
         returning probe_id, last_heartbeat_at
       )
       update probes set last_seen_at = greatest(probes.last_seen_at, closed.last_heartbeat_at)
@@ -208,8 +254,7 @@ export async function noticeLostProbes(pool: DatabasePool): Promise<readonly { i
       update probes set offline_since = now()
       where id in (
         select id from probes
-        where revoked_at is null and offline_since is null
-          and last_seen_at < now() - ${lostAfterSeconds} * interval '1 second'
+        where revoked_at is null and offline_since is null and coalesce(last_seen_at, created_at) < ${lostBefore}
           and not exists (select from probe_sessions where probe_id = probes.id and closed_at is null)
         order by id for no key update)
       returning id, name, region`);

@@ -61,6 +61,7 @@ export class ProbeSession {
   #isDirty = true;
   #isClosed = false;
   #report = { appliedRevision: 0n, oldestUnacknowledgedMs: 0, inFlight: 0, damagedRecords: 0 };
+  #toldListeners = '';
   #credentialsExpireMs = 0;
   #credentialsMintedMs = 0;
 
@@ -92,6 +93,11 @@ export class ProbeSession {
     return Math.max(0, nowMs - this.#lastHeardMs);
   }
 
+  /** The product's own listeners as the agent was told them, as JSON. */
+  get toldListeners(): string {
+    return this.#toldListeners;
+  }
+
   /** After a standstill of this process the silence is ours, not the probe's. */
   forgiveSilence(nowMs: number): void {
     this.#lastHeardMs = nowMs;
@@ -102,6 +108,7 @@ export class ProbeSession {
     readonly brokerAddress: string;
     readonly shards: number;
   }): void {
+    this.#toldListeners = JSON.stringify(welcome.deniedListeners);
     this.#outbound.send({
       $case: 'welcome',
       value: {
@@ -231,6 +238,16 @@ export class ProbeSession {
   /** The report could not be written and is due again. */
   keepReport(): void {
     this.#isDirty = true;
+  }
+
+  /** True when no check of this probe is waited for. */
+  get isIdle(): boolean {
+    return this.#pending.isIdle;
+  }
+
+  /** Resolves when no check of this probe is waited for. */
+  idle(): Promise<void> {
+    return this.#pending.idle();
   }
 
   /** Ends the stream with a status; the reason is told to the agent and logged. */

@@ -1,0 +1,4 @@
+/** A backup cannot be made, read or restored; the message says what is wrong and what to do. Nothing was changed. */
+export class BackupError extends Error {
+  override readonly name = 'BackupError';
+}

@@ -1,0 +1,96 @@
+/** How a table gets into a backup. */
+export type TablePlan =
+  /** With all its rows. */
+  | { readonly kind: 'copied' }
+  /** With all its rows; its partitions, one for each UTC day, are made again at the restore. */
+  | { readonly kind: 'copied by day' }
+  /** Empty after a restore. */
+  | { readonly kind: 'left out'; readonly reason: string };
+
+const copied: TablePlan = { kind: 'copied' };
+const leftOut = (reason: string): TablePlan => ({ kind: 'left out', reason });
+
+/** Every table of the schema. One that is missing here stops the backup, and a test compares the list with the catalog. */
+export const tablePlans: Readonly<Record<string, TablePlan>> = {
+  schema_migrations: leftOut('stands in the header; the restore runs the migrations themselves'),
+  installation: copied,
+  sealed_keys: copied,
+  outbox: copied,
+  replicas: leftOut('processes that are gone; those that start note themselves'),
+  rate_limits: leftOut('counts the requests of the last minute; without it nobody is limited wrongly'),
+
+  users: copied,
+  sessions: leftOut(
+    'a session that was ended after the backup would live again, and a refresh token that was rotated after it would count as stolen; everybody logs in again',
+  ),
+  workspaces: copied,
+  workspace_members: copied,
+  api_keys: copied,
+  audit_log: copied,
+
+  probes: copied,
+  probe_certificates: copied,
+  join_tokens: leftOut('live for a day at most, and one that was used after the backup could be used again'),
+  probe_sessions: leftOut('streams to processes that are gone; probes open new ones'),
+  monitors: copied,
+  monitor_history: copied,
+  pauses: copied,
+  assignments: copied,
+  quarantines: copied,
+  shards: copied,
+  cursors: copied,
+  rejected_batches: copied,
+  lost_results: copied,
+  lost_watch: copied,
+  check_results: { kind: 'copied by day' },
+  result_evidence: copied,
+  status_ranges: copied,
+  probe_ranges: copied,
+
+  incidents: copied,
+};
+
+/** Types whose values mean something in their own cluster only: such a column takes its default when the row is restored. */
+export const clusterTypes: readonly string[] = ['xid8', 'xid', 'pg_lsn', 'oid'];
+
+/** What a restore changes in rows that came back, in its transaction. */
+export function afterRestore(
+  restoredAtMs: number,
+  madeAt: string,
+): readonly { readonly reason: string; readonly text: string; readonly values: readonly unknown[] }[] {
+  return [
+    {
+      reason: 'the processes that owned the shards are gone',
+      text: 'update shards set owner = null, renewed_at = null',
+      values: [],
+    },
+    {
+      reason: 'nobody works on what was leased',
+      text: 'update outbox set lease_until = null where lease_until is not null',
+      values: [],
+    },
+    {
+      reason:
+        'a probe may know assignments of the time that was cut off: the revisions of that time are never used again, and a probe that knows one gets a snapshot',
+      text: 'update probes set assignment_revision = greatest(assignment_revision, $1)',
+      values: [restoredAtMs],
+    },
+    {
+      reason: 'certificates of the time that was cut off are known by their dates',
+      text: 'update installation set restored_at = to_timestamp($1 / 1000.0), restored_backup_at = $2, restored_revision = $1',
+      values: [restoredAtMs, madeAt],
+    },
+  ];
+}
+
+/**
+ * From where an identity column goes on after a restore: numbers that were given out between backup and restore are still known outside (results
+ * in the logs of probes, certificates, bookmarks) and must not come to mean something else, also not when the same backup is restored twice. Nothing says how
+ * many there were, so room is left by the time that has passed.
+ * @param last highest number in the backup
+ */
+export function resumeIdentity(last: number, madeAtMs: number, restoredAtMs: number): number {
+  const perSecond = 4;
+  const seconds = Math.max(0, Math.ceil((restoredAtMs - madeAtMs) / 1_000));
+  return last + 1_000 + Math.min(perSecond * seconds, 50_000_000);
+}

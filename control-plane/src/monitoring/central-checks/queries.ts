@@ -1,0 +1,107 @@
+import type pg from 'pg';
+import type { Sealer } from '../../platform/crypto/seal.ts';
+import { secretsContext } from '../assignments/index.ts';
+import type { ProbeReport } from './reporting.ts';
+
+/** What a check needs of a monitor; `settings` hold its secrets. */
+export type CheckedMonitor = {
+  readonly protocol: string;
+  readonly url: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly timeoutS: number;
+  readonly degradedThresholdMs: number | undefined;
+};
+
+/** A monitor as it is read for its scheduled checks. */
+export type CentralTarget = CheckedMonitor & { readonly probeRevision: number };
+
+/** What reads may go through. */
+export type Reader = Pick<pg.Pool, 'query'>;
+
+type TargetRow = {
+  id: number;
+  protocol: string;
+  url: string;
+  settings: Record<string, unknown>;
+  sealed_secrets: Buffer | null;
+  timeout_seconds: number;
+  degraded_threshold_ms: number | null;
+  probe_revision: number;
+};
+
+/**
+ * Reads what is checked of many monitors in one query; deleted ones are left out, and those whose secrets do not open, which are named
+ * to `onUnreadable`.
+ */
+export async function readTargets(
+  reader: Reader,
+  sealer: Sealer,
+  monitorIds: readonly number[],
+  onUnreadable: (monitorId: number, error: unknown) => void,
+): Promise<Map<number, CentralTarget>> {
+  const found = await reader.query<TargetRow>({
+    name: 'central-targets',
+    text: `select id, protocol, url, settings, sealed_secrets, timeout_seconds, degraded_threshold_ms, probe_revision
+      from monitors where id = any ($1::integer[]) and deleted_at is null`,
+    values: [monitorIds],
+  });
+  const targets = new Map<number, CentralTarget>();
+  for (const row of found.rows) {
+    try {
+      targets.set(row.id, {
+        protocol: row.protocol,
+        url: row.url,
+        settings: { ...row.settings, ...secretsOf(sealer, row) },
+        timeoutS: row.timeout_seconds,
+        degradedThresholdMs: row.degraded_threshold_ms ?? undefined,
+        probeRevision: row.probe_revision,
+      });
+    } catch (error) {
+      onUnreadable(row.id, error);
+    }
+  }
+  return targets;
+}
+
+function secretsOf(sealer: Sealer, row: TargetRow): Record<string, unknown> {
+  if (row.sealed_secrets === null) return {};
+  return JSON.parse(sealer.open(row.sealed_secrets, secretsContext(row.id)).toString('utf8')) as Record<
+    string,
+    unknown
+  >;
+}
+
+/** An open session of a probe. */
+export type ProbeSession = ProbeReport & {
+  readonly probeId: number;
+  /** The control-plane process that holds it. */
+  readonly replica: string;
+  readonly remoteAddress: string | undefined;
+};
+
+/** All open sessions, of some thousand probes at most. */
+export async function readSessions(reader: Reader): Promise<ProbeSession[]> {
+  const found = await reader.query<{
+    probe_id: number;
+    replica: string;
+    remote_address: string | null;
+    opened_ms: string;
+    heard_ms: string;
+    oldest_unacknowledged_ms: string;
+    is_paused: boolean;
+  }>({
+    name: 'central-sessions',
+    text: `select s.probe_id, s.replica, s.remote_address, s.oldest_unacknowledged_ms, p.is_paused,
+        extract(epoch from s.opened_at) * 1000 as opened_ms, extract(epoch from s.last_heartbeat_at) * 1000 as heard_ms
+      from probe_sessions s join probes p on p.id = s.probe_id where s.closed_at is null`,
+  });
+  return found.rows.map((row) => ({
+    probeId: row.probe_id,
+    replica: row.replica,
+    remoteAddress: row.remote_address ?? undefined,
+    openedMs: Number(row.opened_ms),
+    heardMs: Number(row.heard_ms),
+    oldestUnacknowledgedMs: Number(row.oldest_unacknowledged_ms),
+    isPaused: row.is_paused,
+  }));
+}

@@ -1,0 +1,20 @@
+/**
+ * The core subjects of the broker, by which processes of the control plane tell each other what is new. Whoever speaks and whoever
+ * listens often lie in capabilities that may not know each other, so the names have their one home here.
+ */
+
+/** What must reach the replica that holds a probe's session. */
+export function dispatchSubject(probeId: number): string {
+  return `dispatch.${probeId}`;
+}
+
+/** A hint to the owner of a shard: the configuration of one of its monitors changed. */
+export function configurationSubject(shard: number): string {
+  return `config.${shard}`;
+}
+
+/** A hint: there is a new probe, or one was revoked. */
+export const probesChangedSubject = 'probes.changed';
+
+/** A hint that wakes the workers after a commit; they also look every 500 ms. */
+export const outboxSubject = 'outbox';

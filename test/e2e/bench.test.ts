@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import t from 'tap';
+import { findBlackbox } from '../perf/agent/blackbox.ts';
+import { latenessMs, percentile } from '../perf/agent/lateness.ts';
+import { nextSlot, phaseOf } from '../../probe-agent/src/runner/phase.ts';
+import { root, runNode, startNode } from '../harness/processes.ts';
+
+const byText = (a: string, b: string): number => a.localeCompare(b);
+const main = 'test/perf/main.ts';
+/** What the table of goals asks for under these names. */
+const keys = ['http_vs_floor', 'http_vs_blackbox', 'lateness_p99_ms', 'core_share', 'publish_us'] as const;
+
+void t.test('the bench of the agent runs to its end, and its books agree', async (t) => {
+  const output = await runNode([main, 'agent', '--json', '--brief'], {}, 150_000);
+  const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
+  const expected = keys.filter((key) => key !== 'http_vs_blackbox' || findBlackbox() !== undefined);
+  for (const key of expected) {
+    if (key === 'http_vs_floor' && figures['floor_us'] === undefined) t.comment('no C compiler here: no floor');
+    else t.ok((figures[key] ?? 0) > 0, key);
+  }
+  t.ok((figures['checks'] ?? 0) > 100, 'checks were made');
+});
+
+void t.test('every bench that is documented exists, and every bench is documented', async (t) => {
+  const usage = startNode([main], {});
+  t.equal(await usage.ended, 2, 'without a name it says which there are');
+  const names = [...usage.errors().matchAll(/^([a-z]+) {2,}\S/gm)].map((match) => match[1] ?? '').toSorted(byText);
+  const text = readFileSync(path.join(root, 'docs/benchmarks.md'), 'utf8');
+  const documented = [...text.matchAll(/npm run bench -- ([a-z]+)/g)].map((match) => match[1] ?? '');
+  t.same([...new Set(documented)].toSorted(byText), names);
+  const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  t.match(scripts['bench'], main);
+});
+
+void t.test('lateness is the time since the slot of a monitor, and percentiles are values that occurred', async (t) => {
+  const dueMs = nextSlot(1_750_000_000_000, 5_000, phaseOf(17, 3));
+  const lateness = (lateMs: number) =>
+    Math.round(latenessMs({ monitorId: 17, effectiveUs: (dueMs + lateMs) * 1_000 }, 3, 5_000) * 1_000) / 1_000;
+  t.equal(lateness(0), 0);
+  t.equal(lateness(1.25), 1.25);
+  t.equal(lateness(2_000), 2_000);
+  t.equal(lateness(-0.5), -0.5, 'the clock was set back meanwhile');
+  const values = Array.from({ length: 100 }, (_, index) => 100 - index);
+  t.same(
+    [0.5, 0.99, 0.999].map((share) => percentile(values, share)),
+    [50, 99, 100],
+  );
+});

@@ -1,0 +1,151 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import t from 'tap';
+import type { AgentCommand } from '../harness/product.ts';
+import { runToEnd, startNode } from '../harness/processes.ts';
+import { threeProbes } from './three-probes.ts';
+
+/** What an agent that has nothing to check may hold, MiB. */
+const mostIdleMiB = 115;
+/** A start takes a third of this on an idle machine; tests share theirs. */
+const mostStartMs = 400;
+
+const folder = mkdtempSync(path.join(tmpdir(), 'parallax-executable-'));
+// Others than its owner start the executable too.
+chmodSync(folder, 0o755);
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+const executable = path.join(folder, `probe-agent-linux-${process.arch}`);
+
+/** Another account without new privileges, and with raw sockets as its only capability, as deploy/systemd has it. */
+const rightsOfTheUnit = [
+  'setpriv',
+  '--reuid=65534',
+  '--regid=65534',
+  '--clear-groups',
+  '--no-new-privs',
+  '--inh-caps=-all,+net_raw',
+  '--ambient-caps=-all,+net_raw',
+  '--bounding-set=-all,+net_raw',
+];
+
+/** Runs the executable to its end with nothing in its environment, in the root folder. */
+function run(...args: readonly string[]) {
+  const startedMs = performance.now();
+  const { status, stdout, stderr } = spawnSync(executable, args, { env: {}, cwd: '/', encoding: 'utf8' });
+  return { status, stdout, stderr, tookMs: performance.now() - startedMs };
+}
+
+const isLinux = process.platform === 'linux';
+t.test(
+  'one file that needs nothing',
+  { timeout: 280_000, skip: !isLinux && 'executables are made for Linux' },
+  async (t) => {
+    await t.test('the build writes the executable, its checksum and the licences of what is inside', async (t) => {
+      const build = startNode(['scripts/build-agent.mjs', '--arch', process.arch, '--out', folder], {});
+      await runToEnd(build, 'the build of the executable', 120_000);
+      const digest = createHash('sha256').update(readFileSync(executable)).digest('hex');
+      t.equal(readFileSync(`${executable}.sha256`, 'utf8'), `${digest}  ${path.basename(executable)}\n`);
+      const licences = readFileSync(path.join(folder, 'probe-agent-licenses.txt'), 'utf8');
+      for (const part of ['Apache License', 'Node.js 24.', '@grpc/grpc-js 1.', 'zod 4.', 'tweetnacl '])
+        t.ok(licences.includes(part), `the licences name ${part}`);
+    });
+
+    await t.test('it answers with an empty environment', async (t) => {
+      const { version } = JSON.parse(readFileSync('probe-agent/package.json', 'utf8')) as { version: string };
+      t.match(run('--version'), { status: 0, stdout: `${version}\n`, stderr: '' });
+      t.match(run('--help'), { status: 0, stdout: /Usage: probe-agent .*\n {2}run .*\n/s, stderr: '' });
+      t.match(run('run', '--help'), { status: 0, stdout: /--state-dir <folder>/, stderr: '' });
+      t.match(run('--nonsense'), { status: 1, stdout: '', stderr: "error: unknown option '--nonsense'\n" });
+      t.match(run('run', '--state-di', '/tmp'), {
+        status: 1,
+        stdout: '',
+        stderr: /unknown option '--state-di'.*--state-dir/s,
+      });
+      t.match(run('status', '--state-dir', path.join(folder, 'none')), {
+        status: 1,
+        stdout: /no registered probe/,
+        stderr: '',
+      });
+      t.match(run('run', '--state-dir', path.join(folder, 'none')), { status: 1, stderr: /--control-plane host:port/ });
+      t.match(run('check', 'http://127.0.0.1:1', '--allowed-private-targets', '127.0.0.0/8'), {
+        status: 1,
+        stdout: /refused the connection/,
+        stderr: '',
+      });
+    });
+
+    await t.test('options for other programs of Node do not reach it', async (t) => {
+      const env = { NODE_OPTIONS: '--require=/nowhere/at-all.js' };
+      const { status, stderr } = spawnSync(executable, ['--version'], { env, encoding: 'utf8' });
+      t.match({ status, stderr }, { status: 0, stderr: '' });
+    });
+
+    await t.test('it starts fast', async (t) => {
+      const rounds: number[] = [];
+      // Another test may have the machine to itself for a moment; a slow program is slow in each round.
+      while (rounds.length < 6 && !rounds.some((median) => median < mostStartMs)) {
+        const times = Array.from({ length: 5 }, () => run('--version').tookMs).sort((a, b) => a - b);
+        t.comment(`--version: ${times.map((ms) => ms.toFixed(0)).join(', ')} ms`);
+        rounds.push(times[2] ?? Infinity);
+      }
+      t.ok(
+        Math.min(...rounds) < mostStartMs,
+        `a median of ${Math.min(...rounds).toFixed(0)} ms, at most ${mostStartMs}`,
+      );
+    });
+
+    const [setpriv = '', ...rights] = rightsOfTheUnit;
+    const canPing = spawnSync(setpriv, [...rights, 'fping', '-c1', '127.0.0.1']).status === 0;
+    const skip = !canPing && 'fping cannot be run here with the rights of the unit';
+    await t.test('it pings with the rights that the unit of systemd gives it', { skip }, async (t) => {
+      const args = ['check', 'icmp://127.0.0.1', '--allowed-private-targets', '127.0.0.0/8'];
+      const { status, stdout } = spawnSync(setpriv, [...rights, executable, ...args], { env: {}, encoding: 'utf8' });
+      t.match({ status, stdout }, { status: 0, stdout: /4 of 4 packets/ });
+    });
+
+    const agentCommand = isolated();
+    if (agentCommand.command === executable) t.comment('no mount namespaces here: the file system stays writable');
+    await t.test(
+      'three vantage points run from it, without any other program and with a file system that is read-only but for their state',
+      (t) =>
+        threeProbes(t, {
+          agentCommand,
+          whenRunning: async ({ agents }) => {
+            for (const { agent, process } of agents) {
+              const usedMiB = residentMiB(process.pid);
+              t.comment(`${agent.name}: ${usedMiB.toFixed(1)} MiB`);
+              t.ok(usedMiB < mostIdleMiB, `${agent.name} holds ${usedMiB.toFixed(1)} MiB, at most ${mostIdleMiB}`);
+              t.match(run('status', '--state-dir', agent.stateDir, '--json'), {
+                status: 0,
+                stdout: /"session_connected":true/,
+              });
+            }
+          },
+        }),
+    );
+  },
+);
+
+/** The executable without a PATH, and behind a read-only file system where this machine lets us have one of our own. */
+function isolated(): AgentCommand {
+  const environment = { PATH: '', HOME: '' };
+  const readOnly =
+    '/bin/mkdir -p "$PARALLAX_PROBE_STATE_DIR" && /bin/mount --bind "$PARALLAX_PROBE_STATE_DIR" "$PARALLAX_PROBE_STATE_DIR" && ' +
+    '/bin/mount -o remount,ro,bind / && exec "$@"';
+  const args = ['--mount', '/bin/sh', '-c', readOnly, 'sh'];
+  const tried = spawnSync('/usr/bin/unshare', [...args, executable, '--version'], {
+    env: { ...environment, PARALLAX_PROBE_STATE_DIR: path.join(folder, 'tried') },
+  });
+  return tried.status === 0
+    ? { command: '/usr/bin/unshare', args: [...args, executable], environment }
+    : { command: executable, args: [], environment };
+}
+
+/** Memory of a process that is in use now, as Linux counts it. */
+function residentMiB(pid: number): number {
+  const kibibytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  return kibibytes / 1_024;
+}
