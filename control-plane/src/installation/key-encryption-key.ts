@@ -1,7 +1,8 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { InstallationError } from './errors.ts';
+import { makeOnce } from './whole-file.ts';
 
 /** Name of the file in the data folder: base64 of 32 random bytes, readable by its owner only. */
 export const keyFileName = 'key-encryption-key';
@@ -51,34 +52,10 @@ export async function requireKey(source: KeySource): Promise<Buffer> {
 export async function makeKeyFile(dataDir: string): Promise<Buffer> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const file = path.join(dataDir, keyFileName);
-  const temporary = `${file}.${randomUUID()}`;
-  const handle = await open(temporary, 'wx', 0o600);
-  try {
-    await handle.writeFile(`${randomBytes(32).toString('base64')}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  try {
-    await link(temporary, file).catch((error: unknown) => {
-      if (!isCode(error, 'EEXIST')) throw error;
-    });
-  } finally {
-    await rm(temporary, { force: true });
-  }
-  await syncFolder(dataDir);
+  await makeOnce(file, `${randomBytes(32).toString('base64')}\n`, 0o600);
   const key = await readKeyFile(dataDir);
   if (key === undefined) throw new InstallationError(`${file} was written and is not there`);
   return key;
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 function isCode(error: unknown, code: string): boolean {

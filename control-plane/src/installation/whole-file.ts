@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { link, open, readFile, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
 
 /** The text of a file, or undefined where there is none. */
 export async function readIfThere(file: string): Promise<string | undefined> {
@@ -16,6 +17,7 @@ export async function writeWhole(file: string, content: string, mode: number): P
   if ((await readIfThere(file)) === content) return false;
   const temporary = await writeBeside(file, content, mode);
   await rename(temporary, file);
+  await syncFolder(path.dirname(file));
   return true;
 }
 
@@ -26,12 +28,23 @@ export async function makeOnce(file: string, content: string, mode: number): Pro
   const temporary = await writeBeside(file, content, mode);
   try {
     await link(temporary, file);
+    await syncFolder(path.dirname(file));
     return content;
   } catch (error) {
     if (!isCode(error, 'EEXIST')) throw error;
     return await readFile(file, 'utf8');
   } finally {
     await rm(temporary, { force: true });
+  }
+}
+
+/** Makes names in a folder survive a crash of the machine. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }
 

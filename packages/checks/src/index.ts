@@ -33,3 +33,6 @@ export {
 } from './registry.ts';
 export { detectCapabilities } from './capabilities.ts';
 export { runCheck } from './run.ts';
+export { maxEvidenceCharacters, type OutcomeColumns, outcomeColumns } from './result/columns.ts';
+export { nothingNew, Novelty } from './result/novelty.ts';
+export { freshSeconds, type Verdict, verdictOf } from './result/verdict.ts';

@@ -1,11 +1,11 @@
-import type { CheckOutcome } from '@parallax/checks';
+import { nothingNew, Novelty, verdictOf } from '@parallax/checks';
+import type { CheckOutcome, Verdict } from '@parallax/checks';
 import type { Assignment, CheckAnswer, ResultRecord, RunCheck, TraceStep } from '@parallax/wire';
 import type { AppliedChange, AssignmentStore } from '../assignments/store.ts';
 import { messageOf } from '../ports.ts';
 import type { Logger } from '../ports.ts';
 import type { ServerClock } from './clock.ts';
-import { nothingNew, Novelty } from './novelty.ts';
-import { toResult, toSkipped, verdictOf } from './result.ts';
+import { toResult, toSkipped } from './result.ts';
 import { Schedule } from './schedule.ts';
 import type { FirstCheck } from './schedule.ts';
 import { SkippedSlots } from './skipped.ts';
@@ -229,7 +229,7 @@ export class Runner {
     startUs: number,
   ): Promise<void> {
     const { clock, check, record } = this.#options;
-    let verdict: ReturnType<typeof verdictOf> = 'neutral';
+    let verdict: Verdict = 'neutral';
     let endMs: number | undefined;
     try {
       if (assignment === undefined) return;

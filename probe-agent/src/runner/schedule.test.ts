@@ -1,8 +1,9 @@
+import type { Verdict } from '@parallax/checks';
 import fc from 'fast-check';
 import t from 'tap';
 import { nextSlot, phaseOf } from './phase.ts';
 import { Schedule, latestMs, recheckAfterMs } from './schedule.ts';
-import type { FirstCheck, ScheduleLimits, Verdict } from './schedule.ts';
+import type { FirstCheck, ScheduleLimits } from './schedule.ts';
 import type { ScheduledMonitor, Slot } from './slot.ts';
 
 type Started = {

@@ -1,3 +1,4 @@
+import type { Verdict } from '@parallax/checks';
 import { Heap } from './heap.ts';
 import { nextSlot, phaseOf } from './phase.ts';
 import { Queue } from './queue.ts';
@@ -21,9 +22,6 @@ export type ScheduleActions = {
   /** A slot that is not run; `dueMs` is when it should have been. */
   readonly skip: (slot: Slot, dueMs: number, why: SkipReason) => void;
 };
-
-/** Good answers end a streak, failing ones extend it, all else does neither. */
-export type Verdict = 'good' | 'failing' | 'neutral';
 
 type Host = { inFlight: number; readonly waiting: Queue<Slot> };
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { syncFolder } from '../whole-file.ts';
 import { BackupError } from './backup-error.ts';
 import type { Sink } from './file-writer.ts';
 
@@ -38,14 +39,5 @@ export async function writeBackupFile<Result>(
       throw new BackupError(`the backup cannot be written to ${file}: ${error.message}`, { cause: error });
     }
     throw error;
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

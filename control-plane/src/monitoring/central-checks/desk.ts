@@ -1,6 +1,7 @@
+import { freshSeconds } from '@parallax/checks';
 import { createExpiryHeap } from '../../platform/heap/expiry-heap.ts';
 import type { Standing } from '../consensus/index.ts';
-import { fallbackCadenceS, freshSeconds } from './wish.ts';
+import { fallbackCadenceS } from './wish.ts';
 import type { CentralWish, FirstCheck } from './wish.ts';
 
 /** What the desk knows of a monitor's configuration. */

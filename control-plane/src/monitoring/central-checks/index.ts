@@ -5,4 +5,3 @@ export type { CentralCheck, CentralRun } from './gateway.ts';
 export { createCentralRunner, startCentralRunner } from './job.ts';
 export type { CentralLease, CentralRunner } from './job.ts';
 export type { CentralResult } from './result.ts';
-export { freshSeconds } from './wish.ts';

@@ -1,4 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
+import { Novelty, verdictOf } from '@parallax/checks';
+import type { Verdict } from '@parallax/checks';
 import type { Logger } from '@parallax/telemetry';
 import type { Context } from '../../context.ts';
 import { createCentralCheck } from './gateway.ts';
@@ -7,8 +9,8 @@ import type { DeskFacts, DeskOrder } from './desk.ts';
 import { readSessions, readTargets } from './queries.ts';
 import type { CentralTarget, ProbeSession } from './queries.ts';
 import { mayStillReport } from './reporting.ts';
-import { isNews, seen, toCentralResult, verdictOf } from './result.ts';
-import type { CentralResult, LastSeen } from './result.ts';
+import { toCentralResult } from './result.ts';
+import type { CentralResult } from './result.ts';
 import { CentralSchedule } from './schedule.ts';
 import type { CentralKind, CentralSlot, ScheduleLimits } from './schedule.ts';
 
@@ -130,7 +132,7 @@ class Lease {
   readonly #schedule: CentralSchedule;
   readonly #closing = new AbortController();
   readonly #targets = new Map<number, Known>();
-  readonly #last = new Map<number, LastSeen>();
+  readonly #novelty = new Novelty();
   /** Started, and what is checked is not known yet. */
   #unread: { readonly slot: CentralSlot; readonly kind: CentralKind }[] = [];
   #isReading = false;
@@ -230,20 +232,17 @@ class Lease {
 
   async #run(slot: CentralSlot, kind: CentralKind, target: CentralTarget): Promise<void> {
     const { wish } = slot;
-    let verdict: ReturnType<typeof verdictOf> = 'neutral';
+    let verdict: Verdict = 'neutral';
     try {
       const { outcome, startedMs } = await this.#options.check(target, { signal: this.#closing.signal });
       if (this.#closing.signal.aborted) return;
       verdict = verdictOf(outcome.outcome);
       if (slot.isRemoved) return;
-      const last = this.#last.get(wish.monitorId);
-      const isNew = isNews(last, outcome);
-      this.#last.set(wish.monitorId, seen(last, outcome));
+      const { isNew, isUrgent } = this.#novelty.take(wish.monitorId, outcome);
       this.#results.push(
         toCentralResult({ ...wish, probeRevision: target.probeRevision, kind, startedMs, isNew }, outcome),
       );
-      const isTurn = last === undefined || (verdict !== 'neutral' && last.isFailing !== (verdict === 'failing'));
-      this.#onNews(isNew || isTurn);
+      this.#onNews(isUrgent);
     } catch (error) {
       this.#options.log.error({ monitor_id: wish.monitorId, err: error }, 'a check of the control plane failed inside');
     } finally {
@@ -251,7 +250,7 @@ class Lease {
     }
   }
 
-  #finish(slot: CentralSlot, verdict: ReturnType<typeof verdictOf>): void {
+  #finish(slot: CentralSlot, verdict: Verdict): void {
     if (this.#closing.signal.aborted) return;
     const isLast = slot.isLast;
     this.#schedule.finished(slot, verdict, this.#options.context.now());
@@ -261,7 +260,7 @@ class Lease {
 
   #forget(monitorId: number): void {
     this.#targets.delete(monitorId);
-    this.#last.delete(monitorId);
+    this.#novelty.forget(monitorId);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Verdict } from '@parallax/checks';
 import { createExpiryHeap } from '../../platform/heap/expiry-heap.ts';
 import { nextRegular, phaseOf } from './phase.ts';
 import type { CentralWish, FirstCheck } from './wish.ts';
@@ -31,9 +32,6 @@ export type CentralSlot = {
 };
 
 export type CentralKind = 'scheduled' | 'recheck';
-/** Good answers end a streak, failing ones extend it, all else does neither. */
-export type Verdict = 'good' | 'failing' | 'neutral';
-
 /** From the end of a failing check to the next look (rule 7). */
 const recheckAfterMs = 5_000;
 

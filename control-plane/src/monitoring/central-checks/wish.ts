@@ -18,8 +18,3 @@ export type FirstCheck = 'at_once' | 'on_phase';
 
 /** The fallback checks a monitor at most this often (rule 1). */
 export const fallbackCadenceS = 60;
-
-/** Seconds that a vote stays fresh (rule 2): at least 10 s and two and a half times the voter's cadence, and the timeout. */
-export function freshSeconds(cadenceS: number, timeoutS: number): number {
-  return Math.max(10, Math.ceil(2.5 * cadenceS)) + timeoutS;
-}

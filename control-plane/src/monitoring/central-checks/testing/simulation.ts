@@ -1,3 +1,4 @@
+import { freshSeconds } from '@parallax/checks';
 import type { Outcome } from '@parallax/checks';
 import { createMonitorFold, timeline } from '../../consensus/index.ts';
 import type { MonitorInputs, Status, StoredResult } from '../../consensus/index.ts';
@@ -5,7 +6,6 @@ import { CentralDesk } from '../desk.ts';
 import type { DeskMonitor, DeskOrder } from '../desk.ts';
 import { CentralSchedule } from '../schedule.ts';
 import type { CentralSlot } from '../schedule.ts';
-import { freshSeconds } from '../wish.ts';
 
 export const second = 1_000_000;
 

@@ -1,3 +1,4 @@
+import { freshSeconds } from '@parallax/checks';
 import type { Assignment, ConfigurationEvent, Interval, MonitorInputs, Policy, Status } from '../../consensus/index.ts';
 import { atMicroseconds } from '../../status-ranges/index.ts';
 import type { KnownProbe } from './admit.ts';
@@ -215,8 +216,7 @@ const interval = (row: {
 
 /** Rule 2, by the interval; the fallback of the control plane checks every minute at most. */
 function freshUs(row: { readonly interval_seconds: number; readonly timeout_seconds: number }): number {
-  const cadence = Math.max(row.interval_seconds, 60);
-  return (Math.max(10, Math.ceil(2.5 * cadence)) + row.timeout_seconds) * 1_000_000;
+  return freshSeconds(Math.max(row.interval_seconds, 60), row.timeout_seconds) * 1_000_000;
 }
 
 function shardMonitor(row: MonitorRow, parts: Inputs): ShardMonitor {

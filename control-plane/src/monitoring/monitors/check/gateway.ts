@@ -2,7 +2,7 @@ import { errorCodes } from '@parallax/checks';
 import { packFlags } from '@parallax/wire';
 import type { DatabasePool } from 'slonik';
 import { sql } from '../../../platform/database/pools.ts';
-import { freshSeconds } from '../../central-checks/index.ts';
+import { freshSeconds } from '@parallax/checks';
 import type { CentralRun } from '../../central-checks/index.ts';
 import { centralFlag } from '../../check-results/index.ts';
 import type { MonitorRow } from '../queries.ts';

@@ -1,5 +1,5 @@
-import type { CheckOutcome } from '@parallax/checks';
-import { verdictOf } from './result.ts';
+import type { CheckOutcome } from '../outcome.ts';
+import { verdictOf } from './verdict.ts';
 
 /** What is new about a result: its evidence is kept, or it cannot wait to be published. */
 export type News = { readonly isNew: boolean; readonly isUrgent: boolean };
