@@ -65,7 +65,9 @@ t.test('systemd takes the unit without a word', { skip: !hasAnalyze && 'systemd-
   writeFileSync(copy, unit.replace('/usr/local/bin/probe-agent', process.execPath));
   const { status, stdout, stderr } = analyze('verify', '--man=no', copy);
   t.equal(status, 0);
-  t.equal(`${stdout}${stderr}`, '');
+  // What it says of other units of this machine, which it reads beside ours, is not about us.
+  const words = `${stdout}${stderr}`.split('\n').filter((line) => line.includes(path.parse(unitFile).name));
+  t.same(words, []);
   t.end();
 });
 
