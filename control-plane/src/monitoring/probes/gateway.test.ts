@@ -542,6 +542,33 @@ t.test('a check that is asked for is run by the agent and answered; a gone sessi
   t.equal(await askProbe(bus, probe.probeId, request, 100), undefined, 'nobody holds a session');
 });
 
+t.test('a monitor that was just saved can be checked by hand: its probe hears of it before it is asked', async (t) => {
+  const unpolled = await startProbeListeners({ ...context, replica: 'unpolled' }, log, {
+    sessions: { ...limits, pollMs: 3_600_000 },
+  });
+  t.teardown(() => unpolled.stop());
+  const probe = await newProbe();
+  const agent = new Agent(t, probe, { port: unpolled.sessionPort });
+  await agent.next('snapshotEnd');
+  const [monitorId = 0] = await makeMonitors(database, owner, 1);
+  await database.worker.transaction(async (tx) => {
+    await tx.query(
+      sql.unsafe`update monitors set wanted_probe_ids = ${sql.array([probe.probeId], 'int4')} where id = ${monitorId}`,
+    );
+    await assignMonitor(tx, monitorId);
+  });
+  const request = { monitor_id: monitorId, kind: 'manual' as const, deadline_ms: 5_000, trace: false };
+  const asked = askProbe(bus, probe.probeId, request, 6_000);
+  t.match(await agent.next('runCheck'), { monitorId });
+  const kinds = agent.messages.map(({ $case }) => $case);
+  t.ok(agent.held.has(monitorId));
+  t.ok(kinds.indexOf('assignmentDelta') < kinds.indexOf('runCheck'), kinds.join());
+  agent.leave();
+  await asked;
+  await database.worker.query(sql.unsafe`update monitors set deleted_at = now() where id = ${monitorId}`);
+  await database.worker.transaction((tx) => closeAssignments(tx, monitorId));
+});
+
 t.test('a stop ends idle sessions at once and those that owe an answer with it; nobody new is let in', async (t) => {
   const stopping = await startProbeListeners({ ...context, replica: 'stopping' }, log, {
     sessions: { ...limits, partingMs: 60_000 },

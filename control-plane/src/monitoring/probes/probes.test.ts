@@ -98,7 +98,7 @@ t.test('addresses are read, grouped and told apart', async (t) => {
 t.test('a request to a probe ends with its answer, its refusal, its deadline or the session', async (t) => {
   const pending = new PendingChecks();
   const ids: string[] = [];
-  const ask = (deadlineMs: number) => pending.ask(deadlineMs, (id) => void ids.push(id));
+  const ask = (deadlineMs: number) => pending.ask(deadlineMs, async (id) => void ids.push(id));
   const reply = (requestId: string, more: { refused?: string; outcome?: unknown }) =>
     pending.answer({
       requestId,

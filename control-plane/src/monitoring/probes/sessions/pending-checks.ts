@@ -14,9 +14,9 @@ export class PendingChecks {
 
   /**
    * Makes a request identifier and waits for its answer.
-   * @param send sends the request under its identifier
+   * @param send sends the request under its identifier; never rejects
    */
-  ask(deadlineMs: number, send: (requestId: string) => void): Promise<RunCheckAnswer> {
+  ask(deadlineMs: number, send: (requestId: string) => Promise<void>): Promise<RunCheckAnswer> {
     if (this.#waiting.size >= maxPending)
       return Promise.resolve({ refused: 'the probe has too many requests waiting' });
     return new Promise((resolve) => {
@@ -26,7 +26,7 @@ export class PendingChecks {
         resolve({ refused: 'the probe did not answer in time' });
       }, deadlineMs);
       this.#waiting.set(requestId, { resolve, timer });
-      send(requestId);
+      void send(requestId);
     });
   }
 

@@ -279,7 +279,11 @@ export class ProbeSession {
   }
 
   #runCheck(request: RunCheckRequest): Promise<RunCheckAnswer> {
-    return this.#pending.ask(request.deadline_ms + answerGraceMs, (requestId) => {
+    return this.#pending.ask(request.deadline_ms + answerGraceMs, async (requestId) => {
+      // Who saves a monitor and checks it at once is faster than the news of it: the agent gets that first. Without the database it is
+      // asked for what it knows.
+      if (request.assignment === undefined) await this.feed.wake().catch(() => undefined);
+      if (this.#isClosed) return;
       this.#outbound.send({
         $case: 'runCheck',
         value: {
