@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { ResultRecord } from '@parallax/wire';
 import { findBlackbox, startBlackbox } from './agent/blackbox.ts';
 import { median, percentile } from './agent/lateness.ts';
 import {
   assertBooks,
-  keepBooks,
+  enter,
   measureAgent,
   measureBlackbox,
   measureCapacity,
@@ -13,7 +14,7 @@ import {
   measureLateness,
   sampleOf,
 } from './agent/measure.ts';
-import type { Plan, Sample } from './agent/measure.ts';
+import type { Books, Plan, Sample } from './agent/measure.ts';
 import { measurePublishing } from './agent/publishing.ts';
 import { compile, startTarget } from './agent/target.ts';
 import type { Teardown } from './agent/teardown.ts';
@@ -97,8 +98,9 @@ async function measure(plan: Plan, say: (line: string) => void, teardown: Teardo
     blackboxBinary && (await startBlackbox(blackboxBinary, { folder, targetPort: target.port }, teardown));
   say('starting nats-server, enrolment, session and the agent');
   const first = { monitors: plan.lateMonitors, intervalS: plan.lateIntervalS };
-  const world = await startWorld({ folder, targetPort: target.port, first }, say, teardown);
-  const books = keepBooks(world);
+  const books: Books = { checks: 0, skipped: 0, failed: 0, others: 0 };
+  const onResult = (result: ResultRecord): void => enter(books, result);
+  const world = await startWorld({ folder, targetPort: target.port, first, onResult }, say, teardown);
 
   say(`lateness: ${plan.lateMonitors} monitors every ${plan.lateIntervalS} s`);
   const lateness = await measureLateness(plan, world);

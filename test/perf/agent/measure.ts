@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type { ResultRecord } from '@parallax/wire';
 import { processorTimeUs } from '../processor-time.ts';
 import type { Blackbox, Driven } from './blackbox.ts';
 import { latenessMs } from './lateness.ts';
@@ -46,17 +47,13 @@ const longestQueueMs = 20_000;
 const onTheWayMs = 1_500;
 const run = promisify(execFile);
 
-/** Counts every result of the agent from now on. */
-export function keepBooks(world: World): Books {
-  const books: Books = { checks: 0, skipped: 0, failed: 0, others: 0 };
-  world.listen((result) => {
-    if (result.outcome === 'skipped') books.skipped += 1;
-    else {
-      books.checks += 1;
-      if (result.outcome !== 'ok') books.failed += 1;
-    }
-  });
-  return books;
+/** Counts a result of the agent. */
+export function enter(books: Books, result: ResultRecord): void {
+  if (result.outcome === 'skipped') books.skipped += 1;
+  else {
+    books.checks += 1;
+    if (result.outcome !== 'ok') books.failed += 1;
+  }
 }
 
 /** Fails unless the target has answered exactly the checks of which there are results, and those of the others, and all were good. */

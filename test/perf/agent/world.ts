@@ -55,6 +55,8 @@ export async function startWorld(
     readonly targetPort: number;
     /** What is checked from the start. */
     readonly first: { readonly monitors: number; readonly intervalS: number };
+    /** Hears every result from the first on, which may come before this resolves. */
+    readonly onResult: (result: ResultRecord) => void;
   },
   say: (line: string) => void,
   teardown: Teardown,
@@ -165,7 +167,7 @@ export async function startWorld(
   const { probeId } = identity;
   const taken = { results: 0, batches: 0, bytes: 0 };
   const committed = new Map<string, Committed>();
-  const listeners = new Set<(result: ResultRecord) => void>();
+  const listeners = new Set([options.onResult]);
   const ingest = take(probeId, publicKey, (position) => {
     committed.set(`${position.epoch}/${position.shard}`, position);
     taken.batches += 1;
