@@ -51,6 +51,22 @@
 -- cursors.shard integer not null
 -- cursors.seq bigint not null
 -- cursors.updated_at timestamp with time zone not null default now()
+-- diagnoses.id bigint not null generated always as identity
+-- diagnoses.workspace_id integer not null
+-- diagnoses.monitor_id integer not null
+-- diagnoses.since timestamp with time zone not null
+-- diagnoses.state text not null default 'wanted'::text
+-- diagnoses.due_at timestamp with time zone not null
+-- diagnoses.leased_until timestamp with time zone
+-- diagnoses.attempts integer not null default 0
+-- diagnoses.made_at timestamp with time zone
+-- diagnoses.failing_probe_id integer
+-- diagnoses.passing_probe_id integer
+-- diagnoses.failing jsonb
+-- diagnoses.passing jsonb
+-- diagnoses.differences jsonb not null default '[]'::jsonb
+-- diagnoses.summary text not null default ''::text
+-- diagnoses.created_at timestamp with time zone not null default now()
 -- incidents.id integer not null generated always as identity
 -- incidents.workspace_id integer not null
 -- incidents.monitor_id integer not null
@@ -289,6 +305,7 @@
 -- audit_log row-level security forced
 -- check_results partitioned by RANGE (e)
 -- cursors
+-- diagnoses row-level security forced
 -- incidents row-level security forced
 -- installation
 -- join_tokens row-level security forced
@@ -329,6 +346,12 @@
 -- audit_log.audit_log_actor_check CHECK ((actor = ANY (ARRAY['user'::text, 'api_key'::text, 'system'::text, 'command'::text])))
 -- audit_log.audit_log_pkey PRIMARY KEY (id)
 -- cursors.cursors_pkey PRIMARY KEY (probe_id, epoch, shard)
+-- diagnoses.diagnoses_check CHECK (((state = 'wanted'::text) = (made_at IS NULL)))
+-- diagnoses.diagnoses_failing_probe_id_fkey FOREIGN KEY (failing_probe_id) REFERENCES probes(id)
+-- diagnoses.diagnoses_passing_probe_id_fkey FOREIGN KEY (passing_probe_id) REFERENCES probes(id)
+-- diagnoses.diagnoses_pkey PRIMARY KEY (id)
+-- diagnoses.diagnoses_state_check CHECK ((state = ANY (ARRAY['wanted'::text, 'made'::text, 'failed'::text])))
+-- diagnoses.diagnoses_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
 -- incidents.incidents_check CHECK (((status = 'resolved'::text) = (resolved_at IS NOT NULL)))
 -- incidents.incidents_pkey PRIMARY KEY (id)
 -- incidents.incidents_resolution_check CHECK ((resolution = ANY (ARRAY['auto'::text, 'manual'::text, 'paused'::text, 'corrected'::text, 'deleted'::text])))
@@ -409,6 +432,7 @@
 -- CREATE INDEX assignments_revision ON public.assignments USING btree (probe_id, revision)
 -- CREATE INDEX audit_log_workspace ON public.audit_log USING btree (workspace_id, id)
 -- CREATE INDEX check_results_key ON ONLY public.check_results USING btree (monitor_id, e, probe_id)
+-- CREATE INDEX diagnoses_wanted ON public.diagnoses USING btree (due_at) WHERE (state = 'wanted'::text)
 -- CREATE INDEX incidents_workspace ON public.incidents USING btree (workspace_id, started_at DESC, id DESC)
 -- CREATE INDEX monitors_changed ON public.monitors USING btree (shard, changed_xid)
 -- CREATE INDEX monitors_deleted ON public.monitors USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
@@ -429,6 +453,8 @@
 -- CREATE UNIQUE INDEX assignments_supplement ON public.assignments USING btree (monitor_id, stands_in_for) WHERE ((ended_at IS NULL) AND supplement)
 -- CREATE UNIQUE INDEX audit_log_pkey ON public.audit_log USING btree (id)
 -- CREATE UNIQUE INDEX cursors_pkey ON public.cursors USING btree (probe_id, epoch, shard)
+-- CREATE UNIQUE INDEX diagnoses_key ON public.diagnoses USING btree (monitor_id, since)
+-- CREATE UNIQUE INDEX diagnoses_pkey ON public.diagnoses USING btree (id)
 -- CREATE UNIQUE INDEX incidents_open ON public.incidents USING btree (monitor_id) WHERE (status <> 'resolved'::text)
 -- CREATE UNIQUE INDEX incidents_pkey ON public.incidents USING btree (id)
 -- CREATE UNIQUE INDEX installation_pkey ON public.installation USING btree (only_row)
@@ -475,6 +501,7 @@
 -- api_keys.own_api_keys * using ((user_id = current_user_id()))
 -- audit_log.audit_of_tenant * using (((workspace_id = ANY (current_workspaces())) OR (user_id = current_user_id())))
 -- audit_log.lookups_of_owner * using (true) with check (true)
+-- diagnoses.diagnoses_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- incidents.incidents_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- join_tokens.join_tokens_of_tenant * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
 -- monitors.monitors_of_tenant * using ((workspace_id = ANY (current_workspaces())))
@@ -512,6 +539,8 @@
 -- check_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- cursors to parallax_api: SELECT
 -- cursors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- diagnoses to parallax_api: SELECT
+-- diagnoses to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- incidents to parallax_api: INSERT, SELECT, UPDATE
 -- incidents to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- installation to parallax_api: SELECT

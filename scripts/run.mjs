@@ -1,6 +1,7 @@
 // Runs a TypeScript file under the pinned Node, whichever Node the shell has: node scripts/run.mjs <file.ts> [arguments].
 // Installs the dependencies first when they are missing.
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ensureInstalled, productNode, root } from './install.mjs';
 
@@ -11,10 +12,17 @@ if (file === undefined) {
 }
 try {
   await ensureInstalled({ print: (line) => console.error(line) });
-  const child = spawn(productNode(), [path.resolve(root, file), ...args], { stdio: 'inherit' });
+  const child = spawn(productNode(), [...nodeOptions(), path.resolve(root, file), ...args], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.once('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 1));
 } catch (error) {
   console.error(error.message);
   process.exit(1);
+}
+
+/** What Node is told for an agent; nothing for other programs. */
+function nodeOptions() {
+  const agent = path.join(root, 'probe-agent');
+  const isAgent = path.resolve(root, file) === path.join(agent, 'src/main.ts');
+  return isAgent ? JSON.parse(readFileSync(path.join(agent, 'node-options.json'), 'utf8')) : [];
 }

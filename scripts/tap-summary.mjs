@@ -58,3 +58,11 @@ function failures(lines) {
   }
   return kept.slice(0, 200);
 }
+
+/** One line about the programs that tests did not find on this machine. */
+export function missingServersLine(programs) {
+  const count = `real servers missing: ${programs.length}`;
+  return programs.length === 0
+    ? count
+    : `${count}; what needs these was not tried: ${[...programs].sort((a, b) => a.localeCompare(b)).join(', ')}`;
+}

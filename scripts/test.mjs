@@ -1,12 +1,13 @@
 // The tests, in stages: `node scripts/test.mjs` all of `npm test`, `--faults` the longer run, or names of stages.
 // Everything after `--` goes to tap. Ends with tap's totals of each stage, and with 1 when one failed.
 import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { chooseDataFolder } from '../packages/embedded/src/data-folder.mjs';
 import { findNatsServer } from '../packages/embedded/src/nats-binary.mjs';
 import { productNode, root } from './install.mjs';
-import { createSummary } from './tap-summary.mjs';
+import { createSummary, missingServersLine } from './tap-summary.mjs';
 
 /** How many files run at the same time: tests wait more than they compute; what kills processes or judges the gate runs alone. */
 const stages = {
@@ -39,6 +40,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   });
 }
 
+/** Tests put a file here for each program that they did not find, called like it. */
+const missingServers = mkdtempSync(path.join(tmpdir(), 'parallax-missing-servers-'));
+
 let isFailed = false;
 for (const name of names) {
   if (isStopped) break;
@@ -49,6 +53,7 @@ for (const name of names) {
   const seconds = ((performance.now() - started) / 1000).toFixed(0);
   console.log(`== ${name}: ${code === 0 ? 'passed' : 'FAILED'} in ${seconds} s`);
 }
+sayMissingServers();
 process.exit(isFailed || isStopped ? 1 : 0);
 
 function runStage({ args, folder }) {
@@ -59,7 +64,7 @@ function runStage({ args, folder }) {
   current = spawn(productNode(), [tap, 'run', ...(isPlain ? [] : ['--reporter=tap']), ...args, ...forTap, ...files], {
     cwd: root,
     stdio: ['inherit', isPlain ? 'inherit' : 'pipe', 'inherit'],
-    env: { ...process.env, PATH: searchPath() },
+    env: { ...process.env, PATH: searchPath(), PARALLAX_TEST_MISSING_SERVERS: missingServers },
   });
   const summary = createSummary((line) => console.log(line));
   current.stdout?.setEncoding('utf8').on('data', summary.add);
@@ -81,6 +86,11 @@ function searchPath() {
   const nats = findNatsServer(process.env, { dataDir });
   const folders = [path.join(root, 'node_modules/.bin'), ...(nats === undefined ? [] : [path.dirname(nats.path)])];
   return [...folders, process.env.PATH ?? ''].join(path.delimiter);
+}
+
+function sayMissingServers() {
+  console.log(`== ${missingServersLine(readdirSync(missingServers))}`);
+  rmSync(missingServers, { recursive: true });
 }
 
 /** tap does not look into folders that its configuration leaves out. */

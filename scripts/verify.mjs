@@ -20,6 +20,7 @@ const steps = {
   schema: () => run(node, ['scripts/schema.ts', '--check']),
   openapi: () => run(node, ['scripts/openapi.ts', '--check']),
   settings: () => run(node, ['scripts/settings-docs.ts', '--check']),
+  checks: () => run(node, ['scripts/checks-docs.ts', '--check']),
   docs: checkPathsInDocs,
 };
 

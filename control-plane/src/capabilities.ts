@@ -5,6 +5,7 @@ import { authCapability } from './identity/auth/index.ts';
 import { workspacesCapability } from './identity/workspaces/index.ts';
 import { assignmentsCapability } from './monitoring/assignments/index.ts';
 import { checkResultsCapability } from './monitoring/check-results/index.ts';
+import { diagnosticsCapability } from './monitoring/diagnostics/index.ts';
 import { createMonitorsCapability } from './monitoring/monitors/index.ts';
 import { probesCapability } from './monitoring/probes/index.ts';
 import { sampleReadModels } from './monitoring/status-ranges/index.ts';
@@ -20,6 +21,7 @@ export const capabilities: readonly Capability<Context>[] = [
   checkResultsCapability,
   probesCapability,
   assignmentsCapability,
+  diagnosticsCapability,
   createMonitorsCapability({ onMonitorDeleted: [resolveIncidentOfDeleted] }),
   incidentsCapability,
 ];

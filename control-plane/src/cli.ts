@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { FolderInUseError } from '@parallax/embedded';
 import {
@@ -243,6 +243,11 @@ function hostOf(address: string): string {
   return address.slice(0, address.lastIndexOf(':')).replace(/^\[|\]$/g, '');
 }
 
+/** What Node is told for an agent, as its executable is: what is new in memory would grow to 125 MB otherwise, for collections that take long. */
+function agentNodeOptions(): string[] {
+  return JSON.parse(readFileSync(path.join(checkout, 'probe-agent/node-options.json'), 'utf8')) as string[];
+}
+
 function upParts(): UpParts {
   const program = (file: string, ...args: string[]) => ({
     command: process.execPath,
@@ -259,6 +264,6 @@ function upParts(): UpParts {
     isEnrolled: (stateDir) => existsSync(path.join(stateDir, 'identity.json')),
     serve: program('control-plane/src/main.ts', 'serve'),
     readinessPath: '/health/readiness',
-    agent: program('probe-agent/src/main.ts'),
+    agent: { command: process.execPath, args: [...agentNodeOptions(), path.join(checkout, 'probe-agent/src/main.ts')] },
   };
 }

@@ -23,7 +23,7 @@ LABEL org.opencontainers.image.title="Parallax probe agent" \
 # more than it has: that is what lets the container run without no-new-privileges, under which fping could not have it either.
 # (fping 5.1 hears no answers on the sockets that need no capability.)
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends fping \
+    && apt-get install -y --no-install-recommends fping traceroute \
     && rm -rf /var/lib/apt/lists/* \
     && find / -xdev -type f -perm /6000 -exec chmod a-s {} + \
     && setcap cap_net_raw+ep /usr/bin/fping \

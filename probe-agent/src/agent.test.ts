@@ -113,7 +113,15 @@ void t.test(
 
     session?.send({
       $case: 'runCheck',
-      value: { requestId: 'r1', monitorId: 1, kind: 2, deadlineMs: 5_000, assignment: undefined, trace: true },
+      value: {
+        requestId: 'r1',
+        monitorId: 1,
+        kind: 2,
+        deadlineMs: 5_000,
+        assignment: undefined,
+        trace: true,
+        diagnose: false,
+      },
     });
     await until(
       'the manual check is answered',

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
+import type { CheckOutcome } from '@parallax/checks';
 import { certificateFacts, ed25519PublicKey, signEd25519 } from '@parallax/pki';
+import type { ResultRecord } from '@parallax/wire';
 import { AssignmentCache } from './assignments/cache.ts';
 import { AssignmentStore } from './assignments/store.ts';
+import type { DiagnosisDesk } from './diagnosis/desk.ts';
 import { CertificateKeeper } from './enrolment/certificate-keeper.ts';
 import { renew } from './enrolment/renew.ts';
 import { momentNow, sleptMs } from './machine/moments.ts';
@@ -22,6 +25,8 @@ import { writeIdentity } from './state/identity.ts';
 import type { Identity } from './state/identity.ts';
 import type { AgentStatus } from './state/lock.ts';
 import { agentVersion } from './version.ts';
+import { WorkerPool } from './workers/pool.ts';
+import type { WantedWorkers } from './workers/wanted.ts';
 
 export type AgentOptions = {
   readonly stateDir: string;
@@ -33,9 +38,13 @@ export type AgentOptions = {
   /** "host:port" that must answer while the uplink stands (rule 12). */
   readonly canaries?: readonly string[];
   readonly check: CheckRunner;
+  /** Threads that run the scheduled checks; absent: this one does, with `check`. */
+  readonly workers?: WantedWorkers | undefined;
   /** The product's own listeners, which no check may reach. */
   readonly denyListeners: (listeners: AgentListeners) => void;
   readonly observer?: AgentObserver;
+  /** Looks at targets step by step when voters differ; absent: such requests are answered by a check. */
+  readonly diagnosis?: DiagnosisDesk;
   readonly logger: Logger;
   /** Nothing that is checked can be kept any more: the process has to end. */
   readonly onFatal: (error: Error) => void;
@@ -84,6 +93,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       log.anchor(anchor);
       if (anchor.kind === 'sync') publisher.wake();
     },
+    onLine: () => {
+      if (runner instanceof WorkerPool) runner.followClock();
+    },
   });
   const broker = new BrokerConnection({
     probeId: identity.probeId,
@@ -119,6 +131,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   function denyListeners(listeners: AgentListeners): void {
     deniedListeners = listeners.map(({ address, port }) => ({ address, port }));
     options.denyListeners(deniedListeners);
+    options.diagnosis?.denyListeners(deniedListeners);
+    if (runner instanceof WorkerPool) runner.denyListeners(deniedListeners);
   }
   const cache = new AssignmentCache({
     stateDir: options.stateDir,
@@ -128,20 +142,22 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       store.revision === 0n ? undefined : { revision: store.revision, assignments: store.all, deniedListeners },
     logger,
   });
-  const runner = new Runner(store, {
+  const runs = {
     probeId: identity.probeId,
     maxInFlight: options.maxInFlight,
     clock,
-    monotonicUs,
-    check: options.check,
-    examine: (outcome) => uplink.examine(outcome),
-    record: (shard, atUs, result, urgent) => {
+    examine: (outcome: CheckOutcome) => uplink.examine(outcome),
+    record: (shard: number, atUs: number, result: ResultRecord, urgent: boolean) => {
       log.append(shard, atUs, result, urgent);
       options.observer?.recorded(result.outcome, result.kind);
     },
     ...(options.observer && { onBegin: options.observer.began, onSkip: options.observer.skipped }),
     logger,
-  });
+  };
+  const runner: Runner | WorkerPool =
+    options.workers === undefined
+      ? new Runner(store, { ...runs, monotonicUs, check: options.check })
+      : new WorkerPool({ ...runs, ...options.workers, assignments: store, random });
 
   const certificates = new CertificateKeeper({
     identity,
@@ -210,7 +226,12 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       pace: (pauseMs) => publisher.pause(pauseMs),
       runCheck: async (request, kind) => {
         askedChecks += 1;
-        return runner.runCheck(request, kind).finally(() => {
+        const { diagnosis } = options;
+        const asked =
+          request.diagnose && diagnosis !== undefined
+            ? diagnosis.answer(request, store.get(request.monitorId))
+            : runner.runCheck(request, kind);
+        return asked.finally(() => {
           askedChecks -= 1;
         });
       },
@@ -245,6 +266,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   let stopping: Promise<void> | undefined;
   async function stop(): Promise<void> {
     clearInterval(housekeeping);
+    options.diagnosis?.stop();
     uplink.stop();
     await runner.stop();
     await session.stop();

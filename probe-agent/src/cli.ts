@@ -1,6 +1,7 @@
 import { agentSettings, SettingsError, withConfigFile } from '@parallax/settings';
-import { Command } from 'commander';
-import type { Output } from './commands.ts';
+import { Command, CommanderError } from 'commander';
+import { UsageError } from './commands/output.ts';
+import type { Output } from './commands/output.ts';
 import { EnrolmentError } from './enrolment/enrolment-error.ts';
 import { messageOf } from './ports.ts';
 import { agentConfiguration, configurationWithLateToken } from './settings.ts';
@@ -17,6 +18,7 @@ export type CliContext = {
 
 /** Loaded when a command runs: what checks, speaks and signs is most of the program, and neither --version nor --help need any of it. */
 const commands = () => import('./commands.ts');
+const checkCommand = () => import('./commands/check.ts');
 
 /** Printed after the help of a command. */
 const examples = {
@@ -28,6 +30,29 @@ const examples = {
   check: 'probe-agent check https://example.org --timeout 5',
 } as const;
 
+const moreOfCheck = `
+  probe-agent check db.example.org:5432 --set username=probe --set-file password=/run/secrets/db
+  probe-agent check mqtts://broker.example.org --set topic=health --json
+  probe-agent check example.org --type dns --set record_type=MX --set expected_values="10 mail.example.org"`;
+
+/** Options of `check` that are no settings of the agent. */
+type CheckFlags = {
+  readonly type?: string;
+  readonly set?: readonly string[];
+  readonly setFile?: readonly string[];
+  readonly settings?: string;
+  readonly timeout: string;
+  readonly types?: boolean;
+  readonly json?: boolean;
+};
+
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+/** Those flags that settings of the agent can be among. */
+function textFlags(flags: object): Flags {
+  return Object.fromEntries(Object.entries(flags).filter(([, value]) => typeof value === 'string'));
+}
+
 const placeholders: Readonly<Record<string, string>> = {
   CONTROL_PLANE: 'host:port',
   JOIN_TOKEN: 'token',
@@ -37,8 +62,11 @@ const placeholders: Readonly<Record<string, string>> = {
   SOURCE_ADDRESS: 'address',
   PUBLIC_ADDRESS: 'address',
   MAX_IN_FLIGHT: 'number',
+  WORKERS: 'number|auto',
   ALLOWED_PRIVATE_TARGETS: 'cidrs',
   CANARIES: 'host:port,…',
+  BROWSER: 'path',
+  BROWSER_USER: 'user:group',
   LOG_LEVEL: 'level',
   METRICS_PORT: 'port',
 };
@@ -46,6 +74,8 @@ const placeholders: Readonly<Record<string, string>> = {
 /** The command line of the agent. Every flag is also an environment variable `PARALLAX_PROBE_…`, and `…_FILE` for its content in a file. */
 export function createProgram(context: CliContext): Command {
   const program = new Command('probe-agent')
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => context.output.line(text.replace(/\n$/, '')) })
     .description('Runs availability checks from this place for a Parallax control plane.')
     .version(agentVersion)
     .option('--config <file>', 'settings as lines NAME=value, beside those of the environment')
@@ -79,8 +109,11 @@ Every flag is also an environment variable PARALLAX_PROBE_…, and …_FILE name
       'STATE_DIR',
       'SOURCE_ADDRESS',
       'MAX_IN_FLIGHT',
+      'WORKERS',
       'ALLOWED_PRIVATE_TARGETS',
       'CANARIES',
+      'BROWSER',
+      'BROWSER_USER',
       'LOG_LEVEL',
       'METRICS_PORT',
     ],
@@ -101,48 +134,58 @@ Every flag is also an environment variable PARALLAX_PROBE_…, and …_FILE name
       const { settings } = configurationWithLateToken(context.env, flags);
       if (!(await runStatus(settings, context.output, flags['json'] === true))) context.setExitCode(1);
     });
-  withFlags(program.command('doctor').description('say what this machine lacks for some checks, and how to mend it'), [
-    'STATE_DIR',
-  ])
+  withFlags(
+    program
+      .command('doctor')
+      .description('say what this machine lacks, and how to mend it; exit code 1 when something fails'),
+    ['STATE_DIR', 'MAX_IN_FLIGHT', 'BROWSER', 'BROWSER_USER'],
+  )
     .option('--json', 'print one JSON object')
     .action(async (flags: Flags) => {
-      const { runDoctor } = await commands();
+      const { runDoctor } = await import('./commands/doctor.ts');
       const { settings } = configurationWithLateToken(context.env, flags);
       if (!(await runDoctor(settings, context.output, flags['json'] === true))) context.setExitCode(1);
     });
   withFlags(
     program
       .command('check')
-      .description('run one check from here and show its steps; exit code 1 when it fails')
-      .argument('<url>', 'what to check'),
-    ['SOURCE_ADDRESS', 'ALLOWED_PRIVATE_TARGETS'],
+      .description(
+        'run one check from here and show its steps; exit code 0 when it answers, 1 when it fails, 2 when it cannot be asked like this',
+      )
+      .argument('[target]', 'what to check: a URL, a host, or host:port'),
+    ['SOURCE_ADDRESS', 'ALLOWED_PRIVATE_TARGETS', 'BROWSER', 'BROWSER_USER'],
   )
-    .option('--protocol <name>', 'how to check it; otherwise the scheme of the URL says')
-    .option('--timeout <seconds>', 'give up after so many seconds', '10')
+    .option('--type <name>', 'the check type; otherwise the scheme or the port of the target says')
+    .option('--set <name=value>', 'a setting of the type, again for each; name:=value takes JSON', collect)
+    .option('--set-file <name=path>', 'a setting from a file, or from the standard input (-): for secrets', collect)
+    .option('--settings <path>', 'settings as a JSON object from a file, or from the standard input (-)')
+    .option('--timeout <seconds>', 'give up after so many seconds, 1 to 60', '10')
+    .option('--types', 'list the check types')
     .option('--json', 'print one JSON object')
-    .action(async (url: string, flags: Flags) => {
-      const timeoutSeconds = Number(flags['timeout']);
-      if (!(timeoutSeconds >= 1 && timeoutSeconds <= 60))
-        throw new EnrolmentError('--timeout: a number of seconds from 1 to 60 is expected');
-      const protocol = typeof flags['protocol'] === 'string' ? flags['protocol'] : undefined;
-      const { runOneCheck } = await commands();
-      const outcome = await runOneCheck(
-        configurationWithLateToken(context.env, flags).settings,
-        url,
-        { protocol, timeoutSeconds },
-        context.output,
-        flags['json'] === true,
-      );
-      if (!['ok', 'slow', 'warn'].includes(outcome.outcome)) context.setExitCode(1);
+    .action(async (target: string | undefined, flags: CheckFlags) => {
+      const { exitCodeOf, listTypes, runOneCheck } = await checkCommand();
+      const json = flags.json === true;
+      if (flags.types === true) {
+        listTypes(context.output, json);
+        return;
+      }
+      if (target === undefined)
+        throw new UsageError('what is to be checked? Give a target such as https://example.org, or --types');
+      const { settings } = configurationWithLateToken(context.env, textFlags(flags));
+      context.setExitCode(exitCodeOf(await runOneCheck(settings, { ...flags, target, json }, context.output)));
     });
   for (const command of program.commands) {
     const example = Object.entries(examples).find(([name]) => name === command.name())?.[1];
-    if (example !== undefined) command.addHelpText('after', `\nExample:\n  ${example}`);
+    if (example === undefined) continue;
+    command.addHelpText('after', `\nExample:\n  ${example}${command.name() === 'check' ? moreOfCheck : ''}`);
   }
   return program;
 }
 
-/** Runs the command line; gives the exit code. Errors that a person can mend are printed without a stack. */
+/**
+ * Runs the command line; gives the exit code: 0, 1 when something failed, 2 when a command was asked for in a way that it does not know.
+ * Errors that a person can mend are printed without a stack.
+ */
 export async function runCli(
   argv: readonly string[],
   context: Omit<CliContext, 'setExitCode'>,
@@ -156,6 +199,12 @@ export async function runCli(
     const given = withConfigFile(agentSettings, argv, context.env);
     await createProgram({ ...context, env: given.env, setExitCode }).parseAsync([...given.argv]);
   } catch (error) {
+    // It has printed what is wrong, or the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof UsageError) {
+      printError(`probe-agent: ${error.message}`);
+      return 2;
+    }
     const isExplained =
       error instanceof EnrolmentError || error instanceof SettingsError || error instanceof StateFolderInUse;
     printError(

@@ -2,25 +2,25 @@ import path from 'node:path';
 import { certificateFacts, fingerprint } from '@parallax/pki';
 import type { AgentSettings } from '@parallax/settings';
 import { createLogger, createShutdown } from '@parallax/telemetry';
-import { isProtocol } from '@parallax/checks';
-import type { CheckOutcome } from '@parallax/checks';
 import { startAgent } from './agent.ts';
 import type { Agent } from './agent.ts';
+import type { Output } from './commands/output.ts';
 import { EnrolmentError } from './enrolment/authority.ts';
 import { firstRegistration } from './enrolment/first-registration.ts';
 import { register } from './enrolment/register.ts';
+import { giveBackMemory } from './machine/give-back.ts';
 import { machineBootId } from './machine/boot-id.ts';
 import { capabilitiesOf, inspectMachine } from './machine/capabilities.ts';
+import { machineOptions } from './machine/options.ts';
+import { createDiagnosisDesk } from './diagnosis/desk.ts';
 import { createAgentMetrics } from './metrics.ts';
 import type { AgentObserver } from './metrics.ts';
 import type { Logger } from './ports.ts';
-import { createChecker } from './runner/checker.ts';
+import { createChecker, userAgent } from './runner/checker.ts';
 import { readIdentity } from './state/identity.ts';
 import type { Identity } from './state/identity.ts';
 import { lockStateFolder, statusOfRunningAgent } from './state/lock.ts';
-
-/** Where a command writes its answer. */
-export type Output = { readonly line: (text: string) => void };
+import { wantedWorkers } from './workers/wanted.ts';
 
 /** Registers this machine in its state folder; see `register`. */
 export async function runRegister(settings: AgentSettings, output: Output, json: boolean): Promise<void> {
@@ -87,6 +87,7 @@ export async function runAgent(
       logger.info({ port: listener.port }, 'metrics are served on loopback');
       shutdown.onShutdown('metrics', () => listener.close());
     }
+    giveBackMemory();
     const started = await startWith(settings, identity, logger, metrics?.observer, (failure) => {
       logger.error({ error: failure.message }, 'the agent cannot go on');
       void shutdown.stop('the log failed').finally(() => process.exit(1));
@@ -107,14 +108,19 @@ async function startWith(
   observer: AgentObserver | undefined,
   onFatal: (error: Error) => void,
 ): Promise<Agent> {
-  const findings = inspectMachine(process.env['PATH'] ?? '');
-  for (const { present, capability, detail, remedy } of findings) {
-    if (!present) logger.warn({ capability, detail, remedy }, 'this machine lacks something that some checks need');
+  const machine = machineOptions(settings);
+  const findings = await inspectMachine(machine);
+  for (const { present, name, detail, remedy } of findings) {
+    const isUnwanted = name === 'browser' && machine.browser === undefined;
+    if (!present && !isUnwanted)
+      logger.warn({ capability: name, detail, remedy }, 'this machine lacks something that some checks need');
   }
-  const checker = createChecker({
+  const checkerOptions = {
     allowedPrivate: settings.allowedPrivateTargets ?? [],
     sourceAddress: settings.sourceAddress,
-  });
+    machine,
+  };
+  const checker = createChecker(checkerOptions);
   const agent = await startAgent({
     stateDir: settings.stateDir,
     identity,
@@ -126,6 +132,12 @@ async function startWith(
     canaries: settings.canaries ?? [],
     check: checker.check,
     denyListeners: checker.denyListeners,
+    workers: wantedWorkers(settings, checkerOptions),
+    diagnosis: createDiagnosisDesk({
+      allowedPrivate: settings.allowedPrivateTargets ?? [],
+      sourceAddress: settings.sourceAddress,
+      userAgent,
+    }),
     logger,
     onFatal,
   });
@@ -151,87 +163,6 @@ export async function runStatus(settings: AgentSettings, output: Output, json: b
     for (const [key, value] of Object.entries(facts)) output.line(`${key.replaceAll('_', ' ')}: ${String(value)}`);
   }
   return running?.['session_connected'] === true;
-}
-
-/** Says what this machine lacks and how to mend it. Gives false when something is missing. */
-export async function runDoctor(settings: AgentSettings, output: Output, json: boolean): Promise<boolean> {
-  const findings = inspectMachine(process.env['PATH'] ?? '');
-  const identity = await readIdentity(settings.stateDir).catch((error: unknown) => error as Error);
-  const lines = findings.map((finding) => ({
-    name: finding.capability,
-    ok: finding.present,
-    detail: finding.detail,
-    remedy: finding.remedy,
-  }));
-  if (identity instanceof Error)
-    lines.push({ name: 'state folder' as never, ok: false, detail: identity.message, remedy: '' });
-  const all = [
-    ...lines,
-    identity === undefined
-      ? {
-          name: 'registration',
-          ok: false,
-          detail: `${settings.stateDir} has no registered probe`,
-          remedy: 'probe-agent register --control-plane HOST:PORT --join-token TOKEN',
-        }
-      : {
-          name: 'registration',
-          ok: true,
-          detail: identity instanceof Error ? '' : `probe ${identity.probeId} "${identity.name}"`,
-          remedy: '',
-        },
-  ];
-  if (json) output.line(JSON.stringify({ findings: all }));
-  else {
-    for (const { name, ok, detail, remedy } of all) {
-      output.line(`${ok ? 'ok     ' : 'missing'}  ${name}: ${detail}`);
-      if (remedy !== '') output.line(`         ${remedy}`);
-    }
-  }
-  return all.every((finding) => finding.ok);
-}
-
-/** Runs one check from this machine, step by step, without any control plane. Gives the outcome. */
-export async function runOneCheck(
-  settings: AgentSettings,
-  url: string,
-  options: { protocol: string | undefined; timeoutSeconds: number },
-  output: Output,
-  json: boolean,
-): Promise<CheckOutcome> {
-  const protocol = options.protocol ?? /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase() ?? 'https';
-  if (!isProtocol(protocol))
-    throw new EnrolmentError(`"${protocol}" is no protocol that this probe knows; name one with --protocol`);
-  const checker = createChecker({
-    allowedPrivate: settings.allowedPrivateTargets ?? [],
-    sourceAddress: settings.sourceAddress,
-  });
-  const trace: { step: string; detail: string }[] = [];
-  const outcome = await checker.check(
-    {
-      monitorId: 1,
-      revision: 1n,
-      probeRevision: 1,
-      shard: 0,
-      protocol,
-      url,
-      intervalSeconds: 60,
-      timeoutSeconds: options.timeoutSeconds,
-      confirmations: 1,
-      degradedThresholdMs: 0,
-      settingsJson: Buffer.from('{}'),
-      supplement: false,
-    },
-    { signal: new AbortController().signal, trace: (step, detail) => void trace.push({ step, detail }) },
-  );
-  if (json) output.line(JSON.stringify({ ...outcome, trace }));
-  else {
-    for (const { step, detail } of trace) output.line(`  ${step}: ${detail}`);
-    output.line(
-      `${outcome.outcome} in ${(outcome.total / 1_000).toFixed(1)} ms${outcome.message === undefined ? '' : `: ${outcome.message}`}`,
-    );
-  }
-  return outcome;
 }
 
 function identityFacts(identity: Identity): Record<string, unknown> {

@@ -24,6 +24,7 @@ export async function bundleAgent(file) {
     legalComments: 'none',
     metafile: true,
     logLevel: 'error',
+    plugins: [withoutNativeParts],
   });
   // A warning of esbuild tells of something that works otherwise in the bundle, such as import.meta, which is empty there.
   if (warnings.length > 0)
@@ -41,5 +42,24 @@ export async function bundleAgent(file) {
     .map(([name]) => path.resolve(root, name));
   return { file, inputs, packages: packagesOf(inputs) };
 }
+
+/**
+ * Native code is of one machine and cannot be inside the bundle. Packages that have such parts (ssh2, ws) try to load them and go on in
+ * JavaScript where that throws, as it does here. One that does not try would fail when it is used, so the names are listed.
+ */
+const nativeParts = /^(?:cpu-features|bufferutil|utf-8-validate)$|\/sshcrypto\.node$/;
+const withoutNativeParts = {
+  name: 'without native parts',
+  setup(build) {
+    build.onResolve({ filter: nativeParts }, ({ path: name }) => ({
+      path: name,
+      namespace: 'native-part',
+    }));
+    build.onLoad({ filter: /.*/, namespace: 'native-part' }, ({ path: name }) => ({
+      contents: `throw new Error(${JSON.stringify(`${name} is not part of the executable`)});`,
+      loader: 'js',
+    }));
+  },
+};
 
 const isBuiltIn = (name) => process.getBuiltinModule(name) !== undefined;

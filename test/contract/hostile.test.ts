@@ -29,6 +29,16 @@ const valid: Readonly<Record<string, Record<string, unknown>>> = {
     probe_ids: null,
     regions: null,
   },
+  '/api/v1/monitors/test': {
+    url: 'http://127.0.0.1:1/',
+    protocol: 'http',
+    monitor_id: 1,
+    timeout_seconds: 1,
+    interval_seconds: 60,
+    settings: { method: 'GET', headers: { accept: '*/*' }, keyword: 'x', expected_status: [200] },
+    probe_ids: null,
+    regions: null,
+  },
   '/api/v1/monitors/:monitor_id': { name: 'y', url: 'http://127.0.0.1:1/', interval_seconds: 60, tags: ['b'] },
 };
 

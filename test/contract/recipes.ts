@@ -90,6 +90,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'DELETE /api/v1/monitors/{monitor_id}': ofMonitor(''),
   'POST /api/v1/monitors/{monitor_id}/pause': ofMonitor('/pause'),
   'POST /api/v1/monitors/{monitor_id}/resume': ofMonitor('/resume'),
+  'POST /api/v1/monitors/test': async (world) => ({ path: '/api/v1/monitors/test', body: { url: world.target } }),
   'POST /api/v1/monitors/{monitor_id}/check': ofMonitor('/check'),
   'GET /api/v1/monitors/{monitor_id}/results': async (world) => {
     const id = await world.monitor();

@@ -116,17 +116,24 @@ t.test('the command line of the agent', { timeout: 180_000 }, async (t) => {
 
   await t.test('doctor says what this machine lacks', async (t) => {
     const { code, out } = await agent(['doctor', '--state-dir', stateDir, '--json']);
-    const { findings } = JSON.parse(out) as { findings: { name: string; ok: boolean; remedy: string }[] };
-    t.equal(code, findings.every((finding) => finding.ok) ? 0 : 1);
+    const { ok, findings } = JSON.parse(out) as {
+      ok: boolean;
+      findings: { name: string; level: string; remedy: string }[];
+    };
+    t.equal(code, ok ? 0 : 1);
     t.match(
       findings.find((finding) => finding.name === 'registration'),
-      { ok: true, detail: /"cli"/ },
+      { level: 'ok', detail: /"cli"/ },
+    );
+    t.match(
+      findings.find((finding) => finding.name === 'session'),
+      { level: 'warn', detail: /no agent runs.*can be reached/ },
     );
     t.ok(
-      findings.every((finding) => finding.ok || finding.remedy !== ''),
+      findings.every(({ level, remedy }) => level === 'ok' || remedy !== ''),
       'with a remedy for each',
     );
-    t.match((await agent(['doctor', '--state-dir', stateDir])).out, /ok {7}registration: probe \d+ "cli"/);
+    t.match((await agent(['doctor', '--state-dir', stateDir])).out, /^ok +registration +probe \d+ "cli"$/m);
   });
 
   await t.test('run registers by itself when its token is there, and needs it no more afterwards', async (t) => {
@@ -182,7 +189,7 @@ t.test('the command line of the agent', { timeout: 180_000 }, async (t) => {
     const [port = 0] = await freePorts(1);
     t.match(await agent(['check', `http://localhost:${port}`]), { code: 1, out: /fail in .* refused the connection/ });
     t.match(await agent(['check', target.url, '--timeout', 'long']), {
-      code: 1,
+      code: 2,
       errors: /^probe-agent: --timeout.*\n$/,
     });
   });

@@ -22,6 +22,17 @@ void t.test('the bench of the agent runs to its end, and its books agree', async
   t.ok((figures['checks'] ?? 0) > 100, 'checks were made');
 });
 
+void t.test('the bench of checks runs to its end and gives what the goals are about', async (t) => {
+  const output = await runNode([main, 'checks', '--json', '--brief'], {}, 150_000);
+  const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
+  const expected = ['http_us', 'https_us', 'icmp_check_us', 'lateness_p99_ms', 'core_share', 'idle_bytes'];
+  const isMeasured = (key: string): boolean =>
+    !(key === 'https_us' && figures['https_floor_us'] === undefined) &&
+    !(key === 'icmp_check_us' && figures['fping_packet_us'] === undefined);
+  for (const key of expected.filter(isMeasured)) t.ok((figures[key] ?? 0) > 0, key);
+  t.type(figures['bytes_per_monitor'], 'number');
+});
+
 void t.test('every bench that is documented exists, and every bench is documented', async (t) => {
   const usage = startNode([main], {});
   t.equal(await usage.ended, 2, 'without a name it says which there are');

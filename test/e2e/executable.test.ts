@@ -1,15 +1,20 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import t from 'tap';
+import { text } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
+import { anAssignment, testControlPlane } from '../../probe-agent/src/testing/control-plane.ts';
+import { until } from '../../probe-agent/src/testing/until.ts';
 import type { AgentCommand } from '../harness/product.ts';
 import { runToEnd, startNode } from '../harness/processes.ts';
 import { threeProbes } from './three-probes.ts';
 
-/** What an agent that has nothing to check may hold, MiB. */
-const mostIdleMiB = 115;
+/** What an agent that has nothing to check may hold. */
+const mostIdleBytes = 115e6;
 /** A start takes a third of this on an idle machine; tests share theirs. */
 const mostStartMs = 400;
 
@@ -49,7 +54,15 @@ t.test(
       const digest = createHash('sha256').update(readFileSync(executable)).digest('hex');
       t.equal(readFileSync(`${executable}.sha256`, 'utf8'), `${digest}  ${path.basename(executable)}\n`);
       const licences = readFileSync(path.join(folder, 'probe-agent-licenses.txt'), 'utf8');
-      for (const part of ['Apache License', 'Node.js 24.', '@grpc/grpc-js 1.', 'zod 4.', 'tweetnacl '])
+      for (const part of [
+        'Apache License',
+        'Node.js 24.',
+        '@grpc/grpc-js 1.',
+        'zod 4.',
+        'tweetnacl ',
+        'ssh2 ',
+        're2js ',
+      ])
         t.ok(licences.includes(part), `the licences name ${part}`);
     });
 
@@ -58,9 +71,9 @@ t.test(
       t.match(run('--version'), { status: 0, stdout: `${version}\n`, stderr: '' });
       t.match(run('--help'), { status: 0, stdout: /Usage: probe-agent .*\n {2}run .*\n/s, stderr: '' });
       t.match(run('run', '--help'), { status: 0, stdout: /--state-dir <folder>/, stderr: '' });
-      t.match(run('--nonsense'), { status: 1, stdout: '', stderr: "error: unknown option '--nonsense'\n" });
+      t.match(run('--nonsense'), { status: 2, stdout: '', stderr: "error: unknown option '--nonsense'\n" });
       t.match(run('run', '--state-di', '/tmp'), {
-        status: 1,
+        status: 2,
         stdout: '',
         stderr: /unknown option '--state-di'.*--state-dir/s,
       });
@@ -75,6 +88,26 @@ t.test(
         stdout: /refused the connection/,
         stderr: '',
       });
+    });
+
+    await t.test('what is loaded when it is first needed is inside, and does without its native parts', async (t) => {
+      const check = async (...args: readonly string[]) => {
+        const command = ['check', ...args, '--json', '--allowed-private-targets', '127.0.0.0/8'];
+        const child = spawn(executable, command, { env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
+        return JSON.parse(await text(child.stdout)) as object;
+      };
+      const ssh = await peerThatSays(t, 'SSH-2.0-peer\r\nno key exchange', 'when asked');
+      const mqtt = await peerThatSays(t, Buffer.from([0x20, 2, 0, 5]), 'when asked');
+      const whois = await peerThatSays(t, 'Registry Expiry Date: 2001-01-01T00:00:00Z\r\n', 'when asked');
+      const registry = ['--type', 'whois', '--set', `whois_server=127.0.0.1:${whois}`];
+      const [overSsh, overMqtt, ofDomain] = await Promise.all([
+        check(`ssh://127.0.0.1:${ssh}`),
+        check(`mqtt://127.0.0.1:${mqtt}`),
+        check('example.test', ...registry),
+      ]);
+      t.match(overSsh, { outcome: 'fail', source: 'target', code: /^ssh_/ }, 'ssh2');
+      t.match(overMqtt, { outcome: 'fail', source: 'target', code: 'broker_auth' }, 'mqtt');
+      t.match(ofDomain, { outcome: 'fail', source: 'target', code: 'whois_expired' }, 'tldts');
     });
 
     await t.test('options for other programs of Node do not reach it', async (t) => {
@@ -97,6 +130,35 @@ t.test(
       );
     });
 
+    await t.test('its checks run in as many threads as it is told', async (t) => {
+      const asked = new Set<string>();
+      const target = createHttpServer((request, response) => {
+        asked.add(request.socket.localAddress ?? '');
+        response.end();
+      });
+      await new Promise<void>((resolve) => target.listen(0, '0.0.0.0', resolve));
+      t.teardown(() => target.close());
+      const { port } = target.address() as AddressInfo;
+      const hosts = [1, 2, 3, 4, 5, 6].map((last) => `127.0.9.${last}`);
+      const controlPlane = await testControlPlane(t);
+      const assigned = hosts.map((host, index) =>
+        anAssignment({ monitorId: index + 1, url: `http://${host}:${port}/`, intervalSeconds: 1 }),
+      );
+      controlPlane.onSession = (session) => session.sendSnapshot(assigned, 1n);
+      const env = {
+        PARALLAX_PROBE_CONTROL_PLANE: controlPlane.enrolmentAddress,
+        PARALLAX_PROBE_JOIN_TOKEN: controlPlane.joinToken(),
+        PARALLAX_PROBE_ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8',
+      };
+      const args = ['run', '--workers', '2', '--state-dir', path.join(folder, 'threaded')];
+      const agent = spawn(executable, args, { env, cwd: '/', stdio: ['ignore', 'ignore', 'inherit'] });
+      t.teardown(() => agent.kill('SIGKILL'));
+      const ended = new Promise((resolve) => agent.once('close', resolve));
+      await until('each target is checked', () => asked.size === hosts.length, 30_000);
+      agent.kill('SIGTERM');
+      t.equal(await ended, 0);
+    });
+
     const [setpriv = '', ...rights] = rightsOfTheUnit;
     const canPing = spawnSync(setpriv, [...rights, 'fping', '-c1', '127.0.0.1']).status === 0;
     const skip = !canPing && 'fping cannot be run here with the rights of the unit';
@@ -115,9 +177,11 @@ t.test(
           agentCommand,
           whenRunning: async ({ agents }) => {
             for (const { agent, process } of agents) {
-              const usedMiB = residentMiB(process.pid);
-              t.comment(`${agent.name}: ${usedMiB.toFixed(1)} MiB`);
-              t.ok(usedMiB < mostIdleMiB, `${agent.name} holds ${usedMiB.toFixed(1)} MiB, at most ${mostIdleMiB}`);
+              const used = residentBytes(process.pid);
+              t.ok(
+                used < mostIdleBytes,
+                `${agent.name} holds ${(used / 1e6).toFixed(1)} MB, less than ${mostIdleBytes / 1e6}`,
+              );
               t.match(run('status', '--state-dir', agent.stateDir, '--json'), {
                 status: 0,
                 stdout: /"session_connected":true/,
@@ -145,7 +209,20 @@ function isolated(): AgentCommand {
 }
 
 /** Memory of a process that is in use now, as Linux counts it. */
-function residentMiB(pid: number): number {
-  const kibibytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
-  return kibibytes / 1_024;
+function residentBytes(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1_024;
+}
+
+/** Answers each connection on loopback with a text: at once, or when something was sent. */
+async function peerThatSays(t: Test, text: string | Buffer, when: 'at once' | 'when asked'): Promise<number> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    if (when === 'at once') socket.end(text);
+    else socket.once('data', () => socket.end(text));
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  t.teardown(() => server.close());
+  return (server.address() as AddressInfo).port;
 }

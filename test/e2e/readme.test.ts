@@ -79,6 +79,7 @@ t.test('what README.md tells people to type works', { timeout: 180_000 }, async 
       /^npm test\n$/,
       /^PARALLAX_GRPC_HOST=/,
       /^curl /,
+      /^npm run --silent probe-agent -- check /,
       /^npm run --silent control-plane -- join-token create /,
       /^npm run --silent probe-agent -- register /,
       // executable.test.ts
@@ -112,6 +113,17 @@ t.test('what README.md tells people to type works', { timeout: 180_000 }, async 
       protocol: 'https',
       is_active: true,
     });
+  });
+
+  await t.test('a check from here, the types, and what this machine lacks', async (t) => {
+    const [check = '', types = '', doctor = ''] = blockWith('probe-agent -- check').trim().split('\n');
+    t.match(check, /check https:\/\/example\.org\/$/);
+    const allowed = 'export PARALLAX_PROBE_ALLOWED_PRIVATE_TARGETS=127.0.0.0/8';
+    const page = check.replace('https://example.org/', `${baseUrl}/health/liveness`);
+    t.match(await shell(`${allowed}\n${page}`), /first_byte[^]*200/);
+    t.match(await shell(types), /^https\b[^]*^pagespeed\b/m);
+    // What a machine lacks is no fault of the command.
+    t.match(await shell(`${doctor} || test $? = 1`), /name servers/);
   });
 
   await t.test('a backup of what runs, and its restore into a new data folder', async (t) => {

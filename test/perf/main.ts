@@ -1,26 +1,41 @@
+import { parseArgs } from 'node:util';
 import { agentBench } from './agent.ts';
+import { checksBench } from './checks.ts';
 import { ingestBench } from './ingest.ts';
 import { formatTable } from './report.ts';
 import type { Bench } from './report.ts';
 
 /** Every bench: the only list. */
-const benches: readonly Bench[] = [agentBench, ingestBench];
+const benches: readonly Bench[] = [agentBench, checksBench, ingestBench];
+const usage = 'usage: npm run bench -- NAME [--json] [--brief] [--profile DIR (checks)]';
 
-const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-const isJson = process.argv.includes('--json');
-const chosen = benches.filter((bench) => names.includes(bench.name));
-const unknown = names.filter((name) => !benches.some((bench) => bench.name === name));
+const given = readArguments();
+const chosen = benches.filter((bench) => given?.names.includes(bench.name));
+const isKnown = given?.names.every((name) => benches.some((bench) => bench.name === name)) === true;
 
-if (chosen.length === 0 || unknown.length > 0) {
+if (given === undefined || chosen.length === 0 || !isKnown) {
   const list = formatTable(benches.map((bench) => [bench.name, bench.summary] as const));
-  process.stderr.write(`usage: npm run bench -- NAME [--json] [--brief]\n\n${list}\n`);
+  process.stderr.write(`${usage}\n\n${list}\n`);
   process.exitCode = 2;
 } else {
   for (const bench of chosen) {
     const say = (line: string): void => {
-      if (!isJson) process.stderr.write(`${line}\n`);
+      if (!given.json) process.stderr.write(`${line}\n`);
     };
-    const { figures, table } = await bench.run(say, { brief: process.argv.includes('--brief') });
-    process.stdout.write(isJson ? `${JSON.stringify(figures)}\n` : `${formatTable(table)}\n`);
+    const { figures, table } = await bench.run(say, { brief: given.brief, profiles: given.profile });
+    process.stdout.write(given.json ? `${JSON.stringify(figures)}\n` : `${formatTable(table)}\n`);
+  }
+}
+
+/** Undefined when there is an option that no bench has. */
+function readArguments() {
+  try {
+    const { values, positionals } = parseArgs({
+      options: { json: { type: 'boolean' }, brief: { type: 'boolean' }, profile: { type: 'string' } },
+      allowPositionals: true,
+    });
+    return { names: positionals, json: values.json === true, brief: values.brief === true, profile: values.profile };
+  } catch {
+    return undefined;
   }
 }

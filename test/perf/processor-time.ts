@@ -8,7 +8,17 @@ const ticksPerSecond = 100;
  * Linux only.
  */
 export function processorTimeUs(root: number): number {
-  const stats = new Map<number, { parent: number; ticks: number }>();
+  return inUs(ticksBelow(root));
+}
+
+/** The same of what the process has started only, without itself. */
+export function startedTimeUs(root: number): number {
+  const own = statOf(root);
+  return own === undefined ? 0 : inUs(ticksBelow(root) - own.ticks + own.childTicks);
+}
+
+function ticksBelow(root: number): number {
+  const stats = new Map<number, Stat>();
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     const stat = statOf(Number(name));
@@ -16,10 +26,17 @@ export function processorTimeUs(root: number): number {
   }
   let ticks = 0;
   for (const [pid, stat] of stats) if (isBelow(stats, pid, root)) ticks += stat.ticks;
+  return ticks;
+}
+
+function inUs(ticks: number): number {
   return (ticks * 1_000_000) / ticksPerSecond;
 }
 
-function statOf(pid: number): { parent: number; ticks: number } | undefined {
+/** `ticks` with those of the children that ended. */
+type Stat = { readonly parent: number; readonly ticks: number; readonly childTicks: number };
+
+function statOf(pid: number): Stat | undefined {
   let text: string;
   try {
     text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -33,7 +50,8 @@ function statOf(pid: number): { parent: number; ticks: number } | undefined {
     .map(Number);
   const [, parent] = fields;
   const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15);
-  return { parent: parent ?? 0, ticks: (user ?? 0) + (system ?? 0) + (childrenUser ?? 0) + (childrenSystem ?? 0) };
+  const childTicks = (childrenUser ?? 0) + (childrenSystem ?? 0);
+  return { parent: parent ?? 0, ticks: (user ?? 0) + (system ?? 0) + childTicks, childTicks };
 }
 
 function isBelow(stats: ReadonlyMap<number, { parent: number }>, pid: number, root: number): boolean {

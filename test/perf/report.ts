@@ -1,15 +1,19 @@
 /** What a bench found. The keys go into the JSON as they are; `text` is for people. */
 export type Figures = Readonly<Record<string, number>>;
 
+export type BenchOptions = {
+  /** Only as long as it takes to see that the bench works. */
+  readonly brief: boolean;
+  /** A folder for profiles of the processor time (`.cpuprofile`), of a bench that can make some. */
+  readonly profiles?: string | undefined;
+};
+
 export type Bench = {
   readonly name: string;
   readonly summary: string;
   readonly run: (
     say: (line: string) => void,
-    options?: {
-      /** Only as long as it takes to see that the bench works. */
-      readonly brief: boolean;
-    },
+    options?: BenchOptions,
   ) => Promise<{ readonly figures: Figures; readonly table: readonly (readonly [string, string])[] }>;
 };
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createSummary } from '../../scripts/tap-summary.mjs';
+import { createSummary, missingServersLine } from '../../scripts/tap-summary.mjs';
 
 function summarised(...chunks: string[]): string[] {
   const written: string[] = [];
@@ -32,4 +32,12 @@ t.test(
 
 t.test('a run that was cut off leaves what it had said', async (t) => {
   t.match(summarised('Error: it cannot start\n    at somewhere\n'), [/cannot start/, /at somewhere/]);
+});
+
+t.test('missing servers are counted and named', async (t) => {
+  t.equal(missingServersLine([]), 'real servers missing: 0');
+  t.equal(
+    missingServersLine(['slapd', 'exim4']),
+    'real servers missing: 2; what needs these was not tried: exim4, slapd',
+  );
 });

@@ -6,6 +6,7 @@ export * from './monitor-shapes.ts';
 export * from './monitors.ts';
 export * from './probes.ts';
 export * from './problems.ts';
+export * from './range-evidence.ts';
 export * from './result-shapes.ts';
 export * from './route.ts';
 export * from './shared.ts';

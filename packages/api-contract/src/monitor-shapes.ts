@@ -146,6 +146,27 @@ export const createMonitorSchema = z
   .meta({ id: 'CreateMonitor' });
 export type CreateMonitor = z.output<typeof createMonitorSchema>;
 
+/** Body of POST /monitors/test: that of a new monitor, secrets in the clear, with what a test needs beside it. */
+export const testMonitorSchema = createMonitorSchema
+  .extend({
+    workspace_id: bodyId
+      .optional()
+      .describe('Left out: that of `monitor_id`, else the first of the workspaces in which the caller may edit.'),
+    monitor_id: bodyId
+      .optional()
+      .describe(
+        'A stored monitor that this is an edition of: secrets that are left out are taken from it, unless they would go to another destination.',
+      ),
+    probe_ids: probeIdsSchema
+      .max(5)
+      .nullish()
+      .describe(
+        'Which probes test, at most five; left out: one that is able, or the control plane where there is none.',
+      ),
+  })
+  .meta({ id: 'TestMonitor' });
+export type TestMonitor = z.output<typeof testMonitorSchema>;
+
 /** Body of PATCH /monitors/{monitor_id}: an absent key keeps, `null` goes back to the default. */
 export const updateMonitorSchema = z
   .strictObject({

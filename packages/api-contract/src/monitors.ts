@@ -5,9 +5,16 @@ import {
   monitorSorts,
   protocolSchema,
   statusFilters,
+  testMonitorSchema,
   updateMonitorSchema,
 } from './monitor-shapes.ts';
-import { checkResultSchema, manualCheckSchema, statusRangeSchema, timelineSchema } from './result-shapes.ts';
+import {
+  checkResultSchema,
+  manualCheckSchema,
+  monitorTestSchema,
+  statusRangeSchema,
+  timelineSchema,
+} from './result-shapes.ts';
 import { route } from './route.ts';
 import { booleanQuery, idSchema, instant, integerParameter, listOf, pageQuery, booleanParameter } from './shared.ts';
 
@@ -179,5 +186,19 @@ export const checkMonitorRoute = route({
   params: monitorParams,
   body: z.strictObject({}).nullish(),
   success: { status: 200, answer: manualCheckSchema },
+  errors: [403, 404],
+});
+
+export const testMonitorRoute = route({
+  method: 'POST',
+  path: '/api/v1/monitors/test',
+  credentials: 'bearer',
+  tag,
+  summary: 'Test a configuration',
+  description:
+    'Checks once what a new monitor would check, and answers every step. Nothing is stored. The body is judged as for a new monitor, except ' +
+    'that its name may be taken.',
+  body: testMonitorSchema,
+  success: { status: 200, answer: monitorTestSchema },
   errors: [403, 404],
 });

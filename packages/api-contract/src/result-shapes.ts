@@ -112,21 +112,25 @@ export const timelineSchema = z
   })
   .meta({ id: 'Timeline' });
 
+const answersFields = {
+  created_at: timestamp,
+  status: z
+    .enum(monitorStatuses)
+    .describe('What these answers alone would say under the policy of the monitor, one failure being enough.'),
+  response_time_ms: z.number().nullable().describe('Median of those that got an answer, else of those that failed.'),
+  results: z.array(z.object({ created_at: timestamp, probe_id: z.number().int().nullable(), ...outcomeFields })),
+  missing: z.array(z.object({ probe_id: z.number().int(), reason: z.string() })),
+  trace: z
+    .array(z.object({ probe_id: z.number().int().nullable(), at_ms: z.number(), step: z.string(), detail: z.string() }))
+    .describe('Every step of each check, the verdict last. Secrets of the monitor are left out.'),
+};
+
+/** Answer of POST /monitors/test. */
+export const monitorTestSchema = z.object(answersFields).meta({ id: 'MonitorTest' });
+export type MonitorTest = z.output<typeof monitorTestSchema>;
+
 /** Answer of POST /monitors/{monitor_id}/check. */
 export const manualCheckSchema = z
-  .object({
-    monitor_id: z.number().int(),
-    created_at: timestamp,
-    is_manual: z.literal(true),
-    status: z
-      .enum(monitorStatuses)
-      .describe('What these answers alone would say under the policy of the monitor, one failure being enough.'),
-    response_time_ms: z.number().nullable().describe('Median of those that got an answer, else of those that failed.'),
-    results: z.array(z.object({ created_at: timestamp, probe_id: z.number().int().nullable(), ...outcomeFields })),
-    missing: z.array(z.object({ probe_id: z.number().int(), reason: z.string() })),
-    trace: z.array(
-      z.object({ probe_id: z.number().int().nullable(), at_ms: z.number(), step: z.string(), detail: z.string() }),
-    ),
-  })
+  .object({ monitor_id: z.number().int(), is_manual: z.literal(true), ...answersFields })
   .meta({ id: 'ManualCheck' });
 export type ManualCheck = z.output<typeof manualCheckSchema>;

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { CheckOutcome } from './outcome.ts';
+import type { FactName, Facts } from './facts.ts';
+import type { CheckOutcome, Phases } from './outcome.ts';
 import type { AddressPolicy } from './net/address-policy.ts';
 import type { Resolver } from './net/resolve.ts';
 import type { StopSignal } from './stop.ts';
@@ -23,8 +24,34 @@ export type CheckContext = {
   readonly sourceAddress?: string | undefined;
   /** A buffering trace for `POST /monitors/test`; absent in scheduled runs. */
   readonly trace?: ((step: string, detail: string) => void) | undefined;
+  /**
+   * Facts that the monitor's assertions look at. Where it is present a check gives its evidence for a good answer too, and those of
+   * these facts that the evidence does not hold, beside its outcome. Absent in most runs, which then need not gather them.
+   */
+  readonly wanted?: ReadonlySet<FactName> | undefined;
   /** Sent as User-Agent where a protocol has one. */
   readonly userAgent: string;
+  /** Path of the browser that checks may start; absent where the operator has not switched browser checks on. */
+  readonly browser?: string | undefined;
+  /** The account that the browser runs under; absent: nobody where this process is root, else its own. */
+  readonly browserAccount?: { readonly uid: number; readonly gid: number } | undefined;
+  /** Sockets of Docker that the operator of this machine lets checks ask, as normal absolute paths; absent: none. */
+  readonly dockerSockets?: readonly string[] | undefined;
+};
+
+/** What a check type gives: the outcome, and facts that the runner judges assertions by and then strips. */
+export type CheckResult = CheckOutcome & { readonly facts?: Facts };
+
+/** What the reference and forms say of a type beyond its settings. */
+export type TypeReference = {
+  /** Targets as they are written; the first stands in examples. */
+  readonly targets: readonly [string, ...string[]];
+  /** Settings of the example: those without which the type says little. Secrets are `…`. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Phases that a run that gets to its end has; some are left out by some settings. */
+  readonly phases: readonly (keyof Phases)[];
+  /** Facts of the type in `evidence.details`, each with its meaning; some are left out by some settings. */
+  readonly details: Readonly<Record<string, string>>;
 };
 
 /**
@@ -33,23 +60,29 @@ export type CheckContext = {
  * `run` never throws for anything that the target or the network does: that is an outcome. It throws only for a defect of the
  * program, which the runner turns into `probe_error`/`probe_internal`.
  */
-export type CheckType<Name extends string = string, Schema extends z.ZodType = z.ZodType> = {
+export type CheckType<Name extends string = string, Schema extends z.ZodObject = z.ZodObject> = {
   readonly type: Name;
   /** One line for tables and forms. */
   readonly summary: string;
-  /** Settings as stored on the monitor; every field has a default, so `{}` is valid unless the type cannot run without one. */
-  readonly settings: Schema;
+  readonly reference: TypeReference;
+  /**
+   * Settings of this type as stored on the monitor; every field has a default, so `{}` is valid unless the type cannot run without one.
+   * The registry adds those that every type takes. Made when they are first asked for, and always the same.
+   */
+  readonly settings: () => Schema;
   /** Top-level names of settings that are secret: sealed at rest, never answered, logged or exported. */
   readonly secretFields: readonly string[];
   /** What a probe must be able to do; a probe without it gets no such assignment. */
   readonly requires: readonly ProbeCapability[];
+  /** The same for what only some targets need, beside `requires`. */
+  readonly requiresFor?: (target: Target) => readonly ProbeCapability[];
   /** Cheap types are rechecked often while a voter fails (rule 7). */
   readonly cheap: boolean;
   /** Says what is wrong with a target, or undefined; runs at the API and again on the probe. */
   readonly validateTarget: (target: Target, settings: z.infer<Schema>) => string | undefined;
-  readonly run: (target: Target, settings: z.infer<Schema>, context: CheckContext) => Promise<CheckOutcome>;
+  readonly run: (target: Target, settings: z.infer<Schema>, context: CheckContext) => Promise<CheckResult>;
 };
 
 /** What a probe may or may not have on its machine. */
-export const probeCapabilities = ['icmp', 'ipv6', 'browser'] as const;
+export const probeCapabilities = ['icmp', 'ipv6', 'browser', 'traceroute', 'docker'] as const;
 export type ProbeCapability = (typeof probeCapabilities)[number];

@@ -1,143 +1,161 @@
-import { createSocket } from 'node:dgram';
-import { createServer, type Socket } from 'node:net';
-import t from 'tap';
-import { z } from 'zod';
-import { errorCodes, outcomes } from './outcome.ts';
-import { probeCapabilities } from './check.ts';
-import {
-  checkTypeOf,
-  checkTypes,
-  isProtocol,
-  type Protocol,
-  protocols,
-  secretFieldsOf,
-  settingsSchema,
-} from './registry.ts';
+import type { Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import type { CheckContext } from './check.ts';
+import { createResolver } from './net/resolve.ts';
+import { type CheckOutcome, errorCodes, outcomes } from './outcome.ts';
+import { type Protocol, protocols } from './registry.ts';
 import { runCheck } from './run.ts';
-import { listen, testContext, until } from './testing/context.ts';
+import { testContext, until } from './testing/context.ts';
+import { heldOpen, leftOpen } from './testing/held-open.ts';
+import {
+  hostileBrowsers,
+  type HostilePeer,
+  hostilePeerNames,
+  openFullPort,
+  openHostile,
+  openPeer,
+} from './testing/hostile-peers.ts';
+import { peerIs, pointedAt } from './testing/pointed-at.ts';
 
 const timeoutMs = 200;
+const cancelAfterMs = 20;
 const toleranceMs = 50;
+/** A machine that stands still for a moment makes one run late; a check that is late makes all of them so. */
+const attempts = 4;
 
-/** What a hostile peer does with a connection. */
-const peers: Record<string, (socket: Socket) => void> = {
-  'closes at once': (socket) => socket.destroy(),
-  'ends at once': (socket) => socket.resume().end(),
-  'never answers': (socket) => socket.resume(),
-  'answers garbage': (socket) => socket.resume().write('\x16\x03\x7fgarbage\xff\xfe\r\n\r\n', 'latin1'),
-  'sends one byte at a time': (socket) => trickle(socket, 'HTTP/1.1 200 OK\r\nServer: slow'),
-  'streams without end': (socket) => stream(socket, Buffer.alloc(65536, 'x')),
-  'speaks another protocol': (socket) => socket.resume().write('SSH-2.0-OpenSSH_9.2\r\n'),
-  resets: (socket) => socket.resetAndDestroy(),
-  'closes in the handshake': (socket) => socket.once('data', () => socket.destroy()),
-  'resets in the handshake': (socket) => socket.once('data', () => socket.resetAndDestroy()),
-  'sends a header without end': (socket) => {
-    socket.write('HTTP/1.1 200 OK\r\n');
-    stream(socket, Buffer.from(`X-A: ${'b'.repeat(8000)}\r\n`));
-  },
-  'sends binary zeros': (socket) => socket.resume().write(Buffer.alloc(10_000)),
-};
+/** While one type is worked on: its names, with commas between them. */
+const only = process.env['PARALLAX_CONTRACT_TYPES']?.split(',');
+const types = protocols.filter((protocol) => only?.includes(protocol) !== false);
+const browsers = hostileBrowsers(t);
+const fullPort = await openFullPort(t);
 
-/** How each check type is pointed at a peer on loopback. A new type has to say so here. */
-const pointedAt: Record<Protocol, ((port: number) => { url: string; settings: object }) | 'no port'> = {
-  http: (port) => ({ url: `http://127.0.0.1:${port}/`, settings: { keyword: 'never' } }),
-  https: (port) => ({ url: `https://127.0.0.1:${port}/`, settings: {} }),
-  tcp: (port) => ({ url: `127.0.0.1:${port}`, settings: { send: 'hello', expect: 'never' } }),
-  dns: (port) => ({ url: 'www.test', settings: { server: `127.0.0.1:${port}` } }),
-  ssl: (port) => ({ url: `127.0.0.1:${port}`, settings: {} }),
-  tls: (port) => ({ url: `127.0.0.1:${port}`, settings: {} }),
-  icmp: 'no port',
-  ping: 'no port',
-};
+/** What is said at the end: for each type the peers that it did not survive, and what went wrong. */
+const table = new Map<Protocol, Map<string, string>>(types.map((protocol) => [protocol, new Map()]));
+const columns = [
+  ...hostilePeerNames,
+  'cancelled while connecting',
+  'cancelled while waiting',
+  'leaves nothing',
+] as const;
 
-function trickle(socket: Socket, text: string): void {
-  let at = 0;
-  const timer = setInterval(() => socket.write(text[at++ % text.length] ?? ''), 20);
-  socket.resume().on('close', () => clearInterval(timer));
+/** Marks a cell of the table as the assertions of `judge` went. */
+function cell(t: Test, protocol: Protocol, column: (typeof columns)[number], problems: readonly string[]): void {
+  table.get(protocol)?.set(column, problems.join('; '));
+  t.same(problems, [], `${protocol}: ${column}`);
 }
 
-function stream(socket: Socket, piece: Buffer): void {
-  const more = () => {
-    while (!socket.destroyed && socket.write(piece));
-  };
-  socket.resume().on('drain', more);
-  more();
+type Aim = { readonly url: string; readonly settings: object; readonly context: Partial<CheckContext> };
+
+/** A check of this type that meets a peer at a port of loopback, or as whom else it meets peers. */
+function aimAt(protocol: Protocol, port: number, browser: HostilePeer): Aim {
+  const { url, settings } = pointedAt[protocol](port);
+  const who = peerIs[protocol];
+  if (who === 'browser') return { url, settings, context: { browser: browsers[browser] } };
+  if (who === undefined) return { url, settings, context: {} };
+  return { url: 'peer.test', settings, context: { resolver: createResolver({ servers: [`127.0.0.1:${port}`] }) } };
 }
 
-/** What keeps the process alive, by kind, without the streams of the process itself. */
-function openHandles(): string {
-  return process
-    .getActiveResourcesInfo()
-    .filter((kind) => /TCP|UDP|TLS|Process|Timeout|Query|GetAddrInfo/.test(kind))
-    .sort()
-    .join(' ');
+/** Milliseconds from when a bare timer of the same length fired, so that a busy machine delays both. */
+async function lateness(afterMs: number, run: () => Promise<CheckOutcome>, onTime?: () => void) {
+  let due = Number.POSITIVE_INFINITY;
+  const timer = setTimeout(() => {
+    due = performance.now();
+    onTime?.();
+  }, afterMs);
+  const outcome = await run();
+  const late = performance.now() - due;
+  clearTimeout(timer);
+  return { outcome, late };
 }
 
-for (const protocol of protocols) {
-  const point = pointedAt[protocol];
-  if (point === 'no port') continue;
-  void t.test(`${protocol} survives hostile peers`, async (t) => {
-    const before = openHandles();
-    await Promise.all(
-      Object.entries(peers).map(async ([what, handler]) => {
-        const tcp = await listen(createServer(handler));
-        const udp = createSocket('udp4');
-        udp.on('message', (_query, from) => {
-          if (!/never|close|reset|end/.test(what)) udp.send(Buffer.alloc(100, what), from.port, from.address);
-        });
-        await new Promise<void>((resolve) => {
-          udp.bind(tcp.port, '127.0.0.1', resolve);
-        });
-        const { url, settings } = point(tcp.port);
-        // Measured against a bare timer of the same length, so that a busy machine delays both.
-        let due = Number.POSITIVE_INFINITY;
-        const timer = setTimeout(() => {
-          due = performance.now();
-        }, timeoutMs);
-        const outcome = await runCheck(protocol, { url }, settings, testContext({ timeoutMs }));
-        const late = performance.now() - due;
-        clearTimeout(timer);
-        t.ok(late < toleranceMs, `${what}: done within ${toleranceMs} ms of the deadline`);
-        t.ok(
-          outcomes.includes(outcome.outcome) && ['fail', 'timeout'].includes(outcome.outcome),
-          `${what}: ${outcome.outcome}`,
-        );
-        t.ok(
-          outcome.code !== undefined && Object.hasOwn(errorCodes, outcome.code),
-          `${what}: ${outcome.code ?? 'no code'}`,
-        );
-        t.match(outcome.message, /^.{10,600}\.$/s, `${what}: a sentence`);
-        t.equal(outcome.source, 'target');
-        for (const duration of [outcome.total, ...Object.values(outcome.phases)])
-          t.ok(Number.isSafeInteger(duration) && duration >= 0);
-        t.ok((outcome.evidence?.body?.length ?? 0) <= 4096);
-        await until(() => tcp.connections.size === 0, `${protocol} left a connection to a peer that ${what}`);
-        await Promise.all([tcp.stop(), new Promise<void>((resolve) => udp.close(() => resolve()))]);
-      }),
-    );
-    await until(() => openHandles() === before, `${protocol} left no handle (${openHandles()})`);
+/** What is wrong with an outcome after a hostile peer. */
+function wrongWith(outcome: CheckOutcome, protocol: Protocol): readonly string[] {
+  const wrong: string[] = [];
+  const { code, message, source, evidence } = outcome;
+  // A browser and a name server are the probe's own.
+  const sources = { browser: ['target', 'probe'], 'name server': ['resolver'], undefined: ['target'] };
+  const verdicts = peerIs[protocol] === 'browser' ? ['fail', 'timeout', 'probe_error'] : ['fail', 'timeout'];
+  if (!outcomes.includes(outcome.outcome) || !verdicts.includes(outcome.outcome)) wrong.push(outcome.outcome);
+  if (code === undefined || !Object.hasOwn(errorCodes, code)) wrong.push('no code');
+  if (code === 'probe_internal') wrong.push(`a defect: ${message}`);
+  if (!/^.{10,600}\.$/s.test(message ?? '')) wrong.push(`no sentence: ${message}`);
+  if (!sources[`${peerIs[protocol]}`].includes(source ?? '')) wrong.push(`the fault of ${source}`);
+  const durations = [outcome.total, ...Object.values(outcome.phases)];
+  if (!durations.every((each) => Number.isSafeInteger(each) && each >= 0)) wrong.push(`times ${durations.join()}`);
+  if ((evidence?.body?.length ?? 0) > 4096) wrong.push('a long body');
+  return wrong;
+}
+
+async function meet(protocol: Protocol, what: HostilePeer): Promise<readonly string[]> {
+  const peer = await openHostile(what);
+  try {
+    const { url, settings, context } = aimAt(protocol, peer.port, what);
+    const run = () => runCheck(protocol, { url }, settings, testContext({ timeoutMs, ...context }));
+    let met = await lateness(timeoutMs, run);
+    for (let attempt = 1; attempt < attempts && met.late >= toleranceMs; attempt += 1)
+      met = await lateness(timeoutMs, run);
+    const wrong = [...wrongWith(met.outcome, protocol)];
+    if (met.late >= toleranceMs) wrong.push(`${Math.round(met.late)} ms late`);
+    await until(() => peer.connections.size === 0, 'all connections end').catch(() => wrong.push('left a connection'));
+    return wrong;
+  } finally {
+    await peer.stop();
+  }
+}
+
+/** Runs a check against a port, says after a moment that it is no longer wanted, and gives what is wrong with how it ends. */
+async function cancel(protocol: Protocol, port: number): Promise<readonly string[]> {
+  const { url, settings, context } = aimAt(protocol, port, 'never answers');
+  let wrong: readonly string[] = [];
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const before = heldOpen();
+    const stop = new AbortController();
+    const run = () =>
+      runCheck(protocol, { url }, settings, testContext({ timeoutMs: 10_000, signal: stop.signal, ...context }));
+    const { outcome, late } = await lateness(cancelAfterMs, run, () => stop.abort());
+    wrong = outcome.code === 'cancelled' ? [] : [`${outcome.outcome} ${outcome.code}: ${outcome.message}`];
+    if (late >= toleranceMs) wrong = [...wrong, `${Math.round(late)} ms late`];
+    const left = await leftAfter(before);
+    if (left.length > 0) return [...wrong, `left ${left.join(', ')}`];
+    if (wrong.length === 0) return wrong;
+  }
+  return wrong;
+}
+
+/** What is still open a while later: the other side of a closed connection takes some turns, an ended process too. */
+async function leftAfter(before: ReturnType<typeof heldOpen>): Promise<readonly string[]> {
+  await until(() => leftOpen(before).length === 0, 'nothing is left').catch(() => undefined);
+  return leftOpen(before);
+}
+
+for (const protocol of types) {
+  void t.test(`${protocol} survives hostile peers, ends when it has to and leaves nothing`, async (t) => {
+    const before = heldOpen();
+    const all = hostilePeerNames.map((what) => async () => cell(t, protocol, what, await meet(protocol, what)));
+    // A probe starts one browser at a time.
+    if (peerIs[protocol] === 'browser') for (const each of all) await each();
+    else await Promise.all(all.map((each) => each()));
+    cell(t, protocol, 'cancelled while connecting', await cancel(protocol, fullPort));
+    const silent = await openPeer((socket: Socket) => socket.resume());
+    // Looked at before the other side is told to close, so that nothing hides behind it.
+    const waiting = await cancel(protocol, silent.port);
+    await silent.stop();
+    cell(t, protocol, 'cancelled while waiting', waiting);
+    cell(t, protocol, 'leaves nothing', await leftAfter(before));
   });
 }
 
-void t.test('every check type keeps to the contract', async (t) => {
-  for (const [protocol, checkType] of Object.entries(checkTypes)) {
-    t.ok(isProtocol(protocol));
-    if (!isProtocol(protocol)) continue;
-    t.equal(checkType.type, protocol, 'the type is named as it is registered');
-    t.equal(checkTypeOf(protocol), checkType);
-    t.match(checkType.summary, /^.{10,80}$/);
-    const empty = settingsSchema(protocol).parse({});
-    t.same(settingsSchema(protocol).parse(empty), empty, 'what was read can be read again');
-    t.equal(settingsSchema(protocol).safeParse({ no_such_setting: 1 }).success, false, 'unknown settings are refused');
-    for (const io of ['input', 'output'] as const)
-      t.match(z.toJSONSchema(settingsSchema(protocol), { io }), { type: 'object' });
-    const fields = Object.keys(
-      (z.toJSONSchema(settingsSchema(protocol), { io: 'input' }) as { properties: object }).properties,
-    );
-    for (const field of secretFieldsOf(protocol)) t.ok(fields.includes(field), `${field} is a setting`);
-    for (const need of checkType.requires) t.ok(probeCapabilities.includes(need));
-    t.type(checkTypeOf(protocol).validateTarget({ url: '' }, empty), 'string', 'nothing is no target');
-    t.type(checkTypeOf(protocol).validateTarget({ url: 'a b\0c' }, empty), 'string');
+void t.test('the table', async (t) => {
+  let held = 0;
+  t.comment(`columns: ${columns.map((column, index) => `${index + 1} ${column}`).join(', ')}`);
+  for (const [protocol, cells] of table) {
+    const marks = columns.map((column) => (cells.get(column) === '' ? '+' : '-'));
+    held += marks.filter((mark) => mark === '+').length;
+    const apart = peerIs[protocol];
+    t.comment(`${protocol.padEnd(10)} ${marks.join(' ')}${apart === undefined ? '' : `  (the peer is the ${apart})`}`);
+    for (const [column, problem] of cells) if (problem !== '') t.comment(`  ${protocol}, ${column}: ${problem}`);
   }
-  for (const text of ['constructor', '__proto__', 'toString', 'HTTP', '']) t.equal(isProtocol(text), false, text);
+  const all = table.size * columns.length;
+  t.comment(`${table.size} check types × ${columns.length} = ${all}, of which ${held} held`);
+  t.equal(held, all);
 });

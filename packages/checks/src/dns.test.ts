@@ -182,7 +182,7 @@ void t.test('a name server that the customer names is judged', async (t) => {
   }
 });
 
-const settings = (all: object = {}) => dns.settings.parse(all);
+const settings = (all: object = {}) => dns.settings().parse(all);
 
 void t.test('names, addresses and values are read in the forms that people write', async (t) => {
   t.equal(dns.validateTarget({ url: 'dns://example.com' }, settings()), undefined);
@@ -195,6 +195,42 @@ void t.test('names, addresses and values are read in the forms that people write
   t.equal(normaliseValue('0 issue "Letsencrypt.org"', 'CAA'), '0 issue "Letsencrypt.org"');
   t.equal(normaliseValue('0  issue letsencrypt.org', 'CAA'), '0 issue "letsencrypt.org"');
   t.equal(normaliseValue('"a b" "c"', 'TXT'), 'a bc');
-  t.equal(dns.settings.safeParse({ record_type: 'ANY' }).success, false);
-  t.equal(dns.settings.safeParse({ server: 'a b' }).success, false);
+  t.equal(normaliseValue('"v=DKIM1\\; k=rsa\\; p=x\\"y" "z"', 'TXT'), 'v=DKIM1; k=rsa; p=x"yz', 'as dig writes it');
+  t.equal(normaliseValue('"Gr\\195\\188n"', 'TXT'), 'Grün');
+  t.equal(dns.settings().safeParse({ record_type: 'ANY' }).success, false);
+  t.equal(dns.settings().safeParse({ server: 'a b' }).success, false);
 });
+
+void t.test(
+  'a server from before EDNS is asked again without, and an answer that was cut anywhere over TCP',
+  async (t) => {
+    const answers: Answer[] = [{ type: 'A', name: 'old.test', ttl: 1, data: '192.0.2.7' }];
+    const udp = createSocket('udp4');
+    udp.on('message', (query, from) => {
+      const { id, questions = [], additionals = [] } = decode(query);
+      const say = (bytes: Uint8Array) => udp.send(bytes, from.port, from.address);
+      if (questions[0]?.name === 'cut.test') {
+        const whole = encode({ type: 'response', id, flags: 0x200, questions, answers });
+        return say(whole.subarray(0, whole.length - 3));
+      }
+      if (additionals.length > 0) return say(encode({ type: 'response', id, flags: 1, questions }));
+      return say(encode({ type: 'response', id, questions, answers }));
+    });
+    await new Promise<void>((resolve) => udp.bind(0, '127.0.0.1', resolve));
+    const tcp = createServer((socket) => {
+      socket.on('data', (query: Buffer) => {
+        const { id, questions = [] } = decode(query.subarray(2));
+        socket.write(streamEncode({ type: 'response', id, questions, answers }));
+      });
+    });
+    const { port } = udp.address();
+    await new Promise<void>((resolve) => tcp.listen(port, '127.0.0.1', resolve));
+    t.teardown(() => {
+      udp.close();
+      tcp.close();
+    });
+    const settings = { server: `127.0.0.1:${port}`, expected_values: ['192.0.2.7'] };
+    t.match(await check('old.test', settings), { outcome: 'ok', evidence: { details: { transport: 'udp' } } });
+    t.match(await check('cut.test', settings), { outcome: 'ok', evidence: { details: { transport: 'tcp' } } });
+  },
+);

@@ -1,25 +1,12 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { http, https } from './http.ts';
 import { httpSettings } from './http/settings.ts';
+import { nextHop } from './http/request.ts';
 import { runCheck } from './run.ts';
-import { listen, listenRaw, testContext } from './testing/context.ts';
-
-type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
-
-async function site(t: Test, handler: Handler) {
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (piece) => {
-      body += String(piece);
-    });
-    request.on('end', () => handler(request, response, body));
-  });
-  const peer = await listen(server);
-  t.teardown(peer.stop);
-  return { ...peer, url: (path = '/') => `http://127.0.0.1:${peer.port}${path}` };
-}
+import { listenRaw, testContext } from './testing/context.ts';
+import { site } from './testing/site.ts';
 
 const check = (url: string, settings: object = {}, overrides = {}) =>
   runCheck('http', { url }, settings, testContext(overrides));
@@ -109,7 +96,7 @@ void t.test('keywords are looked for in the decoded body', async (t) => {
     else if (coding !== '') response.setHeader('Content-Encoding', coding === 'raw' ? 'deflate' : coding);
     response.end(codings[coding]?.(body) ?? body);
   });
-  for (const path of ['/', '/gzip', '/br', '/deflate', '/raw', '/latin1']) {
+  for (const path of ['/', '/gzip', '/br', '/deflate', '/raw', '/latin1', '/none', '/UTF-8']) {
     t.equal((await check(url(path), { keyword: 'Grüße needle' })).outcome, 'ok', path);
     t.match(await check(url(path), { keyword: 'haystack' }), { outcome: 'fail', code: 'keyword_missing' }, path);
     t.match(await check(url(path), { keyword_absent: 'needle' }), { outcome: 'fail', code: 'keyword_present' }, path);
@@ -118,7 +105,7 @@ void t.test('keywords are looked for in the decoded body', async (t) => {
   t.match(await check(url(), { keyword: { pattern: 'NEEDLE' } }), { code: 'keyword_missing' });
   t.equal((await check(url(), { keyword_absent: { pattern: '^needle' } })).outcome, 'ok');
   t.match(
-    await check(url('/other'), { keyword: 'needle' }),
+    await check(url('/zstd'), { keyword: 'needle' }),
     { outcome: 'fail', code: 'http_protocol' },
     'a coding that nobody asked for',
   );
@@ -229,6 +216,37 @@ void t.test('on another origin nothing of the monitor goes along', async (t) => 
   );
 });
 
+void t.test('a server that does not know secure renegotiation is not refused for it', async (t) => {
+  // A ServerHello of TLS 1.2 without extensions; the server ends there.
+  const hello = Buffer.from(`0303${'5a'.repeat(32)}00c02f00`, 'hex');
+  const message = Buffer.concat([Buffer.from([2, 0, 0, hello.length]), hello]);
+  const record = Buffer.concat([Buffer.from([22, 3, 3, 0, message.length]), message]);
+  const peer = await listenRaw((socket) => void socket.once('data', () => socket.end(record)));
+  t.teardown(peer.stop);
+  const outcome = await check(`https://127.0.0.1:${peer.port}/`);
+  t.match(outcome, { outcome: 'fail', code: 'tls_handshake', message: /closed the connection/ });
+});
+
+void t.test(
+  'credentials follow a redirect from HTTP to HTTPS on the same host, and no other one to another origin',
+  async (t) => {
+    const from = (url: string) => ({ url: new URL(url), method: 'POST', trusted: true, withBody: true }) as const;
+    const secured = nextHop(from('http://a.test/x'), 308, 'https://a.test/x');
+    t.match(secured, { trusted: true, withBody: true, method: 'POST' });
+    for (const [first, location] of [
+      ['http://a.test/', 'https://b.test/'],
+      ['http://a.test/', 'https://www.a.test/'],
+      ['http://a.test/', 'https://a.test:8443/'],
+      ['http://a.test:8080/', 'https://a.test/'],
+      ['https://a.test/', 'http://a.test/'],
+      ['http://a.test/', 'http://a.test:8080/'],
+    ] as const)
+      t.match(nextHop(from(first), 308, location), { trusted: false, withBody: false }, `${first} to ${location}`);
+    const back = nextHop({ ...from('https://b.test/'), trusted: false }, 308, 'https://b.test/y');
+    t.match(back, { trusted: false }, 'what is lost is lost');
+  },
+);
+
 void t.test('secrets of the monitor are in no outcome, however the server sends them back', async (t) => {
   const { url } = await site(t, (request, response) => {
     if (request.url === '/moved') {
@@ -334,13 +352,13 @@ void t.test('targets and settings that cannot be checked are refused', async (t)
     { unknown: 1 },
     { ca_certificates: 'x' },
   ]) {
-    t.equal(httpSettings.safeParse(bad).success, false, JSON.stringify(bad));
+    t.equal(httpSettings().safeParse(bad).success, false, JSON.stringify(bad));
   }
 });
 
 void t.test('credential headers are moved to the secret ones', async (t) => {
-  const parsed = httpSettings.parse({ headers: { Authorization: 'Basic x', 'X-Plain': '1', cookie: 'a=b' } });
+  const parsed = httpSettings().parse({ headers: { Authorization: 'Basic x', 'X-Plain': '1', cookie: 'a=b' } });
   t.same(parsed.headers, { 'X-Plain': '1' });
   t.same(parsed.secret_headers, { Authorization: 'Basic x', cookie: 'a=b' });
-  t.same(httpSettings.parse(parsed), parsed, 'reading again changes nothing');
+  t.same(httpSettings().parse(parsed), parsed, 'reading again changes nothing');
 });

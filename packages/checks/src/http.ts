@@ -1,175 +1,152 @@
-import type { CheckContext, CheckType, Target } from './check.ts';
-import { Exchange, type Exchanged } from './http/exchange.ts';
+import type { CheckContext, CheckResult, CheckType, Target } from './check.ts';
+import { ask } from './http/ask.ts';
 import { headerOf } from './http/body.ts';
-import { isRedirect, maxRedirects, nextHop, type Hop, writeRequest, type WireRequest } from './http/request.ts';
+import { type Credentials, credentialsFor } from './http/credentials.ts';
+import { evidenceBytes, outcomeOf, type Progress } from './http/outcome.ts';
+import { isRedirect, nextHop, type Hop, writeRequest, type WireRequest } from './http/request.ts';
 import { defaultLimits, ResponseParser } from './http/response-parser.ts';
 import { createRedactor } from './http/secrets.ts';
 import { httpSettings, type HttpSettings, statusExpected } from './http/settings.ts';
-import { evidenceBytes, judgeResponse, outcomeOf, type Progress } from './http/verdict.ts';
-import { locate, locateAddress } from './net/dial.ts';
+import { readUrl } from './http/target.ts';
+import { judgeResponse, looksIntoBody } from './http/verdict.ts';
 import { type Failure, failed } from './net/failure.ts';
-import { parseHost } from './net/host.ts';
-import { openTls } from './net/tls.ts';
 
-const maxUrlLength = 2048;
+const both = ['http:', 'https:'];
+const secureOnly = ['https:'];
 
 /** Web pages and interfaces over HTTP/1.1, on a fresh connection for every check. */
-export const http = webCheck('http', 'A web page or API: status, keyword, redirects, timings', ['http:', 'https:']);
+export const http = webCheck('http', 'A web page or API: status, keyword, redirects, timings', both);
 /** The same, and the target must use TLS. */
-export const https = webCheck('https', 'A web page or API over TLS, with the certificate verified', ['https:']);
+export const https = webCheck('https', 'A web page or API over TLS, with the certificate verified', secureOnly);
 
 function webCheck<Name extends 'http' | 'https'>(type: Name, summary: string, schemes: readonly string[]) {
   return {
     type,
     summary,
+    reference: {
+      targets: [`${type}://www.example.com/health`],
+      settings: { keyword: 'Welcome' },
+      phases: ['dns', 'connect', 'tls', 'first_byte', 'transfer'],
+      details: {},
+    },
     settings: httpSettings,
-    secretFields: ['password', 'bearer_token', 'secret_headers'],
+    secretFields: ['password', 'bearer_token', 'secret_headers', 'client_secret', 'client_key'],
     requires: [],
     cheap: true,
     validateTarget: (target) => {
-      const url = readUrl(target, type);
-      return typeof url === 'string' ? url : schemeProblem(url, schemes);
+      const url = readUrl(target, type, schemes);
+      return typeof url === 'string' ? url : undefined;
     },
     run: (target, settings, context) => runHttp(prepare(target, settings, context.userAgent, type), settings, context),
-  } satisfies CheckType<Name, typeof httpSettings>;
-}
-
-/** The address of a target; a missing scheme is that of the protocol. Gives a sentence when it cannot be checked. */
-function readUrl(target: Target, protocol: 'http' | 'https'): URL | string {
-  const text = target.url.trim();
-  if (text.length > maxUrlLength) return `A URL has at most ${maxUrlLength} characters.`;
-  let url: URL;
-  try {
-    url = new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `${protocol}://${text}`);
-  } catch {
-    return `"${text.slice(0, 100)}" is not a URL such as ${protocol}://example.com/health.`;
-  }
-  if (url.username !== '' || url.password !== '') {
-    return 'A user name or password does not belong in the URL; use the settings username and password.';
-  }
-  const host = parseHost(url.hostname);
-  if (host.kind === 'invalid') return host.reason;
-  url.hash = '';
-  return url;
-}
-
-function schemeProblem(url: URL, schemes: readonly string[]): string | undefined {
-  if (schemes.includes(url.protocol)) return undefined;
-  return `This protocol takes URLs that begin with ${schemes.map((each) => `${each}//`).join(' or ')}.`;
+  } satisfies CheckType<Name, ReturnType<typeof httpSettings>>;
 }
 
 type Prepared = {
-  readonly target: string;
+  readonly settings: HttpSettings;
   readonly userAgent: string;
   readonly protocol: string;
   readonly hop: Hop;
   readonly request: WireRequest;
 };
-/** The first request of a monitor does not change between its checks, so it is written once per settings object. */
-const prepared = new WeakMap<HttpSettings, Prepared>();
+/** The first request of a monitor does not change between its checks, so it is written once for each target object. */
+const prepared = new WeakMap<Target, Prepared>();
 
 function prepare(target: Target, settings: HttpSettings, userAgent: string, protocol: 'http' | 'https'): Prepared {
-  const known = prepared.get(settings);
-  if (known?.target === target.url && known.userAgent === userAgent && known.protocol === protocol) return known;
-  const url = readUrl(target, protocol);
+  const known = prepared.get(target);
+  if (known?.settings === settings && known.userAgent === userAgent && known.protocol === protocol) return known;
+  const url = readUrl(target, protocol, both);
   if (typeof url === 'string') throw new Error(`The target was not validated: ${url}`);
   const hop: Hop = { url, method: settings.method, trusted: true, withBody: settings.body !== undefined };
-  const made = { target: target.url, userAgent, protocol, hop, request: writeRequest(hop, settings, userAgent) };
-  prepared.set(settings, made);
+  const made = { settings, userAgent, protocol, hop, request: writeRequest(hop, settings, userAgent) };
+  prepared.set(target, made);
   return made;
 }
 
-async function runHttp(first: Prepared, settings: HttpSettings, context: CheckContext) {
-  const progress: Progress = { startedAt: context.clock(), phases: {}, redirects: 0, url: first.hop.url };
-  const failure = await follow(first, settings, context, progress);
-  return outcomeOf(progress, failure, settings, context);
+function runHttp(first: Prepared, settings: HttpSettings, context: CheckContext): Promise<CheckResult> {
+  const progress: Progress = { startedAt: context.clock(), phases: {}, redirects: 0, url: first.hop.url, obtained: [] };
+  const credentials = credentialsFor(settings, context, progress);
+  const conclude = (failure: Failure | undefined) => outcomeOf(progress, failure, settings, context);
+  if (credentials !== undefined) return follow(first, credentials, settings, context, progress).then(conclude);
+  // Nearly every check is one request whose answer leads nowhere else: it gets by with one step.
+  return visit(first.request, settings, context, progress).then((failure) => {
+    if (failure !== undefined || !leadsOn(progress, settings))
+      return conclude(failure ?? judgeResponse(progress, settings));
+    return follow(first, undefined, settings, context, progress).then(conclude);
+  });
 }
 
-/** Walks the redirects, at most five, each address judged anew. Gives the failure, or undefined when all is well. */
+function leadsOn({ head }: Progress, settings: HttpSettings): boolean {
+  return head !== undefined && settings.follow_redirects && isRedirect(head.status);
+}
+
+/**
+ * Walks the redirects, at most five, each address judged anew. Gives the failure, or undefined when all is well. Without credentials
+ * the first answer is in `progress` already.
+ */
 async function follow(
   first: Prepared,
+  credentials: Credentials | undefined,
   settings: HttpSettings,
   context: CheckContext,
   progress: Progress,
 ): Promise<Failure | undefined> {
   let { hop, request } = first;
+  let isAnswered = credentials === undefined;
+  const write = () => writeRequest(hop, settings, context.userAgent, credentials?.authorization());
+  if (credentials !== undefined) {
+    const failure = await credentials.begin();
+    if (failure !== undefined) return failure;
+    request = write();
+  }
   for (;;) {
     progress.url = hop.url;
-    const failure = await visit(hop, request, settings, context, progress);
+    const failure = isAnswered ? undefined : await visit(request, settings, context, progress, hop.trusted);
+    isAnswered = false;
     if (failure !== undefined) return failure;
     const { head } = progress;
+    if (credentials !== undefined && hop.trusted && head?.status === 401) {
+      const again = await credentials.refused(hop, head);
+      if (typeof again === 'object') return again;
+      if (again) {
+        request = write();
+        continue;
+      }
+    }
     const next =
-      head && settings.follow_redirects && isRedirect(head.status)
-        ? nextHop(hop, head.status, headerOf(head, 'location'))
-        : undefined;
+      head && leadsOn(progress, settings) ? nextHop(hop, head.status, headerOf(head, 'location')) : undefined;
     if (next === undefined) return judgeResponse(progress, settings);
     if (typeof next === 'string') return failed('http_redirect', next);
-    if (progress.redirects >= maxRedirects) return failed('http_redirect', `More than ${maxRedirects} redirects.`);
+    if (progress.redirects >= settings.max_redirects)
+      return failed('http_redirect', `More than ${settings.max_redirects} redirects.`);
     progress.redirects += 1;
-    context.trace?.('redirect', createRedactor(settings).text(next.url.href));
+    context.trace?.('redirect', createRedactor(settings, progress.obtained).text(next.url.href));
     hop = next;
-    request = writeRequest(hop, settings, context.userAgent);
+    credentials?.moved();
+    request = write();
   }
 }
 
-/** One request on one connection. What was seen goes into `progress`, times are added up over the hops. */
-async function visit(
-  hop: Hop,
+/** One request on one connection, keeping as much of the body as will be looked at. */
+function visit(
   request: WireRequest,
   settings: HttpSettings,
   context: CheckContext,
   progress: Progress,
+  trusted = true,
 ): Promise<Failure | undefined> {
-  const { url } = hop;
-  const secure = url.protocol === 'https:';
-  const host = bareHost(url);
-  progress.head = undefined;
-  progress.parser = undefined;
-  const port = Number(url.port || (secure ? 443 : 80));
-  const family = { family: settings.ip_version };
-  const located = locateAddress(host, port, context, family) ?? (await locate(host, port, context, family));
-  progress.endpoint = located.endpoint;
-  add(progress, 'dns', located.dnsUs);
-  if (!located.ok) return located.failure;
-
-  const parser = new ResponseParser(request.method, defaultLimits, (head) => {
+  const parser: ResponseParser = new ResponseParser(request.method, defaultLimits, (head) => {
     if (settings.follow_redirects && isRedirect(head.status) && headerOf(head, 'location') !== undefined)
       parser.skipBody();
-    else if (settings.keyword !== undefined || settings.keyword_absent !== undefined)
+    else if (looksIntoBody(settings) || context.wanted?.has('body') === true)
       parser.keepBytes = defaultLimits.maxBodyBytes;
     else if (!statusExpected(head.status, settings.expected_status)) parser.keepBytes = evidenceBytes;
   });
-  const exchange = new Exchange(parser, context);
-  let exchanging: Promise<Exchanged>;
-  if (secure) {
-    const options = { host, verify: settings.verify_tls, alpn, onread: exchange.onread };
-    const trusted = { caCertificates: settings.ca_certificates };
-    const opened = await openTls(located.endpoint, { ...options, context: trusted }, context);
-    add(progress, 'connect', opened.connectUs);
-    add(progress, 'tls', opened.tlsUs);
-    progress.peer = opened.peer;
-    if (opened.peer !== undefined)
-      progress.soonestEnd = Math.min(progress.soonestEnd ?? Infinity, opened.peer.notAfter);
-    if (!opened.ok) return opened.failure;
-    exchanging = exchange.over(opened.socket, request);
-  } else exchanging = exchange.open(located.endpoint, request);
-  const exchanged = await exchanging;
-  add(progress, 'connect', exchanged.connectUs);
-  progress.head = parser.head;
-  progress.parser = parser;
-  add(progress, 'first_byte', exchanged.firstByteUs);
-  add(progress, 'transfer', exchanged.transferUs);
-  if (parser.head !== undefined) context.trace?.('answer', `${parser.head.status}, ${parser.bodyBytes} bytes of body`);
-  return exchanged.failure;
+  return ask(trusted, request, parser, settings, withTrace(settings, context, progress), progress);
 }
 
-const alpn = ['http/1.1'];
-
-/** Without brackets, as sockets and certificates want it. */
-function bareHost(url: URL): string {
-  return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
-}
-
-function add(progress: Progress, phase: keyof Progress['phases'], durationUs: number | undefined): void {
-  if (durationUs !== undefined) progress.phases[phase] = (progress.phases[phase] ?? 0) + durationUs;
+/** A trace shows no secret that comes up on the way either: a server may send a token back in an address. */
+function withTrace(settings: HttpSettings, context: CheckContext, { obtained }: Progress): CheckContext {
+  const { trace } = context;
+  if (trace === undefined) return context;
+  return { ...context, trace: (step, detail) => trace(step, createRedactor(settings, obtained).text(detail)) };
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -5,6 +6,7 @@ import { createPinger } from './icmp/pinger.ts';
 import { parseFpingLine, parsePingLine } from './icmp/ping-output.ts';
 import { pingStatistics, planPings } from './icmp/plan.ts';
 import { findPingTool } from './icmp/tool.ts';
+import { icmp, judge } from './icmp.ts';
 import { runCheck } from './run.ts';
 import { testContext, until } from './testing/context.ts';
 
@@ -97,6 +99,15 @@ void t.test('all packets and the wait for the last fit into the time of the chec
   }
 });
 
+void t.test(
+  'a look-up of the name changes nothing about how the packets are spread, so names share a process',
+  async (t) => {
+    for (const spentMs of [0.4, 3, 40, 100]) t.same(planPings(4, 5000, spentMs), planPings(4, 5000), `${spentMs} ms`);
+    const late = planPings(4, 5000, 3000);
+    t.ok(3000 + 3 * late.intervalMs + late.packetTimeoutMs <= 4900, 'what is left is enough');
+  },
+);
+
 /** A program in the place of fping that notes its arguments and says what it is told. */
 function fakeTool(t: Test, script: string) {
   const folder = t.testdir({
@@ -152,6 +163,52 @@ void t.test('a program that fails is the fault of the probe', async (t) => {
   t.equal(findPingTool(['/nonexistent']), undefined);
 });
 
+void t.test('without a file descriptor to spare a ping is the fault of the probe, and the agent goes on', async (t) => {
+  const script = `
+    import { openSync } from 'node:fs';
+    import { createPinger } from ${JSON.stringify(import.meta.resolve('./icmp/pinger.ts'))};
+    const pinger = createPinger({ windowMs: 1 });
+    try { for (;;) openSync('/dev/null', 'r'); } catch {}
+    console.log(JSON.stringify(await pinger.ping('127.0.0.1', ${JSON.stringify(order)}, new AbortController().signal)));`;
+  const file = join(t.testdir({ 'main.mjs': script }), 'main.mjs');
+  const { NODE_OPTIONS: _options, ...env } = process.env;
+  const { stdout } = spawnSync('/bin/sh', ['-c', 'ulimit -n 64; exec "$0" "$1"', process.execPath, file], { env });
+  t.match(JSON.parse(stdout.toString('utf8')), { ok: false, reason: 'tool_failed', detail: /EMFILE|not installed/ });
+});
+
+void t.test('whether a ping program has done its work is told by its statistics, not by its status', async (t) => {
+  const pingThat = (script: string) => {
+    const folder = t.testdir({ ping: `#!/bin/sh\n${script}\n` });
+    chmodSync(join(folder, 'ping'), 0o755);
+    const tool = findPingTool([folder]);
+    return createPinger({ ...(tool && { tool }) }).ping('10.0.0.1', order, signal);
+  };
+  const silent = { ok: true, roundTripsUs: [undefined, undefined] };
+  const statistics = 'echo "2 packets transmitted, 0 packets received, 100.0% packet loss"';
+  t.match(await pingThat(`${statistics}; exit 2`), silent, 'BSD: nobody answered');
+  t.match(await pingThat(`${statistics}; exit 1`), silent, 'Linux: nobody answered');
+  t.match(
+    await pingThat(`echo "ping: invalid number '0.250'" >&2; exit 1`),
+    { ok: false, reason: 'tool_failed', detail: /invalid number/ },
+    'BusyBox: it did not run',
+  );
+});
+
+void t.test('what this machine does not send is not the fault of the target', async (t) => {
+  const lost = pingStatistics([undefined]);
+  const settings = icmp.settings().parse({});
+  t.match(judge(lost, 'Operation not permitted', '192.0.2.1', settings), { source: 'probe', code: 'probe_internal' });
+  t.match(judge(lost, 'Network is unreachable', '2001:db8::1', settings), {
+    outcome: 'probe_error',
+    code: 'address_family_missing',
+  });
+  t.match(judge(lost, 'Network is unreachable', '192.0.2.1', settings), {
+    source: 'target',
+    code: 'connect_unreachable',
+  });
+  t.match(judge(lost, 'Host Unreachable', '2001:db8::1', settings), { source: 'target', code: 'connect_unreachable' });
+});
+
 void t.test('a process that nobody waits for any more is ended', async (t) => {
   const { tool, calls } = fakeTool(t, 'exec sleep 60');
   const controller = new AbortController();
@@ -190,6 +247,15 @@ void t.test('checks', async (t) => {
   t.match(await check('10.0.0.1'), { outcome: 'fail', code: 'address_denied' });
   t.match(await check('127.0.0.1:80'), { code: 'target_invalid' });
   t.match(await check('127.0.0.1', { count: 0 }), { outcome: 'probe_error' });
+  t.match(judge(pingStatistics([1000, 9000]), undefined, 'x', icmp.settings().parse({ fail_jitter_ms: 8 })), {
+    outcome: 'fail',
+    code: 'ping_jitter',
+  });
+  t.match(judge(pingStatistics([1000, 9000]), undefined, 'x', icmp.settings().parse({ warn_jitter_ms: 8 })), {
+    outcome: 'warn',
+    code: 'ping_jitter',
+  });
+  t.equal(judge(pingStatistics([1000, 9000]), undefined, 'x', icmp.settings().parse({ fail_jitter_ms: 9 })), undefined);
   if (findPingTool() === undefined) return t.comment('neither fping nor ping is installed');
   const outcome = await check('ping://127.1', { count: 3 }, { timeoutMs: 2000 });
   if (outcome.code === 'probe_capability') return t.comment(`this machine may not ping: ${outcome.message ?? ''}`);
@@ -197,6 +263,8 @@ void t.test('checks', async (t) => {
     outcome: 'ok',
     evidence: { address: '127.0.0.1', packets_sent: 3, packets_received: 3, rtt_min_us: Number, jitter_us: Number },
   });
+  t.match(outcome.evidence, { details: { loss_percent: 0, rtt_average_us: outcome.total } });
+  t.match(await check('127.0.0.1', { count: 3, fail_jitter_ms: 60_000 }), { outcome: 'ok' });
   t.ok(outcome.total < 100_000, 'the response time is the average round trip');
   const lost = await check(
     '192.0.2.77',

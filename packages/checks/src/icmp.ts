@@ -1,30 +1,37 @@
 import { z } from 'zod';
+import { lazily } from './lazily.ts';
 import type { CheckContext, CheckType, Target } from './check.ts';
 import { planPings, pingStatistics, type PingStatistics } from './icmp/plan.ts';
 import { createPinger, type Pinged } from './icmp/pinger.ts';
-import { localAddressFor, locate } from './net/dial.ts';
+import { localAddressFor, locate, micros } from './net/dial.ts';
 import { type Failure, failed, probeFault, timedOut } from './net/failure.ts';
 import { type HostPort, parseHostPort } from './net/host.ts';
 import type { CheckOutcome, Evidence, Phases } from './outcome.ts';
 
 /** Settings of `icmp` and `ping`. Loss is in percent of the packets sent. */
-const icmpSettings = z
-  .strictObject({
-    /** Packets per check. */
-    count: z.int().min(1).max(10).default(4),
-    /** Bytes of payload per packet. */
-    packet_size: z.int().min(16).max(1400).default(56),
-    /** Loss from which on the check warns. */
-    warn_loss_percent: z.number().min(1).max(100).default(50),
-    /** Loss from which on the check fails. */
-    fail_loss_percent: z.number().min(1).max(100).default(100),
-    ip_version: z.union([z.literal(4), z.literal(6)]).optional(),
-  })
-  .refine((all) => all.warn_loss_percent <= all.fail_loss_percent, {
-    message: 'A check warns at a loss no higher than that at which it fails.',
-    path: ['warn_loss_percent'],
-  });
-export type IcmpSettings = z.infer<typeof icmpSettings>;
+const icmpSettings = lazily(() =>
+  z
+    .strictObject({
+      /** Packets per check. */
+      count: z.int().min(1).max(10).default(4),
+      /** Bytes of payload per packet. */
+      packet_size: z.int().min(16).max(1400).default(56),
+      /** Loss from which on the check warns. */
+      warn_loss_percent: z.number().min(1).max(100).default(50),
+      /** Loss from which on the check fails. */
+      fail_loss_percent: z.number().min(1).max(100).default(100),
+      /** Mean difference between neighbouring round trips from which on the check warns, milliseconds; 0 switches it off. */
+      warn_jitter_ms: z.number().min(0).max(60_000).default(0),
+      /** The same from which on it fails; 0 switches it off. */
+      fail_jitter_ms: z.number().min(0).max(60_000).default(0),
+      ip_version: z.union([z.literal(4), z.literal(6)]).optional(),
+    })
+    .refine((all) => all.warn_loss_percent <= all.fail_loss_percent, {
+      message: 'A check warns at a loss no higher than that at which it fails.',
+      path: ['warn_loss_percent'],
+    }),
+);
+export type IcmpSettings = z.infer<ReturnType<typeof icmpSettings>>;
 
 /** A host answers ICMP echo requests. Its response time is the average round trip. */
 export const icmp = pingCheck('icmp');
@@ -35,6 +42,12 @@ function pingCheck<Name extends 'icmp' | 'ping'>(type: Name) {
   return {
     type,
     summary: 'A host answers pings: loss, round trips, jitter',
+    reference: {
+      targets: ['host.example.com', '192.0.2.1', 'icmp://host.example.com'],
+      settings: { count: 4 },
+      phases: ['dns'],
+      details: { loss_percent: 'Packets lost, in percent.', rtt_average_us: 'Mean round trip, microseconds.' },
+    },
     settings: icmpSettings,
     secretFields: [],
     requires: ['icmp'],
@@ -44,7 +57,7 @@ function pingCheck<Name extends 'icmp' | 'ping'>(type: Name) {
       return typeof parsed === 'string' ? parsed : undefined;
     },
     run,
-  } satisfies CheckType<Name, typeof icmpSettings>;
+  } satisfies CheckType<Name, ReturnType<typeof icmpSettings>>;
 }
 
 /** One for the process, so that all checks share its processes. */
@@ -72,7 +85,7 @@ async function run(target: Target, settings: IcmpSettings, context: CheckContext
 
   const { address } = located.endpoint;
   const order = {
-    ...planPings(settings.count, context.timeoutMs - located.dnsUs / 1000),
+    ...planPings(settings.count, context.timeoutMs, located.dnsUs / 1000),
     packetBytes: settings.packet_size,
     sourceAddress: localAddressFor(located.endpoint, context),
   };
@@ -92,13 +105,15 @@ async function run(target: Target, settings: IcmpSettings, context: CheckContext
   return failure === undefined ? { outcome: 'ok', total, phases, evidence } : { ...failure, total, phases, evidence };
 }
 
-function judge(
+/** What is wrong with round trips, gravest first; undefined when nothing is. */
+export function judge(
   found: PingStatistics,
   unreachable: string | undefined,
   address: string,
   settings: IcmpSettings,
 ): Failure | undefined {
   if (found.received === 0) {
+    if (unreachable !== undefined && ownFault.test(unreachable)) return notSent(unreachable, address);
     if (unreachable !== undefined)
       return failed('connect_unreachable', `${address} cannot be reached (${unreachable}).`);
     return timedOut('ping_no_reply', `${address} answered none of ${found.sent} pings.`);
@@ -107,7 +122,23 @@ function judge(
   if (found.lossPercent >= settings.fail_loss_percent) return failed('ping_loss', message);
   if (found.lossPercent >= settings.warn_loss_percent)
     return { outcome: 'warn', source: 'target', code: 'ping_loss', message };
+  const restless = `The round trips to ${address} vary by ${micros(found.jitterUs)}.`;
+  const above = (limitMs: number) => limitMs > 0 && found.jitterUs >= limitMs * 1000;
+  if (above(settings.fail_jitter_ms)) return failed('ping_jitter', restless);
+  if (above(settings.warn_jitter_ms))
+    return { outcome: 'warn', source: 'target', code: 'ping_jitter', message: restless };
   return undefined;
+}
+
+/** What the system of this machine says when it does not send a packet. That it knows no way is the target's matter for IPv4 only, as for connections. */
+const ownFault =
+  /^(?:Operation not permitted|Permission denied|No buffer space available|Cannot assign requested address|Invalid argument|Message too long|Address family not supported|Network is (?:unreachable|down))/i;
+
+function notSent(reason: string, address: string): Failure | undefined {
+  if (/^Network is unreachable|^Address family/i.test(reason) && address.includes(':'))
+    return probeFault('address_family_missing', `This probe has no IPv6 route to ${address}.`);
+  if (/^Network/i.test(reason)) return failed('connect_unreachable', `${address} cannot be reached (${reason}).`);
+  return probeFault('probe_internal', `The system of this probe did not send pings to ${address} (${reason}).`);
 }
 
 function failureOf(pinged: Extract<Pinged, { ok: false }>, address: string): Failure {
@@ -127,5 +158,6 @@ function evidenceOf(address: string, found: PingStatistics): Evidence {
     packets_sent: found.sent,
     packets_received: found.received,
     ...(found.received > 0 && { rtt_min_us: found.minUs, rtt_max_us: found.maxUs, jitter_us: found.jitterUs }),
+    details: { loss_percent: Math.round(found.lossPercent * 100) / 100, rtt_average_us: found.averageUs },
   };
 }

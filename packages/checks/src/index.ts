@@ -31,7 +31,15 @@ export {
   secretFieldsOf,
   settingsSchema,
 } from './registry.ts';
-export { detectCapabilities } from './capabilities.ts';
+export { type CommonSettings, commonShape } from './common-settings.ts';
+export { type SocketTrial, tryDockerSocket } from './docker/trial.ts';
+export { diagnose } from './diagnosis/diagnose.ts';
+export type { Diagnosis } from './diagnosis/diagnosis.ts';
+export { maxDiagnosisBytes, readDiagnosis } from './diagnosis/diagnosis-schema.ts';
+export { difference, type Difference } from './diagnosis/difference.ts';
+export { tellDifferences } from './diagnosis/tell-differences.ts';
+export { hasRoute, type PingTrial, type TracerouteTrial, tryPing, tryTraceroute } from './capabilities.ts';
+export { type BrowserAccount, findBrowser, tryBrowser } from './pagespeed/browser.ts';
 export { runCheck } from './run.ts';
 export { maxEvidenceCharacters, type OutcomeColumns, outcomeColumns } from './result/columns.ts';
 export { nothingNew, Novelty } from './result/novelty.ts';

@@ -1,6 +1,9 @@
 /**
  * What a check found, in the terms that consensus and the API use. Pure data: it crosses the wire, the database and the API.
  */
+import type { ErrorCode } from './error-codes.ts';
+
+export { codeMeanings, type ErrorCode, errorCodeOf, errorCodes } from './error-codes.ts';
 
 /**
  * - `ok` answered as it should
@@ -50,6 +53,8 @@ export type Evidence = {
   readonly rtt_min_us?: number;
   readonly rtt_max_us?: number;
   readonly jitter_us?: number;
+  /** Facts of one check type: at most 30 entries, texts of at most 500 characters, names in snake_case. */
+  readonly details?: Readonly<Record<string, string | number | boolean>>;
 };
 
 /** The leaf certificate that a server presented. Dates are ISO 8601 UTC. */
@@ -79,69 +84,3 @@ export type CheckOutcome = {
   readonly message?: string;
   readonly evidence?: Evidence;
 };
-
-/**
- * Every stable error code with the number that stands for it in the database and on the wire. Append only: a number is never
- * used again. 0 is "no error".
- */
-export const errorCodes = {
-  dns_nxdomain: 1,
-  dns_no_answer: 2,
-  dns_timeout: 3,
-  dns_servfail: 4,
-  dns_refused: 5,
-  dns_wrong_answer: 6,
-  dns_wrong_rcode: 7,
-  address_denied: 10,
-  address_family_missing: 11,
-  connect_refused: 20,
-  connect_timeout: 21,
-  connect_unreachable: 22,
-  connect_reset: 23,
-  connect_failed: 24,
-  tls_timeout: 30,
-  tls_handshake: 31,
-  tls_expired: 32,
-  tls_not_yet_valid: 33,
-  tls_hostname: 34,
-  tls_self_signed: 35,
-  tls_untrusted: 36,
-  tls_incomplete_chain: 37,
-  tls_weak: 38,
-  tls_fingerprint: 39,
-  tls_expires_soon: 40,
-  http_timeout: 50,
-  http_protocol: 51,
-  http_status: 52,
-  http_header: 53,
-  http_too_large: 54,
-  http_redirect: 55,
-  http_closed: 56,
-  http_headers_too_large: 57,
-  keyword_missing: 60,
-  keyword_present: 61,
-  response_mismatch: 62,
-  response_timeout: 63,
-  ping_no_reply: 70,
-  ping_loss: 71,
-  response_slow: 80,
-  inverted_answer: 81,
-  target_invalid: 82,
-  overrun: 90,
-  overload: 91,
-  probe_uplink: 92,
-  probe_clock: 93,
-  probe_capability: 94,
-  probe_internal: 95,
-  cancelled: 96,
-} as const;
-export type ErrorCode = keyof typeof errorCodes;
-
-const codeByNumber = new Map<number, ErrorCode>(
-  Object.entries(errorCodes).map(([code, number]) => [number, code as ErrorCode]),
-);
-
-/** The code behind a stored number; undefined for 0 and for numbers of a newer version. */
-export function errorCodeOf(number: number): ErrorCode | undefined {
-  return codeByNumber.get(number);
-}

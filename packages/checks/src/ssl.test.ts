@@ -143,6 +143,52 @@ void t.test('the name is sent to the server, an address is not', async (t) => {
   await ssl(peer.port);
   await ssl(peer.port, {}, '127.0.0.1');
   t.same(asked, ['site.localhost']);
+  for (const host of ['SITE.localhost', 'site.localhost.'])
+    t.match(await ssl(peer.port, {}, host), { outcome: 'ok' }, host);
+  t.same(new Set(asked), new Set(['site.localhost']), 'in the spelling of certificates');
+});
+
+void t.test('a name with letters beyond ASCII is asked for and found as certificates have it', async (t) => {
+  const asked: string[] = [];
+  const named = (name: string, answer: (error: Error | null) => void) => {
+    asked.push(name);
+    answer(null);
+  };
+  const books = await issue({ name: 'books', by: root, dnsNames: ['xn--bcher-kva.localhost'] });
+  const peer = await listen(tls.createServer({ key: books.key, cert: books.cert, SNICallback: named }));
+  t.teardown(peer.stop);
+  t.match(await ssl(peer.port, {}, 'bücher.localhost'), { outcome: 'ok' });
+  t.match(await ssl(peer.port, { server_name: 'Bücher.localhost' }, '127.0.0.1'), { outcome: 'ok' });
+  t.same(asked, ['xn--bcher-kva.localhost', 'xn--bcher-kva.localhost']);
+  t.match(await ssl(peer.port, {}, 'müller.localhost'), { code: 'tls_hostname' });
+});
+
+void t.test(
+  'an expired certificate that does not count is warned of in plain words, unless that is switched off',
+  async (t) => {
+    const { port } = await site(t, await issue({ name: 'old', by: root, ...names, fromDays: -10, untilDays: -1 }));
+    for (const check of [ssl, https]) {
+      t.match(await check(port, { verify_tls: false, warn_days_before_expiry: 0 }), { outcome: 'ok' });
+    }
+    t.match(await ssl(port, { verify_tls: false }), { outcome: 'warn', message: /^The certificate expired on / });
+  },
+);
+
+void t.test('a server that wants a client certificate is told apart where TLS tells it', async (t) => {
+  const demanding = { ca: root.cert, requestCert: true, rejectUnauthorized: true };
+  const { port } = await site(t, good, { ...demanding, maxVersion: 'TLSv1.2' });
+  for (const check of [https, ssl])
+    t.match(await check(port), { outcome: 'fail', code: 'tls_handshake', message: /asks for a client certificate/ });
+  const newer = await site(t, good, demanding);
+  t.match(await https(newer.port), { outcome: 'fail', code: 'tls_client_certificate' });
+});
+
+void t.test('authorities that cannot be read are the fault of the settings', async (t) => {
+  const { port } = await site(t, good);
+  const half = `${root.cert}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`;
+  for (const ca_certificates of [half, root.cert.replace('-----END', '-----ENDE'), root.cert.slice(0, -40)])
+    t.match(await ssl(port, { ca_certificates }), { outcome: 'probe_error', source: 'probe' });
+  t.match(await ssl(port, { ca_certificates: `root\n${root.cert}\n${middle.cert}` }), { outcome: 'ok' });
 });
 
 void t.test('a peer that does not shake hands', async (t) => {

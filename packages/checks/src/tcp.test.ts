@@ -52,6 +52,16 @@ void t.test('what is sent arrives and what is expected is found', async (t) => {
   t.match(await check(`127.0.0.1:${slow.port}`, { expect: 'other' }, { timeoutMs: 100 }), { outcome: 'timeout' });
 });
 
+void t.test('a port that says nothing is told from one that says something else', async (t) => {
+  const silent = await listenRaw(() => undefined);
+  t.teardown(silent.stop);
+  t.match(await check(`127.0.0.1:${silent.port}`, { expect: 'a' }, { timeoutMs: 60 }), {
+    outcome: 'timeout',
+    code: 'response_timeout',
+    evidence: { port: silent.port, body: undefined },
+  });
+});
+
 void t.test('an answer that ends or floods without what is expected fails', async (t) => {
   const ends = await listenRaw((socket) => socket.end('\0\x01binary'));
   const floods = await listenRaw((socket) => {
@@ -72,9 +82,9 @@ void t.test('an answer that ends or floods without what is expected fails', asyn
 
 void t.test('targets and settings that cannot be checked are refused', async (t) => {
   for (const url of ['example.com', 'example.com:http', 'http://example.com:80', 'a b:1', 'a@b:1'])
-    t.type(tcp.validateTarget({ url }), 'string', url);
-  t.equal(tcp.validateTarget({ url: '[::1]:80' }), undefined);
-  t.equal(tcp.settings.safeParse({ send: 'xyz', payload_format: 'hex' }).success, false);
-  t.equal(tcp.settings.safeParse({ send: 'abc', payload_format: 'hex' }).success, false);
-  t.equal(tcp.settings.safeParse({ sned: 'x' }).success, false);
+    t.type(tcp.validateTarget({ url }, tcp.settings().parse({})), 'string', url);
+  t.equal(tcp.validateTarget({ url: '[::1]:80' }, tcp.settings().parse({})), undefined);
+  t.equal(tcp.settings().safeParse({ send: 'xyz', payload_format: 'hex' }).success, false);
+  t.equal(tcp.settings().safeParse({ send: 'abc', payload_format: 'hex' }).success, false);
+  t.equal(tcp.settings().safeParse({ sned: 'x' }).success, false);
 });

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { logLevels } from './control-plane.ts';
 import { defineSettings, type SettingsOf } from './define.ts';
-import { hostAndPort, hostsAndPorts, integer, networks, port, text } from './values.ts';
+import { absolutePaths, hostAndPort, hostsAndPorts, integer, networks, port, text } from './values.ts';
 
 const address = z.string().refine((value) => ipaddr.isValid(value), { error: 'expected an IPv4 or IPv6 address' });
 
@@ -41,7 +41,13 @@ export const agentSettings = defineSettings(
       default: '1000',
       meaning: 'checks that run at the same time, at most',
     },
-    WORKERS: { schema: integer(1, 256), default: '1', meaning: 'threads that run checks' },
+    WORKERS: {
+      schema: z.union([z.literal('auto'), integer(1, 256)], {
+        error: 'expected a whole number from 1 to 256, or auto',
+      }),
+      default: '1',
+      meaning: 'threads that run checks, or `auto` for one on each core; with 1 the main thread runs them itself',
+    },
     ALLOWED_PRIVATE_TARGETS: {
       schema: networks,
       defaultMeaning: 'none',
@@ -52,6 +58,33 @@ export const agentSettings = defineSettings(
       defaultMeaning: 'none',
       meaning:
         'comma-separated `host:port` that are dialled by TCP while the session is silent: when they and the default gateway all fail, failures are the probe’s own',
+    },
+    BROWSER: {
+      schema: text.refine((value) => value.startsWith('/'), {
+        error: 'expected an absolute path such as /usr/bin/chromium',
+      }),
+      defaultMeaning: 'none: no browser checks',
+      meaning: 'Chromium that checks of the type `pagespeed` may start, as an absolute path',
+    },
+    BROWSER_USER: {
+      schema: z
+        .string()
+        .regex(
+          /^[1-9][0-9]{0,9}(:[1-9][0-9]{0,9})?$/,
+          'expected the number of a user, or user:group, and not that of root',
+        )
+        .refine((value) => value.split(':').every((number) => Number(number) <= 4_294_967_294), {
+          error: 'is no number of a user',
+        }),
+      defaultMeaning: 'nobody (65534) where the agent is root, else the account of the agent',
+      meaning:
+        'account that the browser runs under, `user` or `user:group` in numbers; only root can give it another than its own',
+    },
+    DOCKER_SOCKETS: {
+      schema: absolutePaths,
+      defaultMeaning: 'none: no checks over a socket',
+      meaning:
+        'comma-separated absolute paths of sockets of Docker that checks of the type `docker` may ask; everybody who may use this probe can then learn the state of every container there, and nothing else',
     },
     LOG_LEVEL: {
       schema: z.enum(logLevels),

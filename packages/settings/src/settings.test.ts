@@ -139,3 +139,12 @@ t.test('the table has a row per variable and shows no secret', (t) => {
   t.ok(rows.includes('| `PARALLAX_HTTP_PORT` | `8080` | port of the same |'));
   t.end();
 });
+
+t.test('sockets of Docker are absolute paths in their normal form', (t) => {
+  const read = (value: string) => readSettings(agentSettings, { PARALLAX_PROBE_DOCKER_SOCKETS: value }).dockerSockets;
+  t.same(read('/var/run/docker.sock, /run/../run/other.sock'), ['/var/run/docker.sock', '/run/other.sock']);
+  t.equal(readSettings(agentSettings, {}).dockerSockets, undefined, 'none by default');
+  for (const value of ['docker.sock', './a', '/', '/a/', '/a\tb', 'unix:///a', '/a,b'])
+    t.equal(problemsOf(() => read(value)).length, 1, value);
+  t.end();
+});

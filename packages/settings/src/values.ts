@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
@@ -45,6 +46,21 @@ export const hostsAndPorts: z.ZodType<readonly string[], string> = z
   .string()
   .transform(splitList)
   .pipe(z.array(hostAndPort).max(16, 'at most 16'));
+
+/** Comma-separated absolute paths in their normal form, at most sixteen. */
+export const absolutePaths: z.ZodType<readonly string[], string> = z
+  .string()
+  .transform(splitList)
+  .pipe(
+    z
+      .array(
+        z
+          .string()
+          .regex(/^\/\P{Cc}*[^/\p{Cc}]$/u, 'expected an absolute path')
+          .transform((path) => posix.normalize(path)),
+      )
+      .max(16, 'at most 16'),
+  );
 
 /** Comma-separated members of a fixed set, without repetition, at least one. */
 export function listOf<const Member extends string>(members: readonly Member[]): z.ZodType<readonly Member[], string> {

@@ -17,7 +17,7 @@ export class LogStream {
   appended: number;
   /** Ascending; what is acknowledged leaves. */
   lost: LostRecord[];
-  #tail: LoggedResult[] = [];
+  #tail: (LoggedResult | undefined)[] = [];
   #tailStart = 0;
   #evidence = 0;
 
@@ -89,6 +89,8 @@ export class LogStream {
   #forgetFirst(): void {
     const first = this.#tail[this.#tailStart];
     if (first !== undefined) this.#evidence -= evidenceOf(first);
+    // An array that has become old would keep it from being collected for long.
+    this.#tail[this.#tailStart] = undefined;
     this.#tailStart += 1;
   }
 

@@ -1,8 +1,10 @@
 import { createAddressPolicy, createResolver, runCheck, withThreshold } from '@parallax/checks';
-import type { CheckContext, Listener } from '@parallax/checks';
+import type { CheckContext, Listener, Target } from '@parallax/checks';
 import type { Assignment } from '@parallax/wire';
+import type { MachineOptions } from '../machine/options.ts';
 import { agentVersion } from '../version.ts';
 import type { CheckRunner } from './runner.ts';
+import { SharedSettings } from './shared-settings.ts';
 
 /** Sent to targets; says what this is. */
 export const userAgent = `Parallax/${agentVersion} (availability monitor)`;
@@ -11,6 +13,8 @@ export type CheckerOptions = {
   /** CIDRs that the operator of this probe allows although they are not public. */
   readonly allowedPrivate: readonly string[];
   readonly sourceAddress: string | undefined;
+  /** What of this machine its operator lets checks use; nothing when absent. */
+  readonly machine?: MachineOptions;
 };
 
 export type Checker = { readonly check: CheckRunner; readonly denyListeners: (listeners: readonly Listener[]) => void };
@@ -21,14 +25,17 @@ const clock = (): number => performance.now();
 export function createChecker(options: CheckerOptions): Checker {
   const addresses = createAddressPolicy({ allowedPrivate: options.allowedPrivate });
   const resolver = createResolver({ clock });
-  const settingsOf = new WeakMap<Assignment, unknown>();
+  const { browser, browserAccount, dockerSockets } = options.machine ?? {};
+  const shared = new SharedSettings();
+  /** The check types keep what they have made of a target and of settings with these objects. */
+  const readOf = new WeakMap<Assignment, { readonly target: Target; readonly settings: unknown }>();
   return {
     denyListeners: addresses.setDeniedListeners,
     check: async (assignment, { signal, trace }) => {
-      let settings = settingsOf.get(assignment);
-      if (settings === undefined) {
-        settings = parseSettings(assignment.settingsJson);
-        settingsOf.set(assignment, settings);
+      let read = readOf.get(assignment);
+      if (read === undefined) {
+        read = { target: { url: assignment.url }, settings: shared.read(assignment) };
+        readOf.set(assignment, read);
       }
       const context: CheckContext = {
         signal,
@@ -38,20 +45,13 @@ export function createChecker(options: CheckerOptions): Checker {
         resolver,
         userAgent,
         sourceAddress: options.sourceAddress,
+        browser,
+        browserAccount,
+        dockerSockets,
         trace,
       };
-      const outcome = await runCheck(assignment.protocol, { url: assignment.url }, settings, context);
+      const outcome = await runCheck(assignment.protocol, read.target, read.settings, context);
       return withThreshold(outcome, assignment.degradedThresholdMs === 0 ? undefined : assignment.degradedThresholdMs);
     },
   };
-}
-
-/** What cannot be read is given on as it is: the check type says what is wrong with it. */
-function parseSettings(json: Buffer): unknown {
-  if (json.length === 0) return {};
-  try {
-    return JSON.parse(json.toString('utf8')) as unknown;
-  } catch {
-    return 'unreadable';
-  }
 }

@@ -11,7 +11,12 @@ export type ClockOptions = {
   readonly sleptMs?: () => number | undefined;
   /** Called with each synchronisation and each break, for the log. */
   readonly onAnchor: (anchor: Anchor) => void;
+  /** Called when server time for the schedule is known anew. */
+  readonly onLine?: (line: ClockLine) => void;
 };
+
+/** Server time for the schedule, in microseconds: `serverUs + (m − atUs) × rate` at a moment `m` of the monotonic clock. */
+export type ClockLine = { readonly atUs: number; readonly serverUs: number; readonly rate: number };
 
 /** No synchronisation is good for longer: results after it wait for the next one. */
 export const anchorLifeUs = 30_000_000;
@@ -78,6 +83,7 @@ export class ServerClock {
     const estimate = this.#estimator.at(nowUs);
     if (estimate === undefined) return;
     this.#lastKnown = estimate;
+    this.#options.onLine?.(this.line);
     if (!this.#isAnchored && !this.#isEnough(estimate, nowUs)) return;
     this.#beginPiece(estimate, nowUs, goesOn);
   }
@@ -124,6 +130,13 @@ export class ServerClock {
   nowMs(nowUs = this.#options.monotonicUs()): number {
     if (this.#lastKnown === undefined) return (nowUs + this.#startOffsetUs) / 1_000;
     return lineAt(this.#lastKnown, nowUs) / 1_000;
+  }
+
+  /** What `nowMs` goes by. */
+  get line(): ClockLine {
+    if (this.#lastKnown === undefined) return { atUs: 0, serverUs: this.#startOffsetUs, rate: 1 };
+    const { atUs, serverUs, rate } = this.#lastKnown;
+    return { atUs, serverUs, rate };
   }
 
   /** How well server time is known now, and how fast our clock runs, for who watches the agent. Undefined before the first synchronisation. */
@@ -183,7 +196,8 @@ export class ServerClock {
   }
 }
 
-const lineAt = (estimate: ClockEstimate, monotonicUs: number): number =>
+/** Where a line is at a moment of the monotonic clock; both in microseconds. */
+export const lineAt = (estimate: ClockLine, monotonicUs: number): number =>
   estimate.serverUs + (monotonicUs - estimate.atUs) * estimate.rate;
 
 const errorAt = (estimate: ClockEstimate, monotonicUs: number): number =>

@@ -1,6 +1,6 @@
 /** First in, first out; each operation costs the same however long it is. */
 export class Queue<T> {
-  #items: T[] = [];
+  #items: (T | undefined)[] = [];
   #start = 0;
 
   get size(): number {
@@ -14,6 +14,7 @@ export class Queue<T> {
   shift(): T | undefined {
     if (this.size === 0) return undefined;
     const item = this.#items[this.#start];
+    this.#items[this.#start] = undefined;
     this.#start += 1;
     if (this.#start >= 64 && this.#start * 2 >= this.#items.length) {
       this.#items = this.#items.slice(this.#start);

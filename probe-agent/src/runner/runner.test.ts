@@ -82,6 +82,7 @@ const request = (changes: Partial<RunCheck> = {}): RunCheck => ({
   deadlineMs: 5_000,
   assignment: undefined,
   trace: false,
+  diagnose: false,
   ...changes,
 });
 

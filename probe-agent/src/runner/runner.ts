@@ -1,13 +1,14 @@
 import { nothingNew, Novelty, verdictOf } from '@parallax/checks';
 import type { CheckOutcome, Verdict } from '@parallax/checks';
 import type { Assignment, CheckAnswer, ResultRecord, RunCheck, TraceStep } from '@parallax/wire';
-import type { AppliedChange, AssignmentStore } from '../assignments/store.ts';
+import type { AppliedChange } from '../assignments/store.ts';
 import { messageOf } from '../ports.ts';
 import type { Logger } from '../ports.ts';
 import type { ServerClock } from './clock.ts';
+import { intervalMsOf, planChange } from './plan.ts';
+import type { PlannedChange } from './plan.ts';
 import { toResult, toSkipped } from './result.ts';
 import { Schedule } from './schedule.ts';
-import type { FirstCheck } from './schedule.ts';
 import { SkippedSlots } from './skipped.ts';
 import type { SkipReason } from './skipped.ts';
 import type { ScheduledMonitor, Slot } from './slot.ts';
@@ -19,11 +20,17 @@ export type CheckRunner = (
   options: { readonly signal: AbortSignal; readonly trace?: (step: string, detail: string) => void },
 ) => Promise<CheckOutcome>;
 
+/** What a runner asks of the clock; a thread that only runs checks follows the clock of another. */
+export type RunnerClock = Pick<ServerClock, 'nowMs' | 'checkForJump' | 'effectiveUs'>;
+
+/** Where a runner looks up what is assigned now. */
+export type Assigned = { readonly get: (monitorId: number) => Assignment | undefined };
+
 export type RunnerOptions = {
   readonly probeId: number;
   readonly maxInFlight: number;
   readonly perHost?: number;
-  readonly clock: ServerClock;
+  readonly clock: RunnerClock;
   readonly monotonicUs: () => number;
   readonly check: CheckRunner;
   /** Takes a result into the log. `urgent`: it should be published at once. */
@@ -37,13 +44,10 @@ export type RunnerOptions = {
   readonly logger: Logger;
 };
 
-/** A start with many monitors spreads their first checks so that about so many begin in a second. */
-const firstChecksPerSecond = 200;
-
 /** Runs the checks of the assignments on their schedule, and those that the control plane asks for. */
 export class Runner {
   readonly #options: RunnerOptions;
-  readonly #store: AssignmentStore;
+  readonly #store: Assigned;
   readonly #schedule: Schedule;
   readonly #novelty = new Novelty();
   readonly #skipped = new SkippedSlots();
@@ -56,7 +60,7 @@ export class Runner {
   #readMs = -Infinity;
   #readUs = 0;
 
-  constructor(store: AssignmentStore, options: RunnerOptions) {
+  constructor(store: Assigned, options: RunnerOptions) {
     this.#store = store;
     this.#options = options;
     const { maxInFlight } = options;
@@ -76,24 +80,23 @@ export class Runner {
 
   /** The assignments have changed. */
   apply(change: AppliedChange): void {
+    this.take(planChange(change));
+  }
+
+  /** The assignments have changed, and when each is looked at first is decided. */
+  take({ set, removed, isPresumedGood }: PlannedChange): void {
     const nowMs = this.#read();
-    for (const monitorId of change.removed) {
+    for (const monitorId of removed) {
       this.#schedule.remove(monitorId);
       this.#novelty.forget(monitorId);
       this.#skipped.forget(monitorId);
     }
-    const withinMs = Math.max(1_000, (change.set.length / firstChecksPerSecond) * 1_000);
-    for (const assignment of change.set) {
-      const previous = change.previous.get(assignment.monitorId);
-      const monitor = toScheduled(assignment);
-      let first: FirstCheck | undefined;
-      if (change.first) first = { withinMs: Math.min(withinMs, monitor.intervalMs) };
-      else if (previous === undefined || previous.probeRevision !== assignment.probeRevision) first = 'at_once';
+    for (const { assignment, first } of set) {
       if (first === 'at_once') {
         this.#novelty.forget(assignment.monitorId);
         this.#skipped.forget(assignment.monitorId);
-      } else if (change.set.length > firstChecksPerSecond) this.#novelty.presumeGood(assignment.monitorId);
-      this.#schedule.set(monitor, nowMs, first);
+      } else if (isPresumedGood) this.#novelty.presumeGood(assignment.monitorId);
+      this.#schedule.set(toScheduled(assignment), nowMs, first);
     }
     this.#tick(nowMs);
   }
@@ -101,13 +104,13 @@ export class Runner {
   /** Runs what the control plane asks for; undefined for a recheck that goes into the schedule and whose result travels by the log. */
   async runCheck(request: RunCheck, kind: 'manual' | 'recheck'): Promise<CheckAnswer> {
     const assignment = request.assignment ?? this.#store.get(request.monitorId);
-    const refuse = (refused: string): CheckAnswer => emptyAnswer(request.requestId, refused);
+    const refuse = (refused: string): CheckAnswer => refusal(request.requestId, refused);
     if (assignment === undefined) return refuse('the monitor is not assigned to this probe');
     if (kind === 'recheck') {
       const nowMs = this.#read();
       this.#schedule.askRecheck(request.monitorId, nowMs);
       this.#tick(nowMs);
-      return emptyAnswer(request.requestId, '');
+      return refusal(request.requestId, '');
     }
     const host = targetHost(assignment.url);
     if (!this.#schedule.enter(host)) return refuse('the probe is at its limit of checks at the same time');
@@ -139,6 +142,7 @@ export class Runner {
         outcomeJson: Buffer.from(JSON.stringify(outcome)),
         trace,
         refused: '',
+        diagnosisJson: Buffer.alloc(0),
       };
     } catch (error) {
       return refuse(`the check could not be run: ${messageOf(error)}`);
@@ -281,12 +285,14 @@ export class Runner {
 function toScheduled(assignment: Assignment): ScheduledMonitor {
   return {
     id: assignment.monitorId,
-    intervalMs: Math.max(1, assignment.intervalSeconds) * 1_000,
+    intervalMs: intervalMsOf(assignment),
     host: targetHost(assignment.url),
     confirmations: assignment.confirmations,
   };
 }
 
-function emptyAnswer(requestId: string, refused: string): CheckAnswer {
-  return { requestId, effectiveUs: 0n, outcomeJson: Buffer.alloc(0), trace: [], refused };
+/** An answer without a check. @param refused why there was none; empty when its result goes another way */
+export function refusal(requestId: string, refused: string): CheckAnswer {
+  const nothing = Buffer.alloc(0);
+  return { requestId, effectiveUs: 0n, outcomeJson: nothing, trace: [], refused, diagnosisJson: nothing };
 }

@@ -374,6 +374,35 @@ void t.test('a manual check takes a place, is refused when there is none, and gi
   t.end();
 });
 
+void t.test(
+  'a monitor that waits for a place and gets another target is checked there, and the limit holds at both',
+  (t) => {
+    const world = new World({ perHost: 1 });
+    world.durationMs = () => 1_000;
+    world.add(1, { host: 'old' }, 'at_once');
+    world.add(2, { host: 'old' }, 'at_once');
+    world.pass(10);
+    t.strictSame(
+      world.started.map(({ id, host }) => [id, host]),
+      [[1, 'old']],
+    );
+    world.add(3, { host: 'new' }, 'at_once');
+    world.add(2, { host: 'new' }, 'at_once');
+    world.pass(1_500);
+    // The place at the old target becomes free at 1,000 ms; that at the new one just after.
+    t.strictSame(
+      world.started.map(({ id, host }) => [id, host]),
+      [
+        [1, 'old'],
+        [3, 'new'],
+        [2, 'new'],
+      ],
+    );
+    t.ok((world.of(2)[0]?.atMs ?? 0) >= (world.of(3)[0]?.endMs ?? Infinity));
+    t.end();
+  },
+);
+
 void t.test('whatever happens: limits hold, no monitor runs twice at once, and nothing stays behind', (t) => {
   const step = fc.oneof(
     {

@@ -1,5 +1,7 @@
 import type { Verdict } from '@parallax/checks';
 import { Heap } from './heap.ts';
+import { Hosts } from './hosts.ts';
+import type { Host } from './hosts.ts';
 import { nextSlot, phaseOf } from './phase.ts';
 import { Queue } from './queue.ts';
 import type { SkipReason } from './skipped.ts';
@@ -23,8 +25,6 @@ export type ScheduleActions = {
   readonly skip: (slot: Slot, dueMs: number, why: SkipReason) => void;
 };
 
-type Host = { inFlight: number; readonly waiting: Queue<Slot> };
-
 /** From the end of a failing check to the next look (rule 7). */
 export const recheckAfterMs = 5_000;
 /** A slot that is found later than this is not run any more: a machine that was stopped resumes without a burst. */
@@ -45,7 +45,7 @@ export class Schedule {
   readonly #slots = new Map<number, Slot>();
   readonly #due = new Heap<Slot>();
   readonly #rechecks = new Heap<Slot>();
-  readonly #hosts = new Map<string, Host>();
+  readonly #hosts = new Hosts<Slot>();
   readonly #waiting = new Queue<Slot>();
   #inFlight = 0;
   #rechecksInFlight = 0;
@@ -70,6 +70,7 @@ export class Schedule {
     const slot = known ?? this.#newSlot(monitor);
     const sameRhythm = known !== undefined && known.monitor.intervalMs === monitor.intervalMs;
     slot.monitor = monitor;
+    this.#moveTo(slot, monitor.host);
     if (first !== undefined) {
       slot.streak = 0;
       slot.outdated = slot.runningOn !== undefined;
@@ -91,6 +92,8 @@ export class Schedule {
     this.#slots.delete(monitorId);
     this.#due.delete(slot.due);
     this.#rechecks.delete(slot.recheck);
+    slot.host.users -= 1;
+    this.#hosts.forgetUnused(slot.host);
   }
 
   /** The control plane asks for a second opinion now. False for a monitor that is not here. */
@@ -111,7 +114,7 @@ export class Schedule {
 
   /** A check that was started has ended. */
   finished(slot: Slot, kind: 'scheduled' | 'recheck', verdict: Verdict, nowMs: number): void {
-    const host = slot.runningOn ?? slot.monitor.host;
+    const host = slot.runningOn ?? slot.host;
     slot.runningOn = undefined;
     if (kind === 'recheck') this.#rechecksInFlight -= 1;
     if (!slot.removed && !slot.outdated) this.#judge(slot, verdict, nowMs);
@@ -123,13 +126,13 @@ export class Schedule {
   enter(host: string): boolean {
     if (this.#inFlight >= this.#limits.maxInFlight) return false;
     this.#inFlight += 1;
-    this.#host(host).inFlight += 1;
+    this.#hosts.of(host).inFlight += 1;
     return true;
   }
 
   /** The check outside of the schedule has ended. */
   leave(host: string, nowMs: number): void {
-    this.#release(host, nowMs);
+    this.#release(this.#hosts.of(host), nowMs);
   }
 
   /** When `run` has to be called next; Infinity when nothing is planned. */
@@ -149,18 +152,22 @@ export class Schedule {
   }
 
   #newSlot(monitor: ScheduledMonitor): Slot {
-    const slot = new Slot(monitor, phaseOf(monitor.id, this.#probeId));
+    const host = this.#hosts.of(monitor.host);
+    host.users += 1;
+    const slot = new Slot(monitor, host, phaseOf(monitor.id, this.#probeId));
     this.#slots.set(monitor.id, slot);
     return slot;
   }
 
-  #host(name: string): Host {
-    let host = this.#hosts.get(name);
-    if (host === undefined) {
-      host = { inFlight: 0, waiting: new Queue() };
-      this.#hosts.set(name, host);
-    }
-    return host;
+  /** The monitor has another target now; it waits no longer for a place at the one before. */
+  #moveTo(slot: Slot, hostName: string): void {
+    const before = slot.host;
+    if (before.name === hostName) return;
+    slot.host = this.#hosts.of(hostName);
+    slot.host.users += 1;
+    slot.waitingDueMs = undefined;
+    before.users -= 1;
+    this.#hosts.forgetUnused(before);
   }
 
   #runDue(slot: Slot, nowMs: number): void {
@@ -205,17 +212,18 @@ export class Schedule {
       this.#waiting.push(slot);
       return;
     }
-    const host = this.#host(slot.monitor.host);
+    const { host } = slot;
     if (host.inFlight >= this.#limits.perHost) {
       slot.waitingDueMs = dueMs;
-      host.waiting.push(slot);
+      host.wait(slot);
       return;
     }
-    this.#start(slot, host, 'scheduled');
+    this.#start(slot, 'scheduled');
   }
 
-  #start(slot: Slot, host: Host, kind: 'scheduled' | 'recheck'): void {
-    slot.runningOn = slot.monitor.host;
+  #start(slot: Slot, kind: 'scheduled' | 'recheck'): void {
+    const { host } = slot;
+    slot.runningOn = host;
     slot.waitingDueMs = undefined;
     this.#rechecks.delete(slot.recheck);
     this.#inFlight += 1;
@@ -236,27 +244,27 @@ export class Schedule {
    * Gives a place back and starts what has waited for it: second looks first, of which there are few and on which an alert waits, then the
    * oldest of the same host, then the oldest of all.
    */
-  #release(hostName: string, nowMs: number): void {
+  #release(host: Host<Slot>, nowMs: number): void {
     this.#inFlight -= 1;
-    const host = this.#host(hostName);
     host.inFlight -= 1;
     this.#runRechecks(nowMs);
     while (host.inFlight < this.#limits.perHost && this.#inFlight < this.#limits.maxInFlight) {
-      const slot = host.waiting.shift();
+      const slot = host.next();
       if (slot === undefined) break;
-      this.#startWaiting(slot, host, nowMs);
+      // It may have another target by now.
+      if (slot.host === host) this.#startWaiting(slot, nowMs);
     }
     while (this.#inFlight < this.#limits.maxInFlight) {
       const slot = this.#waiting.shift();
       if (slot === undefined) break;
-      const own = this.#host(slot.monitor.host);
-      if (own.inFlight >= this.#limits.perHost && slot.waitingDueMs !== undefined) own.waiting.push(slot);
-      else this.#startWaiting(slot, own, nowMs);
+      const own = slot.host;
+      if (own.inFlight >= this.#limits.perHost && slot.waitingDueMs !== undefined) own.wait(slot);
+      else this.#startWaiting(slot, nowMs);
     }
-    if (host.inFlight === 0 && host.waiting.size === 0) this.#hosts.delete(hostName);
+    this.#hosts.forgetUnused(host);
   }
 
-  #startWaiting(slot: Slot, host: Host, nowMs: number): void {
+  #startWaiting(slot: Slot, nowMs: number): void {
     const dueMs = slot.waitingDueMs;
     if (dueMs === undefined || slot.removed) return;
     const { intervalMs } = slot.monitor;
@@ -274,7 +282,7 @@ export class Schedule {
       slot.startedDueMs = nextMs + Math.floor((nowMs - nextMs) / intervalMs) * intervalMs;
       this.#due.set(slot.due, slot.startedDueMs + intervalMs);
     }
-    this.#start(slot, host, 'scheduled');
+    this.#start(slot, 'scheduled');
   }
 
   #runRechecks(nowMs: number): void {
@@ -285,9 +293,8 @@ export class Schedule {
         continue;
       }
       if (this.#rechecksInFlight >= this.#limits.maxRechecks || this.#inFlight >= this.#limits.maxInFlight) return;
-      const host = this.#host(slot.monitor.host);
-      if (host.inFlight >= this.#limits.perHost) this.#rechecks.set(slot.recheck, nowMs + busyRetryMs);
-      else this.#start(slot, host, 'recheck');
+      if (slot.host.inFlight >= this.#limits.perHost) this.#rechecks.set(slot.recheck, nowMs + busyRetryMs);
+      else this.#start(slot, 'recheck');
     }
   }
 }

@@ -1,5 +1,6 @@
 import { heapNode } from './heap.ts';
 import type { HeapNode } from './heap.ts';
+import type { Host } from './hosts.ts';
 
 /** What the schedule knows of a monitor. Times in milliseconds. */
 export type ScheduledMonitor = {
@@ -17,10 +18,12 @@ export class Slot {
   readonly due: HeapNode<Slot> = heapNode(this);
   readonly recheck: HeapNode<Slot> = heapNode(this);
   monitor: ScheduledMonitor;
+  /** That of the monitor's target. */
+  host: Host<Slot>;
   /** Its next due time is not on its phase. */
   offPhase = false;
   /** The host that its check under way counts for. */
-  runningOn: string | undefined;
+  runningOn: Host<Slot> | undefined;
   /** The check under way is of an earlier configuration: its verdict no longer counts. */
   outdated = false;
   /** When the scheduled check that began last was due. */
@@ -32,8 +35,9 @@ export class Slot {
   streak = 0;
   removed = false;
 
-  constructor(monitor: ScheduledMonitor, phase: number) {
+  constructor(monitor: ScheduledMonitor, host: Host<Slot>, phase: number) {
     this.monitor = monitor;
+    this.host = host;
     this.phase = phase;
   }
 }

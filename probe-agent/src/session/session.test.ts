@@ -50,6 +50,7 @@ async function connected(
         requestId: request.requestId,
         effectiveUs: 5n,
         outcomeJson: Buffer.from('{}'),
+        diagnosisJson: Buffer.alloc(0),
         trace: [],
         refused: '',
       });
@@ -183,6 +184,7 @@ void t.test('what the control plane says reaches the parts, in numbers', async (
       deadlineMs: 1,
       assignment: undefined,
       trace: false,
+      diagnose: false,
     },
   });
   await until(

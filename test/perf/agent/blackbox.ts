@@ -32,11 +32,18 @@ export function findBlackbox(): string | undefined {
 /** Starts the exporter with its usual HTTP module; asked over kept connections by this process, whose cost does not count. */
 export async function startBlackbox(
   binary: string,
-  options: { readonly folder: string; readonly targetPort: number },
+  options: {
+    readonly folder: string;
+    readonly targetPort: number /** Over TLS, without verification. */;
+    readonly secure?: boolean;
+  },
   teardown: Teardown,
 ): Promise<Blackbox> {
-  const config = path.join(options.folder, 'blackbox.yml');
-  writeFileSync(config, 'modules:\n  http_2xx:\n    prober: http\n    http:\n      preferred_ip_protocol: ip4\n');
+  const secure = options.secure === true;
+  const config = path.join(options.folder, secure ? 'blackbox-tls.yml' : 'blackbox.yml');
+  const trusting = secure ? '      tls_config:\n        insecure_skip_verify: true\n' : '';
+  const module = `  http_2xx:\n    prober: http\n    http:\n      preferred_ip_protocol: ip4\n${trusting}`;
+  writeFileSync(config, `modules:\n${module}`);
   const port = await freePort();
   const child = spawn(
     binary,
@@ -55,7 +62,8 @@ export async function startBlackbox(
   let number = 0;
   const probePath = (): string => {
     number += 1;
-    return `/probe?target=http%3A%2F%2F${targetAddress(number)}%3A${options.targetPort}%2F&module=http_2xx`;
+    const place = secure ? 'https%3A%2F%2F127.0.0.1' : `http%3A%2F%2F${targetAddress(number)}`;
+    return `/probe?target=${place}%3A${options.targetPort}%2F&module=http_2xx`;
   };
   const drive = async (ms: number, pathOf: () => string, good: RegExp, perSecond: number): Promise<Driven> => {
     const startedUs = processorTimeUs(pid);

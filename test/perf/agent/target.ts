@@ -12,13 +12,25 @@ export function targetAddress(number: number): string {
   return `127.1.${Math.floor(index / 250)}.${1 + (index % 250)}`;
 }
 
+/** A program that was compiled, or a sentence about what is missing for it. */
+export type Compiled = { readonly binary: string } | { readonly missing: string };
+
 /** Compiles a program of this folder; a sentence about what is missing when there is no compiler. */
-export function compile(name: 'target' | 'floor', folder: string): { readonly binary: string } | { missing: string } {
-  const binary = path.join(folder, name);
+export function compile(name: 'target' | 'floor', folder: string): Compiled {
+  return compileFile(path.join(import.meta.dirname, `${name}.c`), [], folder);
+}
+
+/** Compiles a C file with these libraries. */
+export function compileFile(source: string, libraries: readonly string[], folder: string): Compiled {
+  const binary = path.join(folder, path.basename(source, '.c'));
   try {
-    execFileSync('gcc', ['-O2', '-o', binary, path.join(import.meta.dirname, `${name}.c`)], { stdio: 'pipe' });
+    execFileSync('gcc', ['-O2', '-o', binary, source, ...libraries.map((each) => `-l${each}`)], { stdio: 'pipe' });
     return { binary };
   } catch (error) {
+    const { stderr } = error as { stderr?: Buffer };
+    const said = stderr?.toString('utf8') ?? '';
+    if (said.includes('openssl/'))
+      return { missing: 'the headers of OpenSSL are missing (apt-get install libssl-dev)' };
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     return { missing: 'gcc is not installed (apt-get install gcc libc6-dev)' };
   }

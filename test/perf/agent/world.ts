@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, credsAuthenticator } from '@nats-io/transport-node';
@@ -13,6 +14,7 @@ import { consume, createResultStream, TestIngest } from '../../../probe-agent/sr
 import { targetAddress } from './target.ts';
 import type { Teardown } from './teardown.ts';
 
+const agentFolder = path.resolve(import.meta.dirname, '../../../probe-agent');
 /** The control plane acknowledges what is committed about so often. */
 const acknowledgeEveryMs = 250;
 /** What takes longer on a loaded machine has gone wrong. */
@@ -57,11 +59,15 @@ export async function startWorld(
     readonly first: { readonly monitors: number; readonly intervalS: number };
     /** Hears every result from the first on, which may come before this resolves. */
     readonly onResult: (result: ResultRecord) => void;
+    /** The agent as one file; absent: from its sources, as `npm start` runs it. */
+    readonly executable?: string | undefined;
+    /** Settings of the agent beside those that it needs here. */
+    readonly environment?: Readonly<Record<string, string>>;
   },
   say: (line: string) => void,
   teardown: Teardown,
 ): Promise<World> {
-  const { folder, targetPort } = options;
+  const { folder, targetPort, executable } = options;
   const controlPlane = await testControlPlane({ teardown });
   const nats = openNatsAuthority(createNatsSeeds());
   const server = await natsServer(
@@ -133,22 +139,17 @@ export async function startWorld(
   };
   const child = spawn(
     '/usr/bin/env',
-    [
-      '-u',
-      'NODE_OPTIONS',
-      process.execPath,
-      ...profiling(process.env['PARALLAX_BENCH_CPU_PROFILES']),
-      path.resolve(import.meta.dirname, '../../../probe-agent/src/main.ts'),
-      'run',
-    ],
+    ['-u', 'NODE_OPTIONS', ...(executable === undefined ? fromSources() : [executable]), 'run'],
     {
       env: {
         PATH: process.env['PATH'] ?? '',
+        ...(executable === undefined && { NODE_COMPILE_CACHE: await warmedCache(folder) }),
         PARALLAX_PROBE_CONTROL_PLANE: controlPlane.enrolmentAddress,
         PARALLAX_PROBE_JOIN_TOKEN: controlPlane.joinToken(),
         PARALLAX_PROBE_STATE_DIR: path.join(folder, 'probe-state'),
         PARALLAX_PROBE_ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8',
         PARALLAX_PROBE_LOG_LEVEL: 'warn',
+        ...options.environment,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
@@ -231,6 +232,34 @@ export async function startWorld(
       });
     },
   };
+}
+
+/** The command of an agent from its sources, with what Node is told at every start of one. */
+function fromSources(): string[] {
+  const options = JSON.parse(readFileSync(path.join(agentFolder, 'node-options.json'), 'utf8')) as string[];
+  const profiles = profiling(process.env['PARALLAX_BENCH_CPU_PROFILES']);
+  return [process.execPath, ...options, ...profiles, path.join(agentFolder, 'src/main.ts')];
+}
+
+/**
+ * Compiles the agent once, as a start before has done where people run it: the first start under a Node that strips types keeps the stripper,
+ * some 25 MB, in memory.
+ */
+async function warmedCache(folder: string): Promise<string> {
+  const cache = path.join(folder, 'compile-cache');
+  const parts = ['agent.ts', 'cli.ts', 'commands.ts'].map((file) =>
+    JSON.stringify(`file://${agentFolder}/src/${file}`),
+  );
+  const imports = `await Promise.all([${parts.join()}].map((part) => import(part)))`;
+  for (const args of [
+    ['--input-type=module', '--eval', imports],
+    [path.join(agentFolder, 'src/main.ts'), '--version'],
+  ]) {
+    const env = { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: cache };
+    const warm = spawn(process.execPath, args, { env, stdio: 'ignore' });
+    await new Promise((resolve) => warm.once('close', resolve));
+  }
+  return cache;
 }
 
 /** A folder for profiles of the agent, one file for each of its processes and threads. */

@@ -46,6 +46,7 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   result_evidence: copied,
   status_ranges: copied,
   probe_ranges: copied,
+  diagnoses: copied,
 
   incidents: copied,
 };

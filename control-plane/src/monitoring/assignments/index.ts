@@ -12,10 +12,13 @@ export const assignmentsCapability: Capability<Context> = {
   ],
 };
 
+export { chooseProbes, type MonitorWants, type ProbeCandidate, type ProbeChoice } from './choose.ts';
+export { requiredCapabilities } from './requirements.ts';
 export {
   assignMonitor,
   closeAssignments,
   deltaSince,
+  loadCandidates,
   secretsContext,
   snapshotFor,
   touchAssignments,

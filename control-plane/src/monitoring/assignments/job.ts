@@ -89,6 +89,7 @@ const monitorRow = z.object({
   id: z.number(),
   workspace_id: z.number(),
   protocol: z.string(),
+  url: z.string(),
   settings: z.unknown(),
   wanted_probe_ids: z.array(z.number()).nullable(),
   wanted_regions: z.array(z.string()).nullable(),
@@ -104,7 +105,7 @@ async function unsettledMonitors(
   which: ReturnType<typeof sql.fragment>,
 ): Promise<SeatedMonitor[]> {
   const rows = await pool.any(sql.type(monitorRow)`
-    select monitor.id, monitor.workspace_id, monitor.protocol, monitor.settings, monitor.wanted_probe_ids,
+    select monitor.id, monitor.workspace_id, monitor.protocol, monitor.url, monitor.settings, monitor.wanted_probe_ids,
       monitor.wanted_regions, held.seat_probes, held.seat_regions, filling.supplement_probes, filling.supplement_seats
     from monitors monitor cross join lateral (
       select coalesce(array_agg(seat.probe_id order by seat.probe_id), '{}') as seat_probes,
@@ -128,6 +129,7 @@ async function unsettledMonitors(
     id: row.id,
     workspaceId: row.workspace_id,
     protocol: row.protocol,
+    url: row.url,
     settings: row.settings,
     wantedProbeIds: row.wanted_probe_ids,
     wantedRegions: row.wanted_regions,

@@ -124,6 +124,7 @@ class Story {
       id: 7,
       workspaceId: 1,
       protocol: 'http',
+      url: 'https://example.com/',
       settings: {},
       wantedProbeIds: null,
       wantedRegions: null,

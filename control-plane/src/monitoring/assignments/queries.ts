@@ -17,6 +17,7 @@ import type { AssignmentRow, AssignmentStep } from './snapshot.ts';
 const wantsRow = z.object({
   workspace_id: z.number(),
   protocol: z.string(),
+  url: z.string(),
   settings: z.unknown(),
   wanted_probe_ids: z.array(z.number()).nullable(),
   wanted_regions: z.array(z.string()).nullable(),
@@ -42,7 +43,7 @@ type OpenRow = z.infer<typeof seatRow>;
  */
 export async function assignMonitor(tx: Transaction, monitorId: number): Promise<number[]> {
   const wants = await tx.one(sql.type(wantsRow)`
-    select workspace_id, protocol, settings, wanted_probe_ids, wanted_regions
+    select workspace_id, protocol, url, settings, wanted_probe_ids, wanted_regions
     from monitors where id = ${monitorId} for no key update`);
   const probes = await loadCandidates(tx, wants.workspace_id);
   const open = await openRows(tx, monitorId);
@@ -54,7 +55,7 @@ export async function assignMonitor(tx: Transaction, monitorId: number): Promise
     {
       probeIds: wants.wanted_probe_ids,
       regions: wants.wanted_regions,
-      requires: requiredCapabilities(wants.protocol, wants.settings),
+      requires: requiredCapabilities(wants.protocol, wants.url, wants.settings),
     },
     probes,
     current,
@@ -67,6 +68,7 @@ export async function assignMonitor(tx: Transaction, monitorId: number): Promise
   const monitor = {
     workspaceId: wants.workspace_id,
     protocol: wants.protocol,
+    url: wants.url,
     settings: wants.settings,
     wantedProbeIds: wants.wanted_probe_ids,
     wantedRegions: wants.wanted_regions,

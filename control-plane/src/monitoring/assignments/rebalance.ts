@@ -8,6 +8,7 @@ export type SeatedMonitor = {
   readonly id: number;
   readonly workspaceId: number;
   readonly protocol: string;
+  readonly url: string;
   readonly settings: unknown;
   readonly wantedProbeIds: readonly number[] | null;
   readonly wantedRegions: readonly string[] | null;
@@ -70,7 +71,7 @@ function wantedSeats(monitor: SeatedMonitor, probes: readonly ProbeCandidate[]):
     {
       probeIds: null,
       regions: monitor.wantedRegions,
-      requires: requiredCapabilities(monitor.protocol, monitor.settings),
+      requires: requiredCapabilities(monitor.protocol, monitor.url, monitor.settings),
     },
     probes,
     current,

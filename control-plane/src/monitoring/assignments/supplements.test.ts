@@ -31,6 +31,7 @@ function monitor(more: Partial<SupplementedMonitor> = {}): SupplementedMonitor {
     id: 5,
     workspaceId: 1,
     protocol: 'http',
+    url: 'https://example.com/',
     settings: {},
     wantedProbeIds: null,
     wantedRegions: null,

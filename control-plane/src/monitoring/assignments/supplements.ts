@@ -15,6 +15,7 @@ export type SupplementedMonitor = {
   readonly id: number;
   readonly workspaceId: number;
   readonly protocol: string;
+  readonly url: string;
   readonly settings: unknown;
   readonly wantedProbeIds: readonly number[] | null;
   readonly wantedRegions: readonly string[] | null;
@@ -82,7 +83,10 @@ export function planSupplements(
 /** Whether a probe that the monitor's workspace may use can be a supplement: heard of, not paused, able, in a wanted region. */
 export function canSupplement(
   probe: ProbeCandidate,
-  monitor: Pick<SupplementedMonitor, 'workspaceId' | 'protocol' | 'settings' | 'wantedProbeIds' | 'wantedRegions'>,
+  monitor: Pick<
+    SupplementedMonitor,
+    'workspaceId' | 'protocol' | 'url' | 'settings' | 'wantedProbeIds' | 'wantedRegions'
+  >,
 ): boolean {
   return !isNamed(monitor) && isHealthy(probe) && fits({ ...probe, workspaceId: null }, wishesOf(monitor));
 }
@@ -183,11 +187,11 @@ function bestFor(
 }
 
 function wishesOf(
-  monitor: Pick<SupplementedMonitor, 'workspaceId' | 'protocol' | 'settings' | 'wantedRegions'>,
+  monitor: Pick<SupplementedMonitor, 'workspaceId' | 'protocol' | 'url' | 'settings' | 'wantedRegions'>,
 ): Wishes {
   return {
     workspaceId: monitor.workspaceId,
-    requires: requiredCapabilities(monitor.protocol, monitor.settings),
+    requires: requiredCapabilities(monitor.protocol, monitor.url, monitor.settings),
     regions: monitor.wantedRegions !== null && monitor.wantedRegions.length > 0 ? monitor.wantedRegions : null,
   };
 }

@@ -38,6 +38,22 @@ void t.test('a target is checked as a probe would, and steps are kept only for a
   t.match(denied.outcome, { outcome: 'fail', code: 'address_denied' });
 });
 
+void t.test('what the control plane lacks is its own lack, never the target’s', async (t) => {
+  const { log } = keptLog();
+  const check = createCentralCheck({ ...context, log });
+  const monitor = (protocol: string, url: string, settings = {}) => ({ ...http(url, settings), protocol });
+  for (const lacking of [
+    monitor('pagespeed', 'https://127.0.0.1/'),
+    monitor('docker', 'unix:///var/run/docker.sock', { container: 'web' }),
+    monitor('of-a-newer-version', 'a.test'),
+  ])
+    t.match(
+      (await check(lacking, { signal })).outcome,
+      { outcome: 'probe_error', source: 'probe', code: 'probe_capability', message: /^.{20,}\.$/ },
+      lacking.protocol,
+    );
+});
+
 void t.test('a failure counts only when the uplink stands; local targets and good answers need no look', async (t) => {
   const { log, lines } = keptLog();
   const target = await httpTarget(t);

@@ -9,8 +9,6 @@ import type { CreateMonitor, Monitor, UpdateMonitor } from '@parallax/api-contra
 import { UniqueIntegrityConstraintViolationError } from 'slonik';
 import type { Context } from '../../context.ts';
 import { recordAudit } from '../../identity/audit/index.ts';
-import { planOf } from '../../identity/plans/index.ts';
-import type { PlanName } from '../../identity/plans/index.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import { inScope } from '../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../platform/http/caller.ts';
@@ -23,6 +21,7 @@ import { announceChange } from './gateway.ts';
 import { switchMonitor } from './lifecycle/queries.ts';
 import { monitorsPage, readMonitorJson } from './list/queries.ts';
 import { noMonitor } from './not-found.ts';
+import { planLimits } from './plan-limits.ts';
 import {
   findMonitor,
   insertMonitor,
@@ -47,7 +46,7 @@ export function monitorRoutes(context: Context): Route[] {
     handle(createMonitorRoute, async ({ body, caller, request }) => {
       requireRole(caller, body.workspace_id, 'editor');
       const owner = await workspaceOwner(context.database.worker, body.workspace_id);
-      const limits = limitsOf(owner.plan);
+      const limits = planLimits(owner.plan);
       for (let attempt = 1; ; attempt += 1) {
         const name = body.name ?? (await nameOf(context, owner.ownerId, body));
         const values = newMonitor(body, name, limits);
@@ -170,11 +169,7 @@ async function limitsOfChange(
   const scope = scopeOf(caller);
   const stored = await inScope(context.database.api, scope, (tx) => findMonitor(tx, scope, monitorId));
   if (stored === null) throw noMonitor(monitorId);
-  return limitsOf((await workspaceOwner(context.database.worker, stored.workspace_id)).plan);
-}
-
-function limitsOf(plan: PlanName): PlanLimits {
-  return { plan, minimumIntervalSeconds: planOf(plan).minimumIntervalSeconds };
+  return planLimits((await workspaceOwner(context.database.worker, stored.workspace_id)).plan);
 }
 
 async function nameOf(context: Context, ownerId: number, body: CreateMonitor): Promise<string> {

@@ -52,7 +52,7 @@ export function composeSettings(protocol: Protocol, base: Fields, input: Setting
   const kept = input.settings === null ? [] : Object.entries(base);
   const merged = new Map([...kept, ...given, ...Object.entries(input.topLevel)]);
   const wanted = Object.fromEntries([...merged].filter(([, value]) => value !== null && value !== undefined));
-  const parsed = checkType.settings.safeParse(wanted);
+  const parsed = checkType.settings().safeParse(wanted);
   if (!parsed.success) throw settingsProblem(protocol, parsed.error.issues, input.topLevel);
   return split(parsed.data, checkType.secretFields);
 }

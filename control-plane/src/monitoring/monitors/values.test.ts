@@ -141,3 +141,46 @@ void t.test('probes are named or regions are, not both', async (t) => {
   t.throws(() => change(stored({ probe_ids: [1] }), { regions: ['eu'] }), { code: 'invalid_input' });
   t.same(change(stored({ probe_ids: [1] }), { regions: ['eu'], probe_ids: null }).values.wanted_regions, ['eu']);
 });
+
+void t.test(
+  'a secret without which the settings are no good is kept, and does not follow to another place',
+  async (t) => {
+    const oauth = { token_url: 'https://login.example.com/token', client_id: 'id', client_secret: 'hidden' };
+    const row = stored({ settings: oauth });
+    const secrets = { client_secret: 'hidden' };
+    t.same(change(row, { name: 'other' }, secrets).values.settings.secret, secrets);
+    t.same(change(row, { settings: { scope: 'read' } }, secrets).values.settings.secret, secrets);
+    for (const body of [
+      { url: 'https://elsewhere.example.com/' },
+      { settings: { token_url: 'https://evil.example.com/' } },
+    ])
+      t.throws(() => change(row, body, secrets), { code: 'invalid_input' }, 'it has to be sent again');
+  },
+);
+
+void t.test('an edition of a stored monitor takes its secrets over, and nothing else', async (t) => {
+  const row = stored({ settings: { username: 'ada', password: 'hidden' }, method: 'HEAD' });
+  const edited = { stored: row, secrets: { password: 'hidden' } };
+  const edition = (body: Record<string, unknown>) =>
+    newMonitor(createMonitorSchema.parse({ workspace_id: 1, url: row.url, ...body }), 'name', selfHosted, edited)
+      .settings;
+  t.match(edition({ settings: { username: 'ada' } }), {
+    open: { method: 'GET', username: 'ada' },
+    secret: { password: 'hidden' },
+  });
+  t.same(edition({ settings: { username: 'ada', password: 'new' } }).secret, { password: 'new' });
+  t.same(edition({ settings: { username: 'ada', password: null } }).secret, {});
+  for (const body of [
+    { url: 'https://elsewhere.example.com/' },
+    { url: 'http://example.com/' },
+    { url: 'https://example.com:444/' },
+  ])
+    t.same(edition({ ...body, settings: { username: 'ada' } }).secret, {}, JSON.stringify(body));
+  t.same(edition({ protocol: 'tcp', url: 'example.com:1' }).secret, {}, 'nor to another protocol');
+});
+
+void t.test('probes are chosen anew when the target needs something else of them', async (t) => {
+  const row = stored({ protocol: 'docker', url: 'tcp://docker.example.com', settings: { container: 'web' } });
+  t.equal(change(row, { url: 'unix:///run/docker.sock' }).choosesProbes, true);
+  t.equal(change(row, { url: 'tcp://other.example.com' }).choosesProbes, false);
+});

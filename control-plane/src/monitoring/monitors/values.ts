@@ -2,9 +2,10 @@ import { invalidInput, Problem } from '@parallax/api-contract';
 import type { CreateMonitor, UpdateMonitor } from '@parallax/api-contract';
 import { isProtocol } from '@parallax/checks';
 import type { Protocol } from '@parallax/checks';
+import { requiredCapabilities } from '../assignments/index.ts';
 import type { MonitorRow, MonitorValues } from './queries.ts';
 import { composeSettings, requireTarget, sameJson, settingsInput, sharesSettings } from './settings.ts';
-import type { SplitSettings } from './settings.ts';
+import type { SettingsInput, SplitSettings } from './settings.ts';
 import { movesDestination, protocolOf } from './target.ts';
 
 /** What is stored of a monitor, its secrets open: they are sealed where it is written. */
@@ -24,16 +25,29 @@ const defaults = {
 
 const defaultTimeoutS = (intervalS: number): number => Math.min(10, intervalS);
 
+/** A stored monitor with its secret settings, opened. */
+export type OpenMonitor = { readonly stored: MonitorRow; readonly secrets: Readonly<Record<string, unknown>> };
+
 /**
  * A new monitor from its body.
  * @param name the body's, or one made from the target
+ * @param edited a stored monitor that the body is an edition of: secrets that it leaves out are that one's, unless the destination is another
  * @throws Problem `interval_below_plan` or `invalid_input`
  */
-export function newMonitor(body: CreateMonitor, name: string, limits: PlanLimits): PlainValues {
+export function newMonitor(
+  body: Omit<CreateMonitor, 'workspace_id'>,
+  name: string,
+  limits: PlanLimits,
+  edited?: OpenMonitor,
+): PlainValues {
   requireInterval(body.interval_seconds, limits);
   requireOneChoice(body.probe_ids, body.regions);
   const protocol = protocolOf(body.url, body.protocol);
-  const settings = composeSettings(protocol, {}, settingsInput(body));
+  const input = settingsInput(body);
+  const settings =
+    edited === undefined
+      ? composeSettings(protocol, {}, input)
+      : withKeptSecrets(plainValues(edited.stored, edited.secrets), { protocol, url: body.url }, {}, input);
   requireTarget(protocol, body.url, settings);
   return {
     name,
@@ -118,7 +132,9 @@ export function changedMonitor(
   const differs = (...names: (keyof PlainValues)[]): boolean =>
     names.some((name) => !sameJson(before[name], values[name]));
   const checkedChanged = differs('url', 'protocol', 'settings', 'dnsbl_servers');
-  const choosesProbes = differs('protocol', 'settings', 'wanted_probe_ids', 'wanted_regions');
+  const needs = (all: PlainValues) => requiredCapabilities(all.protocol, all.url, all.settings.open);
+  const choosesProbes =
+    differs('protocol', 'settings', 'wanted_probe_ids', 'wanted_regions') || !sameJson(needs(before), needs(values));
   return {
     values,
     isChange: !sameJson(before, values),
@@ -166,17 +182,49 @@ function changedSettings(
   target: { readonly protocol: Protocol; readonly url: string },
   body: UpdateMonitor,
 ): SplitSettings {
-  const input = settingsInput(body);
   const keeps = isProtocol(before.protocol) && sharesSettings(before.protocol, target.protocol);
-  const open = keeps ? before.settings.open : {};
-  // Judged by the settings as they will be, since a relay among them moves the destination as well.
-  const wanted = composeSettings(target.protocol, open, input);
-  const moves = movesDestination(
-    { protocol: before.protocol, url: before.url, settings: before.settings.open },
-    { ...target, settings: wanted.open },
-  );
-  if (moves || !keeps) return wanted;
-  return composeSettings(target.protocol, { ...open, ...before.settings.secret }, input);
+  return withKeptSecrets(before, target, keeps ? before.settings.open : {}, settingsInput(body));
+}
+
+/**
+ * Settings for a target, with the secrets that are stored for `before` where they go to the same destination. That is judged by the settings
+ * as they will be, since a relay among them moves the destination as well.
+ * @param base what is not secret and is to be built on
+ */
+function withKeptSecrets(
+  before: PlainValues,
+  target: { readonly protocol: Protocol; readonly url: string },
+  base: Readonly<Record<string, unknown>>,
+  input: SettingsInput,
+): SplitSettings {
+  const keeps = isProtocol(before.protocol) && sharesSettings(before.protocol, target.protocol);
+  const bare = attempt(() => composeSettings(target.protocol, base, input));
+  if (!keeps || Object.keys(before.settings.secret).length === 0) return resultOf(bare);
+  const whole = attempt(() => composeSettings(target.protocol, { ...base, ...before.settings.secret }, input));
+  // Some are no good without their secret, such as a certificate without its key, and can be judged with it only.
+  const judged = bare.ok ? bare : whole;
+  const moves =
+    judged.ok &&
+    movesDestination(
+      { protocol: before.protocol, url: before.url, settings: before.settings.open },
+      { ...target, settings: judged.result.open },
+    );
+  return resultOf(moves ? bare : whole);
+}
+
+type Attempt = { readonly ok: true; readonly result: SplitSettings } | { readonly ok: false; readonly error: unknown };
+
+function attempt(compose: () => SplitSettings): Attempt {
+  try {
+    return { ok: true, result: compose() };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}
+
+function resultOf(attempted: Attempt): SplitSettings {
+  if (attempted.ok) return attempted.result;
+  throw attempted.error;
 }
 
 function requireInterval(intervalS: number, limits: PlanLimits): void {

@@ -1,7 +1,7 @@
 import type { Bus } from '../../platform/bus/bus.ts';
 import { dispatchSubject } from '../../platform/bus/subjects.ts';
-import { runCheckAnswerSchema } from './dispatch-messages.ts';
-import type { RunCheckAnswer, RunCheckRequest } from './dispatch-messages.ts';
+import { diagnosisAnswerSchema, runCheckAnswerSchema } from './dispatch-messages.ts';
+import type { DiagnosisAnswer, RunCheckAnswer, RunCheckRequest } from './dispatch-messages.ts';
 
 /** A `run_check` without its type. */
 export type ProbeRequest = Omit<RunCheckRequest, 'type'>;
@@ -21,4 +21,24 @@ export async function askProbe(
   if (answer === undefined) return undefined;
   const parsed = runCheckAnswerSchema.safeParse(answer);
   return parsed.success ? parsed.data : { refused: 'the probe gave an answer that cannot be read' };
+}
+
+/** What the way to the probe and back may take beside the diagnosis itself. */
+const diagnosisGraceMs = 4_000;
+
+/**
+ * Asks a probe, wherever its session is held, to look at the target of a monitor that it is assigned, step by step.
+ * @returns what the probe gave as a diagnosis, or why there is none
+ */
+export async function askDiagnosis(
+  bus: Pick<Bus, 'ask'>,
+  probeId: number,
+  request: { readonly monitorId: number; readonly deadlineMs: number },
+): Promise<DiagnosisAnswer> {
+  const { monitorId, deadlineMs } = request;
+  const message = { type: 'diagnose', monitor_id: monitorId, deadline_ms: deadlineMs };
+  const answer = await bus.ask(dispatchSubject(probeId), message, deadlineMs + diagnosisGraceMs);
+  if (answer === undefined) return { refused: 'the probe did not answer in time or is not connected' };
+  const parsed = diagnosisAnswerSchema.safeParse(answer);
+  return parsed.success ? parsed.data : { refused: 'the probe gave a diagnosis that cannot be read' };
 }

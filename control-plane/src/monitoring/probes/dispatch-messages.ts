@@ -3,7 +3,7 @@ import type { CheckKind, CheckOutcome } from '@parallax/checks';
 import { z } from 'zod';
 
 // What travels as JSON on the core subject `dispatch.<probe id>` to the replica that holds the probe's session. Everything but
-// `run_check` is a hint: losing one costs time, never truth, because the session also polls the database.
+// `run_check` and `diagnose` is a hint: losing one costs time, never truth, because the session also polls the database.
 
 const id = z.number().int().min(1).max(2_147_483_647);
 const counter = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -39,12 +39,21 @@ export type RunCheckRequest = {
   readonly assignment?: UnsavedAssignment | undefined;
 };
 
+/** Asks the probe to look at an assigned monitor's target step by step; answered with a `DiagnosisAnswer`. */
+export const diagnoseRequestSchema = z.object({
+  type: z.literal('diagnose'),
+  monitor_id: id,
+  deadline_ms: z.number().int().min(1).max(60_000),
+});
+export type DiagnoseRequest = z.infer<typeof diagnoseRequestSchema>;
+
 const positionSchema = z.object({ epoch: counter, shard: counter, seq: counter });
 /** Everything up to `seq` of an epoch and shard is committed. */
 export type DispatchPosition = z.infer<typeof positionSchema>;
 
 export const dispatchMessageSchema = z.discriminatedUnion('type', [
   runCheckRequestSchema,
+  diagnoseRequestSchema,
   /** Other voters' opinions are wanted at once (rule 7). */
   z.object({ type: z.literal('recheck'), monitor_ids: z.array(id).min(1).max(1_000) }),
   /** The probe's assignments have a new revision. */
@@ -72,6 +81,13 @@ export const runCheckAnswerSchema = z.union([
   z.object({ refused: z.string() }),
 ]);
 export type RunCheckAnswer = z.infer<typeof runCheckAnswerSchema>;
+
+/** What a `diagnose` is answered with. The diagnosis is whatever the probe gave as one; `readDiagnosis` of the checks judges it. */
+export const diagnosisAnswerSchema = z.union([
+  z.object({ diagnosis: z.record(z.string(), z.unknown()) }),
+  z.object({ refused: z.string() }),
+]);
+export type DiagnosisAnswer = { readonly diagnosis: unknown } | { readonly refused: string };
 
 const duration = z.number().int().min(0).max(4_000_000_000);
 /** The shape of a `CheckOutcome` as a probe may send it. */

@@ -31,7 +31,7 @@ import { loadAuthority } from '../../installation/index.ts';
 import { sql } from '../../platform/database/pools.ts';
 import { testDatabase } from '../../platform/database/testing.ts';
 import { assignMonitor, closeAssignments, rebalanceAll, snapshotHash, touchAssignments } from '../assignments/index.ts';
-import { askProbe } from './ask.ts';
+import { askDiagnosis, askProbe } from './ask.ts';
 import { dispatchSubject } from '../../platform/bus/subjects.ts';
 import { startProbeListeners } from './gateway.ts';
 import { createJoinToken, revokeProbe } from './queries.ts';
@@ -508,6 +508,45 @@ t.test('revocation cuts the stream without any hint, and the probe gets no other
   await refusedAtOnce(t, new Agent(t, probe));
 });
 
+t.test('a diagnosis is asked of the agent and answered; an agent that is too old, and nobody, are said', async (t) => {
+  const probe = await newProbe();
+  const agent = new Agent(t, probe);
+  await agent.next('welcome');
+  const ask = (deadlineMs: number) => askDiagnosis(bus, probe.probeId, { monitorId: 7, deadlineMs });
+  const reply = (requestId: string, diagnosisJson: string) =>
+    agent.send({
+      $case: 'checkAnswer',
+      value: {
+        requestId,
+        effectiveUs: 1n,
+        outcomeJson: Buffer.from('{"outcome":"ok","total":1,"phases":{}}'),
+        diagnosisJson: Buffer.from(diagnosisJson),
+        trace: [],
+        refused: '',
+      },
+    });
+  for (const [number, [given, answer]] of (
+    [
+      ['{"host":"a.test"}', { diagnosis: { host: 'a.test' } }],
+      ['', { refused: /too old/ }],
+      ['{"host"', { refused: /cannot be read/ }],
+      ['"text"', { refused: /cannot be read/ }],
+      [`{"a":"${'x'.repeat(70_000)}"}`, { refused: /too large/ }],
+    ] as const
+  ).entries()) {
+    const asked = ask(5_000);
+    const run = await agent.next('runCheck', number);
+    t.match(run, { monitorId: 7, deadlineMs: 5_000, diagnose: true });
+    reply(run.requestId, given);
+    t.match(await asked, answer);
+  }
+  agent.leave();
+  await agent.ended;
+  t.match(await askDiagnosis({ ask: async () => undefined }, 1, { monitorId: 7, deadlineMs: 1 }), {
+    refused: /not connected/,
+  });
+});
+
 t.test('a check that is asked for is run by the agent and answered; a gone session refuses at once', async (t) => {
   const probe = await newProbe();
   const agent = new Agent(t, probe);
@@ -530,6 +569,7 @@ t.test('a check that is asked for is run by the agent and answered; a gone sessi
       requestId: run.requestId,
       effectiveUs: 99n,
       outcomeJson: Buffer.from(JSON.stringify(outcome)),
+      diagnosisJson: Buffer.alloc(0),
       trace: [{ atUs: 1n, step: 'dial', detail: '' }],
       refused: '',
     },
@@ -592,6 +632,7 @@ t.test('a stop ends idle sessions at once and those that owe an answer with it; 
       requestId: run.requestId,
       effectiveUs: 9n,
       outcomeJson: Buffer.from(JSON.stringify(outcome)),
+      diagnosisJson: Buffer.alloc(0),
       trace: [],
       refused: '',
     },

@@ -18,8 +18,9 @@ export const probesCapability: Capability<Context> = {
   consumers: probeConsumers,
 };
 
-export { askProbe, type ProbeRequest } from './ask.ts';
+export { askDiagnosis, askProbe, type ProbeRequest } from './ask.ts';
 export {
+  type DiagnosisAnswer,
   type DispatchMessage,
   type DispatchPosition,
   type RunCheckAnswer,

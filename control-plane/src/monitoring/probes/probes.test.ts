@@ -6,7 +6,7 @@ import { judgeRenewal } from './enrolment/renewal-rules.ts';
 import { AssignmentFeed } from './sessions/assignment-feed.ts';
 import { Outbound } from './sessions/outbound.ts';
 import type { SessionCall } from './sessions/outbound.ts';
-import { PendingChecks } from './sessions/pending-checks.ts';
+import { PendingChecks, readAnswer } from './sessions/pending-checks.ts';
 import { createSlots } from './sessions/slots.ts';
 import { KeyedBuckets, TokenBucket } from './token-bucket.ts';
 
@@ -98,12 +98,13 @@ t.test('addresses are read, grouped and told apart', async (t) => {
 t.test('a request to a probe ends with its answer, its refusal, its deadline or the session', async (t) => {
   const pending = new PendingChecks();
   const ids: string[] = [];
-  const ask = (deadlineMs: number) => pending.ask(deadlineMs, async (id) => void ids.push(id));
+  const ask = (deadlineMs: number) => pending.ask(deadlineMs, readAnswer, async (id) => void ids.push(id));
   const reply = (requestId: string, more: { refused?: string; outcome?: unknown }) =>
     pending.answer({
       requestId,
       effectiveUs: 5n,
       outcomeJson: Buffer.from(JSON.stringify(more.outcome ?? {})),
+      diagnosisJson: Buffer.alloc(0),
       trace: [],
       refused: more.refused ?? '',
     });

@@ -53,10 +53,18 @@ export function normaliseValue(text: string, type: DnsRecordType): string {
       return trimmed.split(/\s+/).map(hostName).join(' ');
     case 'TXT':
       // Zone files quote: "v=spf1 …" "rest" is one text.
-      return /^".*"$/.test(trimmed) ? trimmed.slice(1, -1).replace(/"\s+"/g, '') : text;
+      return /^".*"$/.test(trimmed) ? unescaped(trimmed.slice(1, -1).replace(/(?<!\\)"\s+"/g, '')) : text;
     case 'CAA':
       return trimmed.replace(/^(\d+\s+\S+\s+)"?([^"]*)"?$/, '$1"$2"').replace(/\s+/g, ' ');
   }
+}
+
+/** `\;` and `\"` as dig and zone files write them (RFC 1035, 5.1), `\195\188` for bytes. */
+function unescaped(text: string): string {
+  const bytes = text.replace(/(?:\\(?:[01]\d\d|2[0-4]\d|25[0-5]))+/g, (run) =>
+    Buffer.from(run.slice(1).split('\\').map(Number)).toString('utf8'),
+  );
+  return bytes.replace(/\\(\D)/g, '$1');
 }
 
 /** Lower case without the final dot. */

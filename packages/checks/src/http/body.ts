@@ -38,8 +38,15 @@ export function decodeBody(head: ResponseHead, body: Buffer, maxBytes: number = 
             maxOutputLength: maxBytes,
           }),
         };
+      case 'zstd':
+      case 'compress':
+      case 'x-compress':
+      case 'dcb':
+      case 'dcz':
+        return { ok: false, problem: 'unknown_coding', detail: coding };
       default:
-        return { ok: false, problem: 'unknown_coding', detail: coding.slice(0, 50) };
+        // "none", "UTF-8" and their like name no coding at all: browsers take such a body as it is.
+        return { ok: true, bytes: body };
     }
   } catch (error) {
     const tooLarge = error instanceof RangeError || (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';

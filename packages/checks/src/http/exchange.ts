@@ -2,7 +2,9 @@ import net, { type OnReadOpts, type Socket } from 'node:net';
 import type { CheckContext } from '../check.ts';
 import { connectFailure, connectTimeout, type Endpoint, localAddressFor, micros, named } from '../net/dial.ts';
 import { type Failure, failed, timedOut } from '../net/failure.ts';
+import { clientRefused, refusesClient } from '../net/tls.ts';
 import type { WireRequest } from './request.ts';
+import { addPhase, type Progress } from './outcome.ts';
 import type { ResponseParser } from './response-parser.ts';
 
 /**
@@ -11,12 +13,12 @@ import type { ResponseParser } from './response-parser.ts';
  */
 const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** Times are whole microseconds; `connectUs` is absent when the connection was there already, `transferUs` while no byte has come. */
-export type Exchanged = {
-  readonly failure: Failure | undefined;
-  readonly connectUs: number | undefined;
-  readonly firstByteUs: number | undefined;
-  readonly transferUs: number | undefined;
+/** What is sent, and where it is noted what was seen. */
+type Sent = Pick<WireRequest, 'head' | 'body'>;
+type Noted = Pick<Progress, 'phases'> & {
+  head?: Progress['head'];
+  parser?: Progress['parser'];
+  readonly obtained?: Progress['obtained'];
 };
 
 /**
@@ -26,41 +28,36 @@ export type Exchanged = {
 export class Exchange {
   /** To be handed to the socket when it is made. */
   readonly onread: OnReadOpts;
+  readonly #request: Sent;
   readonly #parser: ResponseParser;
   readonly #context: CheckContext;
+  readonly #progress: Noted;
   #endpoint: Endpoint | undefined;
   #socket: Socket | undefined;
-  #request: WireRequest | undefined;
   #startAt = 0;
-  #connectUs: number | undefined;
   #asked = false;
   #sentAt = 0;
-  #firstAt: number | undefined;
-  #resolve: ((exchanged: Exchanged) => void) | undefined;
+  /** 0 while no byte has come. */
+  #firstAt = 0;
+  #resolve: ((failure: Failure | undefined) => void) | undefined;
   readonly #abort = (): void => {
     if (!this.#asked && this.#endpoint !== undefined) this.#notConnected(connectTimeout(this.#endpoint));
-    else this.#settle(tooLate(this.#parser, this.#firstAt !== undefined));
+    else this.#settle(tooLate(this.#parser, this.#firstAt !== 0));
   };
 
-  constructor(parser: ResponseParser, context: CheckContext) {
+  /** Times, the head and the parser go into `progress` when it ends; no connection phase when the connection was there already. */
+  constructor(request: Sent, parser: ResponseParser, context: CheckContext, progress: Noted) {
+    this.#request = request;
     this.#parser = parser;
     this.#context = context;
-    this.onread = {
-      buffer: readBuffer,
-      callback: (count) => {
-        this.#firstAt ??= context.clock();
-        parser.push(readBuffer, count);
-        if (parser.finished && this.#asked) this.#settle(problemOf(parser));
-        return true;
-      },
-    };
+    this.#progress = progress;
+    this.onread = { buffer: readBuffer, callback: (count) => this.#read(count) };
   }
 
-  /** Connects to a judged address and asks. Never rejects; no socket is left. */
-  open(endpoint: Endpoint, request: WireRequest): Promise<Exchanged> {
+  /** Connects to a judged address and asks. Gives the failure, undefined when the response is whole. Never rejects; no socket is left. */
+  open(endpoint: Endpoint): Promise<Failure | undefined> {
     const { signal, clock } = this.#context;
     this.#endpoint = endpoint;
-    this.#request = request;
     this.#startAt = clock();
     return new Promise((resolve) => {
       this.#resolve = resolve;
@@ -69,7 +66,7 @@ export class Exchange {
         host: endpoint.address,
         port: endpoint.port,
         // One write needs no hurry; a body goes in a second one.
-        noDelay: request.body !== undefined,
+        noDelay: this.#request.body !== undefined,
         localAddress: localAddressFor(endpoint, this.#context),
         onread: this.onread,
       });
@@ -78,9 +75,8 @@ export class Exchange {
     });
   }
 
-  /** Asks over a socket that is connected and was made with `onread`. Never rejects; no socket is left. */
-  over(socket: Socket, request: WireRequest): Promise<Exchanged> {
-    this.#request = request;
+  /** Asks over a socket that is connected and was made with `onread`. The same otherwise. */
+  over(socket: Socket): Promise<Failure | undefined> {
     return new Promise((resolve) => {
       this.#resolve = resolve;
       this.#listenTo(socket);
@@ -88,6 +84,14 @@ export class Exchange {
       if (this.#parser.finished) this.#settle(problemOf(this.#parser));
       else if (this.#context.signal.aborted) this.#abort();
     });
+  }
+
+  #read(count: number): boolean {
+    const parser = this.#parser;
+    if (this.#firstAt === 0) this.#firstAt = this.#context.clock();
+    parser.push(readBuffer, count);
+    if (parser.finished && this.#asked) this.#settle(problemOf(parser));
+    return true;
   }
 
   #listenTo(socket: Socket): void {
@@ -101,17 +105,19 @@ export class Exchange {
 
   #connected(): void {
     const { trace } = this.#context;
-    this.#connectUs = this.#sinceUs(this.#startAt);
+    const connectUs = this.#sinceUs(this.#startAt);
+    addPhase(this.#progress, 'connect', connectUs);
     if (trace !== undefined && this.#endpoint !== undefined)
-      trace('connect', `${named(this.#endpoint)} connected (${micros(this.#connectUs)})`);
+      trace('connect', `${named(this.#endpoint)} connected (${micros(connectUs)})`);
     this.#ask();
   }
 
   #ask(): void {
     const socket = this.#socket;
     const request = this.#request;
-    if (socket === undefined || request === undefined) return;
+    if (socket === undefined) return;
     this.#asked = true;
+    this.#context.trace?.('request', request.head.slice(0, request.head.indexOf(' HTTP/')));
     this.#sentAt = this.#context.clock();
     socket.write(request.head, 'latin1');
     if (request.body !== undefined) socket.write(request.body);
@@ -121,7 +127,7 @@ export class Exchange {
     const parser = this.#parser;
     if (this.#resolve === undefined) return;
     if (parser.finished || parser.end()) this.#settle(problemOf(parser));
-    else this.#settle(closedEarly(parser, this.#firstAt !== undefined));
+    else this.#settle(closedEarly(parser, this.#firstAt !== 0));
   }
 
   #failed(error: NodeJS.ErrnoException): void {
@@ -129,8 +135,10 @@ export class Exchange {
     if (this.#resolve === undefined) return;
     if (!this.#asked && this.#endpoint !== undefined) this.#notConnected(connectFailure(error, this.#endpoint));
     else if (parser.finished) this.#settle(problemOf(parser));
-    else if (this.#firstAt === undefined && (error.code === 'ECONNRESET' || error.code === 'EPIPE')) {
+    else if (this.#firstAt === 0 && (error.code === 'ECONNRESET' || error.code === 'EPIPE')) {
       this.#settle(failed('connect_reset', 'The server reset the connection instead of answering.'));
+    } else if (parser.head === undefined && refusesClient(error)) {
+      this.#settle(clientRefused(error));
     } else {
       const code = error.code ?? 'unknown error';
       this.#settle(failed('http_closed', `The connection broke before the answer was complete (${code}).`));
@@ -138,7 +146,7 @@ export class Exchange {
   }
 
   #notConnected(failure: Failure): void {
-    this.#connectUs = this.#sinceUs(this.#startAt);
+    addPhase(this.#progress, 'connect', this.#sinceUs(this.#startAt));
     this.#context.trace?.('connect', failure.message);
     this.#settle(failure);
   }
@@ -148,16 +156,21 @@ export class Exchange {
     if (resolve === undefined) return;
     this.#resolve = undefined;
     this.#context.signal.removeEventListener('abort', this.#abort);
-    const sentAt = this.#sentAt;
-    const firstAt = this.#firstAt;
-    const transferUs = firstAt === undefined ? undefined : this.#sinceUs(Math.max(firstAt, sentAt));
+    this.#note();
     this.#socket?.destroy();
-    resolve({
-      failure,
-      connectUs: this.#connectUs,
-      firstByteUs: firstAt === undefined ? undefined : Math.max(0, Math.round((firstAt - sentAt) * 1000)),
-      transferUs,
-    });
+    resolve(failure);
+  }
+
+  #note(): void {
+    const progress = this.#progress;
+    const { head, bodyBytes } = this.#parser;
+    progress.head = head;
+    progress.parser = this.#parser;
+    if (this.#firstAt !== 0) {
+      addPhase(progress, 'first_byte', Math.max(0, Math.round((this.#firstAt - this.#sentAt) * 1000)));
+      addPhase(progress, 'transfer', this.#sinceUs(Math.max(this.#firstAt, this.#sentAt)));
+    }
+    if (head !== undefined) this.#context.trace?.('answer', `${head.status}, ${bodyBytes} bytes of body`);
   }
 
   #sinceUs(startAt: number): number {
@@ -165,7 +178,7 @@ export class Exchange {
   }
 }
 
-function problemOf(parser: ResponseParser): Failure | undefined {
+export function problemOf(parser: ResponseParser): Failure | undefined {
   switch (parser.problem) {
     case undefined:
       return undefined;
@@ -180,14 +193,14 @@ function problemOf(parser: ResponseParser): Failure | undefined {
   }
 }
 
-function closedEarly(parser: ResponseParser, answered: boolean): Failure {
+export function closedEarly(parser: ResponseParser, answered: boolean): Failure {
   if (!answered) return failed('http_closed', 'The server closed the connection without answering.');
   const where =
     parser.head === undefined ? 'in the middle of the headers' : `after ${parser.bodyBytes} bytes of the body`;
   return failed('http_closed', `The server closed the connection ${where}.`);
 }
 
-function tooLate(parser: ResponseParser, answered: boolean): Failure {
+export function tooLate(parser: ResponseParser, answered: boolean): Failure {
   if (!answered) return timedOut('http_timeout', 'The server accepted the request but did not answer in time.');
   const where = parser.head === undefined ? 'the headers' : `the body (${parser.bodyBytes} bytes came)`;
   return timedOut('http_timeout', `The server did not finish ${where} in time.`);

@@ -117,7 +117,8 @@ void t.test('broken heads are refused', async (t) => {
     `${head}: b\r\n\r\n`,
     `${head}A: b\0c\r\n\r\n`,
     `${head}A: b\n\r\n\r\n`,
-    `${head}A: b\r\n folded\r\n\r\n`,
+    `${head} folded\r\nA: b\r\n\r\n`,
+    `${head}A: b\r\n\0folded\r\n\r\n`,
     `${head}A: b\rc\r\n\r\n`,
     `${head}Content-Length: -1\r\n\r\n`,
     `${head}Content-Length: 1\r\nContent-Length: 2\r\n\r\n`,
@@ -128,6 +129,21 @@ void t.test('broken heads are refused', async (t) => {
   ]) {
     t.equal(parse(text).problem, 'malformed', JSON.stringify(text));
   }
+});
+
+void t.test('what is out of use but seen is read: folded fields, blanks behind the size of a chunk', async (t) => {
+  const folded = 'HTTP/1.1 200 OK\r\nA: b\r\n\t c\r\n d\r\nContent-Length:\r\n 3\r\n\r\nabc';
+  const blanks = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3  \r\nabc\r\n0 \t; x\r\n\r\n';
+  for (const size of [1, 2, 3, 7, 1000]) {
+    t.match(parse(folded, { size }), { complete: true, status: 200, body: 'abc' }, `folded in ${size}`);
+    t.match(parse(blanks, { size }), { complete: true, status: 200, body: 'abc' }, `blanks in ${size}`);
+  }
+  const parser = new ResponseParser('GET');
+  parser.push(Buffer.from(folded));
+  t.same(parser.head?.headers, [
+    ['a', 'b c d'],
+    ['content-length', '3'],
+  ]);
 });
 
 void t.test('broken chunks are refused', async (t) => {

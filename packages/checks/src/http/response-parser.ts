@@ -40,18 +40,19 @@ const statusLine = /^HTTP\/(1\.[01]) ([1-9]\d\d)(?: ([^\0-\x08\x0a-\x1f\x7f]*))?
 const fieldLines = /(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\0-\x08\x0a-\x1f\x7f]*\r\n)*\r\n/y;
 /** The fields that say how the body ends, in a block of fields that is well formed. */
 const framingField = /\n(content-length|transfer-encoding):([^\r]*)/gi;
+/** A field that goes on in the next line: out of use, but a client has to read it (RFC 9112, 5.2). */
+const foldedLine = /\r\n[\t ]+/g;
 const nothing = Buffer.alloc(0);
 const lineEnds = Buffer.from('\r\n\r\n', 'latin1');
 // oxlint-disable-next-line no-control-regex -- control characters are what it refuses
-const chunkSize = /^([0-9a-f]{1,13})(?:[ \t]*;[^\0-\x08\x0a-\x1f\x7f]*)?$/i;
+const chunkSize = /^([0-9a-f]{1,13})[ \t]*(?:;[^\0-\x08\x0a-\x1f\x7f]*)?$/i;
 const maxInterim = 16;
 const maxChunkLine = 4096;
 
 type State = 'head' | 'length' | 'close' | 'chunk_size' | 'chunk_data' | 'chunk_end' | 'trailers' | 'done' | 'broken';
 
 /**
- * Reads one HTTP/1.1 response (RFC 9112) from pieces of any size. Strict: a bare line feed, a folded header, a space before the
- * colon or contradicting lengths break it. Pieces are not kept: what is needed later is copied, so the caller may reuse its buffer.
+ * Reads one HTTP/1.1 response (RFC 9112) from pieces of any size. Strict: a bare line feed, a space before the colon or contradicting lengths break it. Pieces are not kept: what is needed later is copied, so the caller may reuse its buffer.
  */
 export class ResponseParser {
   head: ResponseHead | undefined;
@@ -60,6 +61,8 @@ export class ResponseParser {
   bodyBytes = 0;
   /** The body is longer than what was read of it. */
   truncated = false;
+  /** Bytes of the last piece that lie behind the response. */
+  unread = 0;
   /** How many bytes of the body to keep; may be set when the head is there. */
   keepBytes = 0;
   #state: State = 'head';
@@ -73,8 +76,16 @@ export class ResponseParser {
   readonly #withoutBody: boolean;
   readonly #limits: ParserLimits;
   readonly #onHead: ((head: ResponseHead) => void) | undefined;
+  readonly #upgrades: boolean;
 
-  constructor(method: string, limits: ParserLimits = defaultLimits, onHead?: (head: ResponseHead) => void) {
+  /** @param upgrades whether another protocol was asked for, so that 101 is an answer and what follows it is not HTTP */
+  constructor(
+    method: string,
+    limits: ParserLimits = defaultLimits,
+    onHead?: (head: ResponseHead) => void,
+    upgrades = false,
+  ) {
+    this.#upgrades = upgrades;
     this.#withoutBody = method === 'HEAD';
     this.#limits = limits;
     this.#onHead = onHead;
@@ -118,6 +129,7 @@ export class ResponseParser {
           at = this.#takeBody(bytes, at, length);
       }
     }
+    this.unread = length - at;
   }
 
   /** The other side has ended. Gives whether the response is complete. */
@@ -169,10 +181,13 @@ export class ResponseParser {
     const lineEnd = text.indexOf('\r\n');
     const start = statusLine.exec(text.slice(0, lineEnd));
     fieldLines.lastIndex = lineEnd + 2;
-    if (start === null || !fieldLines.test(text) || fieldLines.lastIndex !== text.length)
-      return this.#fail('malformed');
+    if (start === null) return this.#fail('malformed');
+    if (!fieldLines.test(text) || fieldLines.lastIndex !== text.length) {
+      const unfolded = text.slice(0, lineEnd + 2) + text.slice(lineEnd + 2).replace(foldedLine, ' ');
+      return unfolded === text ? this.#fail('malformed') : this.#readHead(unfolded);
+    }
     const status = Number(start[2]);
-    if (status < 200) {
+    if (status < 200 && !(status === 101 && this.#upgrades)) {
       this.#interim += 1;
       if (status === 101 || this.#interim > maxInterim) this.#fail('malformed');
       return;
@@ -186,7 +201,7 @@ export class ResponseParser {
 
   /** How the body ends (RFC 9112, 6.3). */
   #framing(status: number, text: string): State {
-    if (this.#withoutBody || status === 204 || status === 304) return 'done';
+    if (this.#withoutBody || status === 101 || status === 204 || status === 304) return 'done';
     let length: string | undefined;
     let coding: string | undefined;
     framingField.lastIndex = 0;

@@ -1,33 +1,10 @@
-import type { CheckContext } from '../check.ts';
-import type { CheckOutcome, Evidence, Phases } from '../outcome.ts';
-import { certificateEvidence, daysLeft, type PeerFacts } from '../net/certificate.ts';
-import type { Endpoint } from '../net/dial.ts';
 import { type Failure, failed } from '../net/failure.ts';
 import { decodeBody, textOf } from './body.ts';
+import { judgeJson } from './json-query.ts';
 import { type Keyword, occurs, searchable, shown } from './keyword.ts';
+import type { Progress } from './outcome.ts';
 import type { ResponseHead, ResponseParser } from './response-parser.ts';
-import { createRedactor } from './secrets.ts';
 import { type HttpSettings, type StatusExpectation, statusExpected } from './settings.ts';
-
-/** What a check has seen so far. Filled while it runs, read when it ends. Times are whole microseconds. */
-export type Progress = {
-  readonly startedAt: number;
-  readonly phases: { -readonly [Phase in keyof Phases]: number };
-  url: URL;
-  redirects: number;
-  endpoint?: Endpoint | undefined;
-  head?: ResponseHead | undefined;
-  parser?: ResponseParser | undefined;
-  peer?: PeerFacts | undefined;
-  /** The earliest end of a certificate on the way, milliseconds since 1970. */
-  soonestEnd?: number;
-};
-
-/** Bytes of a bad answer's body that are kept to be shown, before they are inflated, redacted and cut to 4 KiB. */
-export const evidenceBytes = 16 * 1024;
-const shownBytes = 4 * 1024;
-/** Largest headers that are kept beside a result, in characters. */
-const shownHeaders = 64 * 1024;
 
 /** Judges a complete answer: its status first, then its body. */
 export function judgeResponse(progress: Progress, settings: HttpSettings): Failure | undefined {
@@ -38,15 +15,54 @@ export function judgeResponse(progress: Progress, settings: HttpSettings): Failu
     const said = `${head.status} ${head.statusText}`.trim().slice(0, 200);
     return failed('http_status', `The server answered ${said}; expected is ${listed(settings.expected_status)}.`);
   }
-  const { keyword, keyword_absent: absent } = settings;
-  if (keyword === undefined && absent === undefined) return undefined;
+  return judgeManner(progress, head, parser, settings) ?? judgeBody(head, parser, settings);
+}
+
+/** How the answer came: where from, in which version, how large. */
+function judgeManner(
+  progress: Progress,
+  head: ResponseHead,
+  parser: ResponseParser,
+  settings: HttpSettings,
+): Failure | undefined {
+  const { expected_final_url: finalUrl, expected_http_version: version } = settings;
+  const { min_body_bytes: least, max_body_bytes: most } = settings;
+  if (finalUrl !== undefined) {
+    const url = progress.url.href;
+    const wanted = typeof finalUrl === 'string' && URL.canParse(finalUrl) ? new URL(finalUrl).href : finalUrl;
+    if (typeof wanted === 'string' ? url !== wanted : !occurs(wanted, url))
+      return failed('http_final_url', `The redirects led to ${url.slice(0, 300)}; expected is ${shown(finalUrl)}.`);
+  }
+  if (version !== undefined && head.httpVersion !== version)
+    return failed('http_version', `The server answered in HTTP/${head.httpVersion}; expected is HTTP/${version}.`);
+  if (least !== undefined && parser.bodyBytes < least)
+    return failed('http_body_size', `The body has ${parser.bodyBytes} bytes; expected are at least ${least}.`);
+  if (most !== undefined && (parser.truncated || parser.bodyBytes > most)) {
+    const size = parser.truncated ? 'more than 1 MiB' : `${parser.bodyBytes} bytes`;
+    return failed('http_body_size', `The body has ${size}; expected are at most ${most} bytes.`);
+  }
+  return undefined;
+}
+
+/** Whether the whole body is needed for the verdict. */
+export function looksIntoBody(settings: HttpSettings): boolean {
+  return settings.keyword !== undefined || settings.keyword_absent !== undefined || settings.json_query !== undefined;
+}
+
+function judgeBody(head: ResponseHead, parser: ResponseParser, settings: HttpSettings): Failure | undefined {
+  const { keyword, keyword_absent: absent, json_query: query } = settings;
+  if (!looksIntoBody(settings)) return undefined;
   const decoded = decodeBody(head, parser.body);
   if (!decoded.ok) {
     if (decoded.problem === 'too_large')
       return failed('http_too_large', 'The body is larger than 4 MiB when inflated.');
     return failed('http_protocol', `The body cannot be decoded (Content-Encoding ${decoded.detail}).`);
   }
-  return judgeText(textOf(head, decoded.bytes), parser.truncated, keyword, absent);
+  const text = textOf(head, decoded.bytes);
+  const failure = judgeText(text, parser.truncated, keyword, absent);
+  if (failure !== undefined || query === undefined) return failure;
+  if (parser.truncated) return failed('http_too_large', 'The body is larger than 1 MiB, too large to be read as JSON.');
+  return judgeJson(text, query);
 }
 
 function judgeText(text: string, truncated: boolean, keyword?: Keyword, absent?: Keyword): Failure | undefined {
@@ -70,73 +86,6 @@ function judgeText(text: string, truncated: boolean, keyword?: Keyword, absent?:
 function cutFor(keyword: Keyword, text: string, truncated: boolean): string | undefined {
   if (text.length > searchable(keyword)) return `${searchable(keyword)} characters`;
   return truncated ? '1 MiB' : undefined;
-}
-
-/** The outcome of a check with its times and, unless all is well, what a person needs to understand it. */
-export function outcomeOf(
-  progress: Progress,
-  failure: Failure | undefined,
-  settings: HttpSettings,
-  context: CheckContext,
-): CheckOutcome {
-  const total = Math.round((context.clock() - progress.startedAt) * 1000);
-  const verdict = failure ?? expiryWarning(progress, settings, context);
-  const base = { outcome: verdict?.outcome ?? 'ok', total, phases: progress.phases } as const;
-  if (verdict === undefined)
-    return context.trace ? { ...base, evidence: evidenceOf(progress, settings, context) } : base;
-  const message = createRedactor(settings).text(verdict.message);
-  return {
-    ...base,
-    source: verdict.source,
-    code: verdict.code,
-    message,
-    evidence: evidenceOf(progress, settings, context),
-  };
-}
-
-function expiryWarning(progress: Progress, settings: HttpSettings, context: CheckContext): Failure | undefined {
-  const { soonestEnd } = progress;
-  if (soonestEnd === undefined || !settings.verify_tls || settings.warn_days_before_expiry === 0) return undefined;
-  const days = daysLeft(soonestEnd, (context.wallClock ?? Date.now)());
-  if (days >= settings.warn_days_before_expiry) return undefined;
-  const message = `The certificate ends in ${days} days, on ${new Date(soonestEnd).toISOString().slice(0, 10)}.`;
-  return { outcome: 'warn', source: 'target', code: 'tls_expires_soon', message };
-}
-
-function evidenceOf(progress: Progress, settings: HttpSettings, context: CheckContext): Evidence {
-  const { endpoint, head, parser, peer } = progress;
-  const redactor = createRedactor(settings);
-  const certificate = peer && certificateEvidence(peer, (context.wallClock ?? Date.now)());
-  const body = head && parser && bodyEvidence(head, parser, redactor.text);
-  return {
-    ...(endpoint && { address: endpoint.address, port: endpoint.port }),
-    ...(head && {
-      status: head.status,
-      status_text: redactor.text(head.statusText.slice(0, 500)),
-      http_version: head.httpVersion,
-      headers: bounded(redactor.headers(head.headers)),
-    }),
-    ...(body && { body }),
-    ...(progress.redirects > 0 && {
-      final_url: redactor.text(progress.url.href.slice(0, 2048)),
-      redirects: progress.redirects,
-    }),
-    ...(certificate && { certificate }),
-  };
-}
-
-/** Secrets are taken out before the text is cut, so that no part of one stands at the end. */
-function bodyEvidence(head: ResponseHead, parser: ResponseParser, redact: (text: string) => string): string {
-  const decoded = decodeBody(head, parser.body.subarray(0, evidenceBytes));
-  if (!decoded.ok) return '';
-  const text = redact(textOf(head, decoded.bytes.subarray(0, evidenceBytes)));
-  const cut = Buffer.from(text.replaceAll('\0', '\ufffd')).subarray(0, shownBytes).toString('utf8');
-  return cut.replace(/\ufffd$/, '');
-}
-
-function bounded(headers: ReadonlyArray<readonly [string, string]>): ReadonlyArray<readonly [string, string]> {
-  let room = shownHeaders;
-  return headers.filter(([name, value]) => (room -= name.length + value.length) >= 0);
 }
 
 function listed(expected: StatusExpectation): string {

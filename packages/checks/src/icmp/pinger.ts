@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import type { PingLine } from './ping-output.ts';
 import { findPingTool, type PingOrder, type PingTool } from './tool.ts';
 import type { StopSignal } from '../stop.ts';
@@ -34,6 +34,11 @@ type Batch = { readonly order: PingOrder; readonly seats: Map<string, Seat>; chi
 
 /** Pings that are due within this time and ask for the same go to one process. */
 const defaultWindowMs = 50;
+
+/** How long a reply may lie in the pipe, milliseconds. A part of what `planPings` keeps back of a check's time. */
+const readEveryMs = 20;
+/** Characters of a line without an end that are kept. */
+const longestLine = 4096;
 
 /** A coalescer: each process takes all addresses that were asked for with the same order inside one window. */
 export function createPinger(options: PingerOptions = {}): Pinger {
@@ -97,30 +102,70 @@ const aborted: Pinged = { ok: false, reason: 'aborted', detail: 'no reply came i
 function start(batch: Batch, tool: PingTool): void {
   const addresses = [...batch.seats].filter(([, seat]) => seat.waiting.size > 0).map(([address]) => address);
   if (addresses.length === 0) return;
-  const child = spawn(tool.path, tool.commandLine(addresses, batch.order), {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
-  });
+  const notStarted = (error: NodeJS.ErrnoException) =>
+    failAll(batch, `${tool.name} could not be started (${error.code ?? 'unknown error'})`);
+  const child = startTool(tool, addresses, batch.order);
+  if (child instanceof Error) return notStarted(child);
   batch.child = child;
+  child.on('error', notStarted);
+  // Without a file descriptor to spare there are no streams, and the error comes later.
+  const streams = [child.stdout, child.stderr].filter((each) => each instanceof Readable);
+  if (streams.length < 2) return;
   let said = '';
+  let hasRun = false;
   const take = (line: string) => {
     const parsed = tool.parseLine(line, addresses);
+    hasRun ||= / packets transmitted/.test(line);
     if (parsed === undefined) said = `${said}${line.trim()} `.slice(0, 300);
     else record(batch, parsed);
   };
-  for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', take);
-  child.on('error', (error: NodeJS.ErrnoException) =>
-    failAll(batch, `${tool.name} could not be started (${error.code ?? 'unknown error'})`),
-  );
+  for (const stream of streams) readLines(stream, take);
   child.on('close', (code) => {
-    // 0 all answered, 1 some did not, 2 a name was not found (or, for ping, another error); above that the program itself failed.
-    const broken = code === null || code > 2 || (code === 2 && tool.name === 'ping');
+    // fping: 0 all answered, 1 some did not, 2 a name was not found; above that the program itself failed. What 1 and 2 mean for a ping
+    // depends on whose it is, but each that has sent something ends with its statistics.
+    const broken = tool.name === 'ping' ? !hasRun : code === null || code > 2;
     for (const seat of batch.seats.values()) {
       if (broken && seat.trips.size === 0 && seat.unreachable === undefined)
         settleAll(seat, toolFailed(`${tool.name} failed: ${said.trim() || `exit ${code}`}`));
       else settleAll(seat, summary(seat, batch.order));
     }
   });
+}
+
+/** Node throws some reasons for which a program cannot be started (no memory), and tells others by an event. */
+function startTool(tool: PingTool, addresses: readonly string[], order: PingOrder): ChildProcess | Error {
+  try {
+    return spawn(tool.path, tool.commandLine(addresses, order), {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
+    });
+  } catch (error) {
+    return error instanceof Error ? error : new Error('It was not started.');
+  }
+}
+
+/**
+ * Hands over whole lines. A ping program writes each by itself, and to be woken for each would cost more than all else: it is read now and
+ * then, and meanwhile the pipe keeps what comes.
+ */
+function readLines(stream: Readable, take: (line: string) => void): void {
+  let rest = '';
+  let timer: NodeJS.Timeout | undefined;
+  stream.setEncoding('latin1');
+  stream.on('data', (text: string) => {
+    const lines = `${rest}${text}`.split('\n');
+    rest = (lines.pop() ?? '').slice(-longestLine);
+    for (const line of lines) take(line);
+    stream.pause();
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      stream.resume();
+    }, readEveryMs);
+  });
+  stream.once('end', () => {
+    if (rest !== '') take(rest);
+  });
+  stream.once('close', () => clearTimeout(timer));
 }
 
 function record(batch: Batch, line: PingLine): void {

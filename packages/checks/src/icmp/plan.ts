@@ -10,9 +10,14 @@ export type PingPlan = {
 /** Waiting for others to share a process, and its start. */
 const overheadMs = 150;
 
-/** Spreads `count` packets so that all of them, and the wait for the last, fit into the check's time. */
-export function planPings(count: number, timeoutMs: number): PingPlan {
-  const budget = Math.max(timeoutMs - overheadMs, 60);
+/** What is kept back of the time, in steps: pings of names that took a little longer to look up still share a process. */
+const stepMs = 250;
+
+/** Spreads `count` packets so that all of them, and the wait for the last, fit into the check's time, of which `spentMs` are gone. */
+export function planPings(count: number, timeoutMs: number, spentMs = 0): PingPlan {
+  const needed = overheadMs + spentMs;
+  const kept = timeoutMs < 1000 ? needed : Math.ceil(needed / stepMs) * stepMs;
+  const budget = Math.max(timeoutMs - kept, 60);
   const gaps = count - 1;
   const intervalMs = gaps === 0 ? 250 : Math.min(250, Math.max(10, Math.floor(budget / 2 / gaps)));
   const packetTimeoutMs = Math.min(5000, Math.max(20, Math.floor(budget - gaps * intervalMs)));

@@ -20,9 +20,9 @@ export type PingOrder = PingPlan & {
 
 /** fping where present, else ping; undefined where neither is installed. `folders` as in PATH. */
 export function findPingTool(folders: readonly string[] = searchPath()): PingTool | undefined {
-  const fping = find('fping', folders);
+  const fping = findProgram('fping', folders);
   if (fping !== undefined) return fpingTool(fping);
-  const ping = find('ping', folders);
+  const ping = findProgram('ping', folders);
   return ping === undefined ? undefined : pingTool(ping);
 }
 
@@ -78,7 +78,8 @@ function seconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(3);
 }
 
-function find(name: string, folders: readonly string[]): string | undefined {
+/** The full path of a program, or undefined where it is not installed. `folders` as in PATH. */
+export function findProgram(name: string, folders: readonly string[] = searchPath()): string | undefined {
   return folders
     .map((folder) => join(folder, name))
     .find((path) => {

@@ -82,13 +82,53 @@ function chainFailure(error: string, certificate: X509Certificate): Failure {
     case 'CA_KEY_TOO_SMALL':
       return failed('tls_weak', `A certificate of the chain is too weak (${error}).`);
     default:
-      return failed('tls_untrusted', `The certificate cannot be trusted (${error}).`);
+      // Node has no name for the three above and calls them UNSPECIFIED.
+      return weakKeyFailure(certificate) ?? failed('tls_untrusted', `The certificate cannot be trusted (${error}).`);
   }
+}
+
+/** Fewest bits that are still safe (NIST SP 800-57, 112 bits of security). */
+const minRsaBits = 2048;
+const minCurveBits = 224;
+/** Bits of the named curves that fall below that. */
+const weakCurves = /^(?:sec[pt]1(?:12|13|28|31|60|63|92|93)|prime192|c2pnb1|c2tnb1|brainpoolP1(?:60|92)|wap-wsg)/i;
+const maxDepth = 5;
+
+/** A certificate of the chain whose key is too short to be safe, the leaf first; undefined when there is none. */
+export function weakKeyFailure(leaf: X509Certificate): Failure | undefined {
+  let certificate: X509Certificate | undefined = leaf;
+  for (let depth = 0; depth < maxDepth && certificate !== undefined; depth += 1) {
+    const { asymmetricKeyType: kind = '', asymmetricKeyDetails: details } = certificate.publicKey;
+    const bits = details?.modulusLength;
+    if (bits !== undefined && bits < minRsaBits)
+      return failed(
+        'tls_weak',
+        `${whose(depth)} has a key of ${bits} bits (${kind}); at least ${minRsaBits} are safe.`,
+      );
+    if (weakCurves.test(details?.namedCurve ?? ''))
+      return failed('tls_weak', `${whose(depth)} has a key on a curve of fewer than ${minCurveBits} bits.`);
+    certificate = certificate.issuerCertificate;
+  }
+  return undefined;
+}
+
+function whose(depth: number): string {
+  return depth === 0 ? 'The certificate' : 'A certificate of the chain';
 }
 
 /** Whole days until a certificate ends, rounded down; negative after its end. */
 export function daysLeft(notAfterMs: number, nowMs: number): number {
   return Math.floor((notAfterMs - nowMs) / dayMs);
+}
+
+/** A warning about a certificate that ends in fewer days than these, or has ended; undefined when it does not. 0 days: never a warning. */
+export function expirySoon(peer: PeerFacts | undefined, warnDays: number, nowMs: number): Failure | undefined {
+  if (peer === undefined || warnDays <= 0 || !Number.isFinite(peer.notAfter)) return undefined;
+  const days = daysLeft(peer.notAfter, nowMs);
+  if (days >= warnDays) return undefined;
+  const on = isoDay(peer.notAfter);
+  const message = days < 0 ? `The certificate expired on ${on}.` : `The certificate ends in ${days} days, on ${on}.`;
+  return { outcome: 'warn', source: 'target', code: 'tls_expires_soon', message };
 }
 
 /** The leaf as it is kept beside a result. Everything in it is the server's own choice and bounded here. */

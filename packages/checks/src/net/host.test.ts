@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parseHost, parseHostPort } from './host.ts';
+import { parseHost, parseHostPort, plainHost } from './host.ts';
 
 void t.test('odd spellings of an address are that address', async (t) => {
   const same: Record<string, string> = {
@@ -73,4 +73,11 @@ void t.test('host and port are read in the forms that people write', async (t) =
   ]) {
     t.type(parseHostPort(text, form), 'string', text);
   }
+});
+
+void t.test('a host is written as servers and certificates know it', async (t) => {
+  t.equal(plainHost('Bücher.Example.'), 'xn--bcher-kva.example');
+  t.equal(plainHost('[::1]'), '::1');
+  t.equal(plainHost('0x7f.1'), '127.0.0.1');
+  t.equal(plainHost('a b'), 'a b', 'what is no host stays');
 });

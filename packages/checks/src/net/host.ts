@@ -41,6 +41,13 @@ export function parseHost(text: string): Host {
   return { kind: 'name', name };
 }
 
+/** A host as a server and its certificate know it: a name in ASCII and without the dot at its end, an address in its canonical spelling. */
+export function plainHost(text: string): string {
+  const host = parseHost(text);
+  if (host.kind === 'invalid') return text;
+  return host.kind === 'name' ? host.name : host.address;
+}
+
 function invalid(reason: string): Host {
   return { kind: 'invalid', reason };
 }

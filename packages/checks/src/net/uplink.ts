@@ -204,10 +204,14 @@ async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T |
   return Promise.race([promise, tooLate]).finally(() => clearTimeout(timer));
 }
 
-/** Whether an outcome is a failure that a lost uplink would explain: loopback and private addresses are reached without it. */
+/**
+ * Whether an outcome is a failure that a lost uplink would explain, or the silence of a target that must not answer: loopback and
+ * private addresses are reached without it.
+ */
 export function dependsOnUplink(outcome: CheckOutcome): boolean {
   const isFailure = outcome.outcome === 'fail' || outcome.outcome === 'timeout';
-  return isFailure && !isLocal(outcome.evidence?.address);
+  const isSilence = outcome.outcome === 'ok' && outcome.evidence?.details?.['no_answer'] !== undefined;
+  return (isFailure || isSilence) && !isLocal(outcome.evidence?.address);
 }
 
 function isLocal(address: string | undefined): boolean {

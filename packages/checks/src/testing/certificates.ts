@@ -24,10 +24,12 @@ export type IssueOptions = {
   /** Days from now; negative ones lie in the past. */
   readonly fromDays?: number;
   readonly untilDays?: number;
+  /** Bits of an RSA key; absent: a key on the curve P-256. */
+  readonly rsaBits?: number;
 };
 
 export async function issue(options: IssueOptions): Promise<Issued> {
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const keys = await webcrypto.subtle.generateKey(keyOf(options.rsaBits), true, ['sign', 'verify']);
   const names = [
     ...(options.dnsNames ?? []).map((value) => ({ type: 'dns' as const, value })),
     ...(options.addresses ?? []).map((value) => ({ type: 'ip' as const, value })),
@@ -37,7 +39,7 @@ export async function issue(options: IssueOptions): Promise<Issued> {
     issuer: options.by?.certificate.subject ?? `CN=${options.name}`,
     notBefore: new Date(Date.now() + (options.fromDays ?? -1) * dayMs),
     notAfter: new Date(Date.now() + (options.untilDays ?? 90) * dayMs + 60_000),
-    signingAlgorithm: algorithm,
+    signingAlgorithm: options.by === undefined ? keyOf(options.rsaBits) : algorithm,
     publicKey: keys.publicKey,
     signingKey: (options.by ?? { keys }).keys.privateKey,
     extensions: [
@@ -48,4 +50,14 @@ export async function issue(options: IssueOptions): Promise<Issued> {
   const pkcs8 = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
   const key = `-----BEGIN PRIVATE KEY-----\n${pkcs8.replace(/(.{64})/g, '$1\n')}\n-----END PRIVATE KEY-----\n`;
   return { cert: `${certificate.toString('pem')}\n`, key, certificate, keys };
+}
+
+function keyOf(rsaBits: number | undefined): typeof algorithm | webcrypto.RsaHashedKeyGenParams {
+  if (rsaBits === undefined) return algorithm;
+  return {
+    name: 'RSASSA-PKCS1-v1_5',
+    hash: 'SHA-256',
+    modulusLength: rsaBits,
+    publicExponent: new Uint8Array([1, 0, 1]),
+  };
 }

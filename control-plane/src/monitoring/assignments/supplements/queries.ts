@@ -98,6 +98,7 @@ const monitorRow = z.object({
   id: z.number(),
   workspace_id: z.number(),
   protocol: z.string(),
+  url: z.string(),
   settings: z.unknown(),
   wanted_probe_ids: z.array(z.number()).nullable(),
   wanted_regions: z.array(z.string()).nullable(),
@@ -129,7 +130,7 @@ export async function supplementedMonitors(
         ['int4', 'timestamptz'],
       )} as back (probe_id, returned_at)
     )
-    select monitor.id, monitor.workspace_id, monitor.protocol, monitor.settings, monitor.wanted_probe_ids, monitor.wanted_regions,
+    select monitor.id, monitor.workspace_id, monitor.protocol, monitor.url, monitor.settings, monitor.wanted_probe_ids, monitor.wanted_regions,
       monitor.is_active and monitor.deleted_at is null as is_active, open.probe_ids, open.regions, open.stand_in_for, open.have_voted
     from monitors monitor cross join lateral (
       select coalesce(array_agg(a.probe_id order by a.probe_id), '{}') as probe_ids,
@@ -166,6 +167,7 @@ function toMonitor(row: z.infer<typeof monitorRow>): SupplementedMonitor {
     id: row.id,
     workspaceId: row.workspace_id,
     protocol: row.protocol,
+    url: row.url,
     settings: row.settings,
     wantedProbeIds: row.wanted_probe_ids,
     wantedRegions: row.wanted_regions,

@@ -5,6 +5,7 @@ import type { Transaction } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
 import { enqueue } from '../../../platform/outbox/enqueue.ts';
 import { closeAssignments, touchAssignments } from '../../assignments/index.ts';
+import { diagnosisRows } from '../../diagnostics/index.ts';
 import { setActive } from '../queries.ts';
 
 /** Acts, in the transaction that deletes a monitor, on what another capability keeps about it. */
@@ -98,7 +99,7 @@ const probeRangeRows = (monitorId: number) => sql.unsafe`
  * @returns true when nothing is left; false when it was stopped
  */
 export async function emptyMonitor(worker: DatabasePool, monitorId: number, mayGoOn: () => boolean): Promise<boolean> {
-  for (const batch of [hourOfResults, evidenceRows, rangeRows, probeRangeRows]) {
+  for (const batch of [hourOfResults, evidenceRows, rangeRows, probeRangeRows, diagnosisRows]) {
     for (let left = true; left; ) {
       if (!mayGoOn()) return false;
       left = (await worker.query(batch(monitorId))).rowCount > 0;

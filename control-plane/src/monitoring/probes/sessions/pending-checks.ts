@@ -1,42 +1,53 @@
 import { randomUUID } from 'node:crypto';
+import { maxDiagnosisBytes } from '@parallax/checks';
 import type { CheckAnswer } from '@parallax/wire';
 import { checkOutcomeSchema } from '../dispatch-messages.ts';
-import type { RunCheckAnswer } from '../dispatch-messages.ts';
+import type { DiagnosisAnswer, RunCheckAnswer } from '../dispatch-messages.ts';
 
 /** Checks that wait for one probe's answer at the same time. */
 const maxPending = 200;
 const maxOutcomeBytes = 256 * 1024;
 
+type Refusal = { readonly refused: string };
+/** Told the answer, or why there is none. */
+type Waiting = { readonly answer: (message: CheckAnswer) => void; readonly refuse: (reason: string) => void };
+
 /** Requests to one probe that wait for their answers. */
 export class PendingChecks {
-  readonly #waiting = new Map<string, { resolve: (answer: RunCheckAnswer) => void; timer: NodeJS.Timeout }>();
+  readonly #waiting = new Map<string, Waiting>();
   #onIdle: (() => void)[] = [];
 
   /**
    * Makes a request identifier and waits for its answer.
+   * @param read makes sense of the answer; never throws
    * @param send sends the request under its identifier; never rejects
    */
-  ask(deadlineMs: number, send: (requestId: string) => Promise<void>): Promise<RunCheckAnswer> {
+  ask<Answer>(
+    deadlineMs: number,
+    read: (message: CheckAnswer) => Answer | Refusal,
+    send: (requestId: string) => Promise<void>,
+  ): Promise<Answer | Refusal> {
     if (this.#waiting.size >= maxPending)
       return Promise.resolve({ refused: 'the probe has too many requests waiting' });
     return new Promise((resolve) => {
       const requestId = randomUUID();
-      const timer = setTimeout(() => {
+      const settle = (answer: Answer | Refusal): void => {
+        clearTimeout(timer);
         this.#forget(requestId);
-        resolve({ refused: 'the probe did not answer in time' });
-      }, deadlineMs);
-      this.#waiting.set(requestId, { resolve, timer });
+        resolve(answer);
+      };
+      const timer = setTimeout(() => settle({ refused: 'the probe did not answer in time' }), deadlineMs);
+      this.#waiting.set(requestId, {
+        answer: (message) => settle(read(message)),
+        refuse: (refused) => settle({ refused }),
+      });
       void send(requestId);
     });
   }
 
   /** An answer came in; one that nobody waits for, any more or ever, is dropped. */
   answer(message: CheckAnswer): void {
-    const waiting = this.#waiting.get(message.requestId);
-    if (waiting === undefined) return;
-    this.#forget(message.requestId);
-    clearTimeout(waiting.timer);
-    waiting.resolve(readAnswer(message));
+    this.#waiting.get(message.requestId)?.answer(message);
   }
 
   get isIdle(): boolean {
@@ -51,12 +62,7 @@ export class PendingChecks {
 
   /** The session is over: nobody waits in vain. */
   refuseAll(reason: string): void {
-    for (const { resolve, timer } of this.#waiting.values()) {
-      clearTimeout(timer);
-      resolve({ refused: reason });
-    }
-    this.#waiting.clear();
-    this.#noticeIdle();
+    for (const { refuse } of this.#waiting.values()) refuse(reason);
   }
 
   #forget(requestId: string): void {
@@ -71,7 +77,22 @@ export class PendingChecks {
   }
 }
 
-function readAnswer(message: CheckAnswer): RunCheckAnswer {
+/** The answer to a request for a diagnosis; what a probe gives as one is judged where it is used. */
+export function readDiagnosisAnswer(message: CheckAnswer): DiagnosisAnswer {
+  if (message.refused !== '') return { refused: message.refused.slice(0, 500) };
+  if (message.diagnosisJson.length === 0) return { refused: 'the agent of this probe is too old to give a diagnosis' };
+  if (message.diagnosisJson.length > maxDiagnosisBytes)
+    return { refused: 'the probe gave a diagnosis that is too large' };
+  try {
+    const diagnosis: unknown = JSON.parse(message.diagnosisJson.toString('utf8'));
+    return { diagnosis };
+  } catch {
+    return { refused: 'the probe gave a diagnosis that cannot be read' };
+  }
+}
+
+/** The answer to a request for a check. */
+export function readAnswer(message: CheckAnswer): RunCheckAnswer {
   if (message.refused !== '') return { refused: message.refused.slice(0, 500) };
   if (message.outcomeJson.length > maxOutcomeBytes) return { refused: 'the probe gave an answer that is too large' };
   try {

@@ -2,13 +2,14 @@ import type { Logger } from '@parallax/telemetry';
 import { CheckKind } from '@parallax/wire';
 import type { AgentMessage, Assignment, Heartbeat, Hello } from '@parallax/wire';
 import { dispatchMessageSchema } from '../dispatch-messages.ts';
-import type { DispatchPosition, RunCheckAnswer, RunCheckRequest } from '../dispatch-messages.ts';
+import type { DiagnoseRequest, DiagnosisAnswer, DispatchPosition } from '../dispatch-messages.ts';
+import type { RunCheckAnswer, RunCheckRequest } from '../dispatch-messages.ts';
 import { TokenBucket } from '../token-bucket.ts';
 import { AssignmentFeed } from './assignment-feed.ts';
 import type { AssignmentSource } from './assignment-feed.ts';
 import { Outbound } from './outbound.ts';
 import type { SessionCall } from './outbound.ts';
-import { PendingChecks } from './pending-checks.ts';
+import { PendingChecks, readAnswer, readDiagnosisAnswer } from './pending-checks.ts';
 import type { OpenedSession, PresentedIdentity, SessionReport } from './queries.ts';
 
 /** Messages of an agent: one heartbeat in 15 s, one clock request in 4 s and answers; more is a fault or an attack. */
@@ -159,7 +160,7 @@ export class ProbeSession {
   }
 
   /** A message from the bus. What is returned answers the asker. */
-  dispatched(message: unknown): Promise<RunCheckAnswer> | RunCheckAnswer | undefined {
+  dispatched(message: unknown): Promise<RunCheckAnswer | DiagnosisAnswer> | undefined {
     const parsed = dispatchMessageSchema.safeParse(message);
     if (!parsed.success) {
       this.#ports.log.warn({ probe_id: this.probeId }, 'a dispatch message was not understood');
@@ -169,6 +170,8 @@ export class ProbeSession {
     switch (body.type) {
       case 'run_check':
         return this.#runCheck(body);
+      case 'diagnose':
+        return this.#diagnose(body);
       case 'recheck':
         for (const monitorId of body.monitor_ids) this.#recheck(monitorId);
         return undefined;
@@ -279,7 +282,7 @@ export class ProbeSession {
   }
 
   #runCheck(request: RunCheckRequest): Promise<RunCheckAnswer> {
-    return this.#pending.ask(request.deadline_ms + answerGraceMs, async (requestId) => {
+    return this.#pending.ask(request.deadline_ms + answerGraceMs, readAnswer, async (requestId) => {
       // Who saves a monitor and checks it at once is faster than the news of it: the agent gets that first. Without the database it is
       // asked for what it knows.
       if (request.assignment === undefined) await this.feed.wake().catch(() => undefined);
@@ -293,6 +296,24 @@ export class ProbeSession {
           deadlineMs: request.deadline_ms,
           assignment: request.assignment === undefined ? undefined : unsavedAssignment(request),
           trace: request.trace,
+          diagnose: false,
+        },
+      });
+    });
+  }
+
+  #diagnose(request: DiagnoseRequest): Promise<DiagnosisAnswer> {
+    return this.#pending.ask(request.deadline_ms + answerGraceMs, readDiagnosisAnswer, async (requestId) => {
+      this.#outbound.send({
+        $case: 'runCheck',
+        value: {
+          requestId,
+          monitorId: request.monitor_id,
+          kind: CheckKind.MANUAL,
+          deadlineMs: request.deadline_ms,
+          assignment: undefined,
+          trace: false,
+          diagnose: true,
         },
       });
     });
@@ -310,6 +331,7 @@ export class ProbeSession {
         deadlineMs: recheckDeadlineMs,
         assignment: undefined,
         trace: false,
+        diagnose: false,
       },
     });
   }

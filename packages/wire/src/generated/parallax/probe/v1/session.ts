@@ -185,6 +185,11 @@ export interface RunCheck {
   /** Present when the monitor need not be assigned (a test of an unsaved configuration): nothing is recorded. */
   assignment: Assignment | undefined;
   trace: boolean;
+  /**
+   * The target is looked at step by step instead of being checked: the answer has a diagnosis and no outcome, and nothing is recorded. An
+   * agent that does not know this checks, and its answer has no diagnosis.
+   */
+  diagnose: boolean;
 }
 
 export interface CheckAnswer {
@@ -195,6 +200,8 @@ export interface CheckAnswer {
   trace: TraceStep[];
   /** Set when the check could not be run at all: unknown monitor, too late, overload. */
   refused: string;
+  /** JSON of a Diagnosis when one was asked for, at most 64 KiB. */
+  diagnosisJson: Buffer;
 }
 
 export interface TraceStep {
@@ -2003,7 +2010,7 @@ export const Assignment: MessageFns<Assignment> = {
 };
 
 function createBaseRunCheck(): RunCheck {
-  return { requestId: "", monitorId: 0, kind: 0, deadlineMs: 0, assignment: undefined, trace: false };
+  return { requestId: "", monitorId: 0, kind: 0, deadlineMs: 0, assignment: undefined, trace: false, diagnose: false };
 }
 
 export const RunCheck: MessageFns<RunCheck> = {
@@ -2025,6 +2032,9 @@ export const RunCheck: MessageFns<RunCheck> = {
     }
     if (message.trace !== false) {
       writer.uint32(48).bool(message.trace);
+    }
+    if (message.diagnose !== false) {
+      writer.uint32(56).bool(message.diagnose);
     }
     return writer;
   },
@@ -2090,6 +2100,14 @@ export const RunCheck: MessageFns<RunCheck> = {
             message.trace = reader.bool();
             continue;
           }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.diagnose = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2115,12 +2133,20 @@ export const RunCheck: MessageFns<RunCheck> = {
       ? Assignment.fromPartial(object.assignment)
       : undefined;
     message.trace = object.trace ?? false;
+    message.diagnose = object.diagnose ?? false;
     return message;
   },
 };
 
 function createBaseCheckAnswer(): CheckAnswer {
-  return { requestId: "", effectiveUs: 0n, outcomeJson: Buffer.alloc(0), trace: [], refused: "" };
+  return {
+    requestId: "",
+    effectiveUs: 0n,
+    outcomeJson: Buffer.alloc(0),
+    trace: [],
+    refused: "",
+    diagnosisJson: Buffer.alloc(0),
+  };
 }
 
 export const CheckAnswer: MessageFns<CheckAnswer> = {
@@ -2142,6 +2168,9 @@ export const CheckAnswer: MessageFns<CheckAnswer> = {
     }
     if (message.refused !== "") {
       writer.uint32(42).string(message.refused);
+    }
+    if (message.diagnosisJson.length !== 0) {
+      writer.uint32(50).bytes(message.diagnosisJson);
     }
     return writer;
   },
@@ -2199,6 +2228,14 @@ export const CheckAnswer: MessageFns<CheckAnswer> = {
             message.refused = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.diagnosisJson = Buffer.from(reader.bytes());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2223,6 +2260,7 @@ export const CheckAnswer: MessageFns<CheckAnswer> = {
     message.outcomeJson = object.outcomeJson ?? Buffer.alloc(0);
     message.trace = object.trace?.map((e) => TraceStep.fromPartial(e)) || [];
     message.refused = object.refused ?? "";
+    message.diagnosisJson = object.diagnosisJson ?? Buffer.alloc(0);
     return message;
   },
 };

@@ -1,0 +1,120 @@
+import { invalidInput, Problem, testMonitorRoute } from '@parallax/api-contract';
+import type { TestMonitor } from '@parallax/api-contract';
+import type { Context } from '../../../context.ts';
+import type { Transaction } from '../../../platform/database/pools.ts';
+import { inScope } from '../../../platform/database/scope.ts';
+import { requireRole, roles, scopeOf } from '../../../platform/http/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
+import { handle } from '../../../platform/http/handler.ts';
+import type { Route } from '../../../platform/http/handler.ts';
+import { loadCandidates, requiredCapabilities } from '../../assignments/index.ts';
+import type { ProbeCandidate } from '../../assignments/index.ts';
+import { answerOf } from '../check/answer.ts';
+import { askProbes, centralReply } from '../check/replies.ts';
+import type { Ask, BoundedCheck, Reply } from '../check/replies.ts';
+import type { Seat } from '../check/verdict.ts';
+import { noMonitor } from '../not-found.ts';
+import { planLimits } from '../plan-limits.ts';
+import { findMonitor, workspaceOwner } from '../queries.ts';
+import type { MonitorRow } from '../queries.ts';
+import { openSecrets } from '../secrets.ts';
+import { nameFromTarget } from '../target.ts';
+import { newMonitor } from '../values.ts';
+import type { PlainValues } from '../values.ts';
+import { chooseTesters } from './testers.ts';
+
+/** Tests of configurations that are not stored. */
+export function testRoutes(context: Context, central: BoundedCheck, ask: Ask): Route[] {
+  return [
+    handle(testMonitorRoute, async ({ body, caller, request }) => {
+      const { workspaceId, edited, probes } = await inScope(context.database.api, scopeOf(caller), (tx) =>
+        whatIsThere(tx, caller, body),
+      );
+      const { plan } = await workspaceOwner(context.database.worker, workspaceId);
+      const values = newMonitor(
+        body,
+        body.name ?? nameFromTarget(body.url),
+        planLimits(plan),
+        edited && { stored: edited, secrets: openSecrets(context.sealer, edited) },
+      );
+      const seats = testersOf(values, probes);
+      const askedMs = context.now();
+      const replies = await askAll(values, seats, { central, ask, signal: request.signal });
+      return answerOf({ what: 'this configuration', seats, policy: values.consensus_policy, askedMs }, replies);
+    }),
+  ];
+}
+
+type There = {
+  readonly workspaceId: number;
+  readonly edited: MonitorRow | undefined;
+  readonly probes: readonly ProbeCandidate[];
+};
+
+/**
+ * Where the test takes place, the stored monitor that it is an edition of, and the probes that may be asked.
+ * @throws Problem where the caller may not edit there. A monitor is tested in its own workspace only: its secrets are not for the probes of others.
+ */
+async function whatIsThere(tx: Transaction, caller: Caller, body: TestMonitor): Promise<There> {
+  const { monitor_id: monitorId } = body;
+  const edited = monitorId === undefined ? undefined : await findMonitor(tx, scopeOf(caller), monitorId);
+  if (edited === null) throw noMonitor(monitorId ?? 0);
+  const workspaceId = body.workspace_id ?? edited?.workspace_id ?? firstEditable(caller);
+  requireRole(caller, workspaceId, 'editor');
+  if (edited !== undefined && edited.workspace_id !== workspaceId)
+    throw invalidInput('body', '/workspace_id', 'other_workspace', `monitor ${edited.id} is in another workspace`);
+  return { workspaceId, edited, probes: await loadCandidates(tx, workspaceId) };
+}
+
+function firstEditable(caller: Caller): number {
+  const editable = [...caller.workspaces].filter(([, role]) => roles.indexOf(role) >= roles.indexOf('editor'));
+  const [first] = editable.map(([id]) => id).sort((a, b) => a - b);
+  if (first === undefined) throw new Problem('forbidden', 'there is no workspace in which you have the role editor');
+  return first;
+}
+
+function testersOf(values: PlainValues, probes: readonly ProbeCandidate[]): readonly Seat[] {
+  const choice = chooseTesters(
+    {
+      probeIds: values.wanted_probe_ids,
+      regions: values.wanted_regions,
+      requires: requiredCapabilities(values.protocol, values.url, values.settings.open),
+    },
+    probes,
+  );
+  if (choice.kind === 'testers') return choice.seats;
+  if (choice.reason === 'unknown_probe') throw invalidInput('body', '/probe_ids', 'unknown_probe', choice.detail);
+  throw new Problem('no_probe_able', choice.detail);
+}
+
+type Means = { readonly central: BoundedCheck; readonly ask: Ask; readonly signal: AbortSignal };
+
+async function askAll(values: PlainValues, seats: readonly Seat[], means: Means): Promise<readonly Reply[]> {
+  const { protocol, url, timeout_seconds: timeoutSeconds, degraded_threshold_ms: thresholdMs } = values;
+  const settings = { ...values.settings.open, ...values.settings.secret };
+  if (seats.length === 0) {
+    const checked = {
+      protocol,
+      url,
+      settings,
+      timeoutS: timeoutSeconds,
+      degradedThresholdMs: thresholdMs ?? undefined,
+    };
+    return [centralReply(await means.central(checked, { signal: means.signal, isTraced: true }))];
+  }
+  const assignment = {
+    protocol,
+    url,
+    interval_seconds: values.interval_seconds,
+    timeout_seconds: timeoutSeconds,
+    confirmations: values.confirmations,
+    degraded_threshold_ms: thresholdMs,
+    settings,
+  };
+  // With an assignment of its own nothing of the run is kept, and there is no monitor that it could be kept for.
+  return askProbes(
+    means.ask,
+    seats.map(({ probeId }) => probeId),
+    { monitor_id: 0, timeoutSeconds, assignment },
+  );
+}
