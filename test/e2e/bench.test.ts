@@ -25,10 +25,10 @@ void t.test('the bench of the agent runs to its end, and its books agree', async
 void t.test('the bench of checks runs to its end and gives what the goals are about', async (t) => {
   const output = await runNode([main, 'checks', '--json', '--brief'], {}, 150_000);
   const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
-  const expected = ['http_us', 'https_us', 'icmp_check_us', 'lateness_p99_ms', 'core_share', 'idle_bytes'];
+  const expected = ['http_us', 'https_us', 'icmp_us', 'tcp_us', 'lateness_p99_ms', 'core_share', 'idle_bytes'];
   const isMeasured = (key: string): boolean =>
     !(key === 'https_us' && figures['https_floor_us'] === undefined) &&
-    !(key === 'icmp_check_us' && figures['fping_packet_us'] === undefined);
+    !(key === 'icmp_us' && figures['icmp_fping_us'] === undefined);
   for (const key of expected.filter(isMeasured)) t.ok((figures[key] ?? 0) > 0, key);
   t.type(figures['bytes_per_monitor'], 'number');
 });

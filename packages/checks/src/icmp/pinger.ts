@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { PingLine } from './ping-output.ts';
 import { findPingTool, type PingOrder, type PingTool } from './tool.ts';
@@ -34,11 +35,6 @@ type Batch = { readonly order: PingOrder; readonly seats: Map<string, Seat>; chi
 
 /** Pings that are due within this time and ask for the same go to one process. */
 const defaultWindowMs = 50;
-
-/** How long a reply may lie in the pipe, milliseconds. A part of what `planPings` keeps back of a check's time. */
-const readEveryMs = 20;
-/** Characters of a line without an end that are kept. */
-const longestLine = 4096;
 
 /** A coalescer: each process takes all addresses that were asked for with the same order inside one window. */
 export function createPinger(options: PingerOptions = {}): Pinger {
@@ -119,7 +115,7 @@ function start(batch: Batch, tool: PingTool): void {
     if (parsed === undefined) said = `${said}${line.trim()} `.slice(0, 300);
     else record(batch, parsed);
   };
-  for (const stream of streams) readLines(stream, take);
+  for (const stream of streams) createInterface({ input: stream }).on('line', take);
   child.on('close', (code) => {
     // fping: 0 all answered, 1 some did not, 2 a name was not found; above that the program itself failed. What 1 and 2 mean for a ping
     // depends on whose it is, but each that has sent something ends with its statistics.
@@ -142,30 +138,6 @@ function startTool(tool: PingTool, addresses: readonly string[], order: PingOrde
   } catch (error) {
     return error instanceof Error ? error : new Error('It was not started.');
   }
-}
-
-/**
- * Hands over whole lines. A ping program writes each by itself, and to be woken for each would cost more than all else: it is read now and
- * then, and meanwhile the pipe keeps what comes.
- */
-function readLines(stream: Readable, take: (line: string) => void): void {
-  let rest = '';
-  let timer: NodeJS.Timeout | undefined;
-  stream.setEncoding('latin1');
-  stream.on('data', (text: string) => {
-    const lines = `${rest}${text}`.split('\n');
-    rest = (lines.pop() ?? '').slice(-longestLine);
-    for (const line of lines) take(line);
-    stream.pause();
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      stream.resume();
-    }, readEveryMs);
-  });
-  stream.once('end', () => {
-    if (rest !== '') take(rest);
-  });
-  stream.once('close', () => clearTimeout(timer));
 }
 
 function record(batch: Batch, line: PingLine): void {
