@@ -108,3 +108,19 @@ void t.test('targets and settings that cannot be checked are refused', async (t)
   for (const settings of [{ expected_value: 'x' }, { database: -1 }, { tls: 'auto' }, { path: '/tmp/s' }])
     t.equal(redis.settings().safeParse(settings).success, false);
 });
+
+void t.test('a secret that lies where a value is cut is not shown in part', async (t) => {
+  const password = 'correct-horse-battery';
+  const real = await listenRaw((socket) => {
+    const value = `${'x'.repeat(90)}${password}`;
+    socket.on('data', (asked) => {
+      const said = String(asked);
+      const isValue = /GET/i.test(said);
+      socket.write(isValue ? `$${value.length}\r\n${value}\r\n` : /PING/i.test(said) ? '+PONG\r\n' : '+OK\r\n');
+    });
+  });
+  t.teardown(real.stop);
+  const outcome = await check(`127.0.0.1:${real.port}`, { password, key: 'state', expected_value: 'fine' });
+  t.match(outcome, { code: 'db_wrong_result' });
+  t.notMatch(JSON.stringify(outcome), 'correct-h');
+});

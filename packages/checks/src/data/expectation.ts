@@ -37,8 +37,8 @@ type Expectation = z.infer<z.ZodObject<ReturnType<typeof valueShape>>> &
 /** What a query gave: the number of rows, and the first value as text; null for NULL, undefined when there is none. */
 export type Result = { readonly rows: number; readonly first: string | null | undefined };
 
-/** What is wrong with a result, or undefined. */
-function judgeResult(result: Result, expected: Expectation): Failure | undefined {
+/** What is wrong with a result, or undefined. `show` takes secrets out, which comes before a value is cut: a part of one would pass. */
+function judgeResult(result: Result, expected: Expectation, show: (text: string) => string): Failure | undefined {
   const { rows, first } = result;
   if (rows > maxRows) return failed('db_result_too_large', `The result has more than ${maxRows} rows.`);
   if (rows < (expected.min_rows ?? 0))
@@ -48,7 +48,7 @@ function judgeResult(result: Result, expected: Expectation): Failure | undefined
   if (expected.expected_value !== undefined && first !== expected.expected_value)
     return failed(
       'db_wrong_result',
-      `The value is ${valueText(first)}, expected is "${cut(expected.expected_value)}".`,
+      `The value is ${valueText(first, show)}, expected is "${cut(expected.expected_value)}".`,
     );
   if (
     expected.expected_pattern !== undefined &&
@@ -56,7 +56,7 @@ function judgeResult(result: Result, expected: Expectation): Failure | undefined
   )
     return failed(
       'db_wrong_result',
-      `The value ${valueText(first)} does not match ${shown(expected.expected_pattern)}.`,
+      `The value ${valueText(first, show)} does not match ${shown(expected.expected_pattern)}.`,
     );
   return undefined;
 }
@@ -65,7 +65,7 @@ function judgeResult(result: Result, expected: Expectation): Failure | undefined
 export function settle(session: Session, result: Result, expected: Expectation): void {
   session.context.trace?.('query', `${result.rows} rows`);
   session.facts = factsOf(result, session.noted('server_version'));
-  const wrong = judgeResult(result, expected);
+  const wrong = judgeResult(result, expected, session.show);
   if (wrong !== undefined) session.note('rows', result.rows);
   session.demand(wrong);
 }
@@ -84,9 +84,9 @@ export function asksForValue(expected: Expectation): boolean {
   return expected.expected_value !== undefined || expected.expected_pattern !== undefined;
 }
 
-function valueText(value: string | null | undefined): string {
+function valueText(value: string | null | undefined, show: (text: string) => string): string {
   if (value === undefined) return 'missing';
-  return value === null ? 'NULL' : `"${cut(value)}"`;
+  return value === null ? 'NULL' : `"${cut(show(value))}"`;
 }
 
 function cut(text: string): string {
