@@ -13,12 +13,21 @@ t.test('what an agent does is served for Prometheus; what is not known has no va
   t.notMatch(await read(), /^parallax_probe_clock_rate\{/m);
   metrics.observer.recorded('ok', 'scheduled');
   metrics.observer.recorded('ok', 'scheduled');
+  metrics.observer.recorded('fail', 'recheck');
   metrics.observer.began(3);
+  metrics.observer.began(2_000);
+  metrics.observer.began(2_001);
   metrics.observer.skipped('overload');
   status = { pid: 1, unacknowledged_results: 17, session_connected: true, clock_rate: 1.001 };
   const text = await read();
   for (const line of [
     /^parallax_probe_results_total\{outcome="ok",kind="scheduled",program="probe-agent"\} 2$/m,
+    /^parallax_probe_results_total\{outcome="fail",kind="recheck",program="probe-agent"\} 1$/m,
+    /^# TYPE parallax_probe_check_lateness_seconds histogram$/m,
+    /^parallax_probe_check_lateness_seconds_bucket\{le="2",program="probe-agent"\} 2$/m,
+    /^parallax_probe_check_lateness_seconds_bucket\{le="\+Inf",program="probe-agent"\} 3$/m,
+    /^parallax_probe_check_lateness_seconds_sum\{program="probe-agent"\} 4.004$/m,
+    /^parallax_probe_check_lateness_seconds_count\{program="probe-agent"\} 3$/m,
     /^parallax_probe_check_lateness_seconds_bucket\{le="0.005",program="probe-agent"\} 1$/m,
     /^parallax_probe_check_lateness_seconds_bucket\{le="0.002",program="probe-agent"\} 0$/m,
     /^parallax_probe_skipped_slots_total\{why="overload",program="probe-agent"\} 1$/m,

@@ -1,5 +1,6 @@
 import { createMetrics } from '@parallax/telemetry';
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Gauge } from 'prom-client';
+import { LightHistogram } from './light-histogram.ts';
 import type { AgentStatus } from './state/lock.ts';
 
 /** What the agent tells while it works. */
@@ -52,18 +53,24 @@ export function createAgentMetrics(status: () => AgentStatus | undefined): Agent
     });
     metrics.registry.registerMetric(gauge);
   }
+  // Counted for every check, so only when somebody asks are they put into the library's form.
+  const counts = new Map<string, Map<string, number>>();
   const results = new Counter({
     name: 'parallax_probe_results_total',
     help: 'Results by outcome and kind',
     labelNames: ['outcome', 'kind'],
     registers,
+    collect() {
+      this.reset();
+      for (const [outcome, kinds] of counts) for (const [kind, count] of kinds) results.inc({ outcome, kind }, count);
+    },
   });
-  const lateness = new Histogram({
-    name: 'parallax_probe_check_lateness_seconds',
-    help: 'Time from when a scheduled check was due until it began',
-    buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
-    registers,
-  });
+  const lateness = new LightHistogram(
+    'parallax_probe_check_lateness_seconds',
+    'Time from when a scheduled check was due until it began',
+    [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
+  );
+  metrics.registry.registerMetric(lateness);
   const skipped = new Counter({
     name: 'parallax_probe_skipped_slots_total',
     help: 'Slots that were not run: the check before was still under way (overrun), or there was no place (overload)',
@@ -72,8 +79,12 @@ export function createAgentMetrics(status: () => AgentStatus | undefined): Agent
   });
   return {
     observer: {
-      recorded: (outcome, kind) => results.inc({ outcome, kind }),
-      began: (lateMs) => lateness.observe(Math.max(0, lateMs) / 1_000),
+      recorded: (outcome, kind) => {
+        let kinds = counts.get(outcome);
+        if (kinds === undefined) counts.set(outcome, (kinds = new Map<string, number>()));
+        kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+      },
+      began: (lateMs) => lateness.count(Math.max(0, lateMs) / 1_000),
       skipped: (why) => skipped.inc({ why }),
     },
     listen: (port) => metrics.listen({ port }),

@@ -4,9 +4,10 @@ import { failed, probeFault, type Failure } from './net/failure.ts';
 import type { CheckOutcome } from './outcome.ts';
 import { type AnyCheckType, checkTypeOf, isProtocol } from './registry.ts';
 import { combine } from './run/addresses.ts';
+import { cancelDeadline, setDeadline } from './run/deadlines.ts';
 import { judgeRun, type Plan, planOf } from './run/plan.ts';
 import { guardedTrace, type Trace, traceJudgement, traceVerdict } from './run/trace.ts';
-import { follow, Stop, type StopSignal, unfollow } from './stop.ts';
+import { follow, type Follower, Stop, type StopSignal, unfollow } from './stop.ts';
 
 /** How long after the deadline a check type may still take to give its verdict; later its own is not waited for. */
 const graceMs = 25;
@@ -14,6 +15,8 @@ const graceMs = 25;
 /** What was read from a settings object. Settings are plain data that nobody changes, so the object itself is the key. */
 const parsedSettings = new WeakMap<object, ReadSettings>();
 type ReadSettings = {
+  /** What they were read from. */
+  readonly from: unknown;
   readonly type: string;
   readonly settings: Readonly<Record<string, unknown>> | undefined;
   readonly problem: string | undefined;
@@ -51,9 +54,11 @@ export function runCheck(
       conclude(probeFault('probe_capability', `This probe does not know the protocol "${protocol}".`)),
     );
   const checkType = checkTypeOf(protocol);
-  const parsed = readSettings(checkType, settings);
+  const known = validTargets.get(target);
+  const isKnown = known?.from === settings && known?.type === checkType.type;
+  const parsed = isKnown ? known : readSettings(checkType, settings);
   if (parsed.problem !== undefined) return Promise.resolve(conclude(probeFault('probe_internal', parsed.problem)));
-  if (validTargets.get(target) !== parsed) {
+  if (known !== parsed) {
     const wrong = checkType.validateTarget(target, parsed.settings);
     if (wrong !== undefined) return Promise.resolve(conclude(failed('target_invalid', wrong)));
     validTargets.set(target, parsed);
@@ -65,21 +70,22 @@ export function runCheck(
   return new Promise((resolve) => {
     let grace: NodeJS.Timeout | undefined;
     let isTold = false;
+    let follower: Follower | undefined;
     const end = () => {
       stop.abort();
       grace ??= setTimeout(() => settle(conclude(stillRunning(protocol))), graceMs);
     };
     const settle = (result: CheckResult) => {
-      clearTimeout(timer);
-      clearTimeout(grace);
-      unfollow(context.signal, end);
+      cancelDeadline(deadline);
+      if (grace !== undefined) clearTimeout(grace);
+      if (follower !== undefined) unfollow(follower);
       const outcome = context.signal.aborted ? cancelled(conclude) : withoutFacts(result);
       if (trace !== undefined && !isTold) traceVerdict(trace, outcome);
       isTold = true;
       resolve(outcome);
     };
-    const timer = setTimeout(end, context.timeoutMs);
-    follow(context.signal, end);
+    const deadline = setDeadline(end, context.timeoutMs);
+    follower = follow(context.signal, end);
     const fail = (error: unknown) => {
       stop.abort();
       settle(conclude(defect(protocol, error)));
@@ -126,7 +132,7 @@ function readSettings(checkType: AnyCheckType, settings: unknown): ReadSettings 
   const first = result.error?.issues[0];
   const problem = first && `The settings cannot be used: ${first.path.join('.')} ${first.message}`.slice(0, 500);
   const plan = result.success ? planOf(result.data, checkType.secretFields) : undefined;
-  const read = { type: checkType.type, settings: result.data, problem, plan };
+  const read = { from: settings, type: checkType.type, settings: result.data, problem, plan };
   if (key !== undefined) parsedSettings.set(key, read);
   return read;
 }

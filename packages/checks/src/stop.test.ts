@@ -52,10 +52,11 @@ void t.test('many checks follow one signal by one listener', async (t) => {
   const listeners = Array.from({ length: 1_000 }, (_, index) => () => {
     heard.add(index);
   });
-  for (const listener of listeners) follow(counted, listener);
-  for (const listener of listeners.slice(0, 999)) unfollow(counted, listener);
-  for (const listener of listeners.slice(1)) unfollow(counted, listener);
-  for (const listener of listeners.slice(500)) follow(counted, listener);
+  const followers = listeners.map((listener) => follow(counted, listener));
+  for (const follower of followers.slice(0, 999)) unfollow(follower);
+  for (const follower of followers.slice(1)) unfollow(follower);
+  const again = listeners.slice(400).map((listener) => follow(counted, listener));
+  for (const follower of again.slice(0, 100).reverse()) unfollow(follower);
   controller.abort();
   t.equal(added, 1);
   t.same([heard.size, heard.has(499), heard.has(500)], [500, false, true], 'those that have left hear nothing');

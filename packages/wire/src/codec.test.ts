@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import path from 'node:path';
 import { loadSync } from '@grpc/proto-loader';
 import { errorCodes } from '@parallax/checks';
@@ -16,7 +17,7 @@ import {
   unpackFlags,
 } from './codec.ts';
 import type { BatchHeader, ResultRecord } from './codec.ts';
-import { Batch } from './generated/parallax/probe/v1/results.ts';
+import { Batch, SignedBatch } from './generated/parallax/probe/v1/results.ts';
 
 const kinds = ['scheduled', 'recheck', 'manual'] as const;
 const outcomes = ['ok', 'slow', 'warn', 'fail', 'timeout', 'skipped', 'probe_error'] as const;
@@ -56,6 +57,54 @@ t.test('a batch reads back as it was written, in any order of time', async (t) =
     { numRuns: 200 },
   );
 });
+
+t.test(
+  'a batch has the bytes that the generated encoder gives it, however many results and whatever their texts are',
+  async () => {
+    const edge = fc.constantFrom(0, 1, 126, 127, 128, 16_382, 16_383, 16_384, 2_097_151, 2_147_483_647);
+    const wide = fc.oneof(edge, fc.constant(4_000_000_000));
+    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constant('\ud800 alone'), fc.constant('ü'.repeat(20_000)));
+    const any = fc
+      .tuple(
+        result,
+        fc.record({ totalUs: wide, tlsUs: wide, probeRevision: edge }),
+        fc.record({ message: text, json: text }),
+      )
+      .map(([made, edges, evidence]) => ({ ...made, ...edges, ...(made.evidence && { evidence }) }));
+    fc.assert(
+      fc.property(header, fc.array(any, { minLength: 1, maxLength: 300 }), (head, results) => {
+        assert.deepEqual(Buffer.from(encodeBatch(head, results)), Buffer.from(generated(head, results)));
+      }),
+      { numRuns: 200 },
+    );
+  },
+);
+
+/** The batch by the generated encoder. */
+function generated(head: BatchHeader, results: readonly ResultRecord[]): Uint8Array {
+  const times = results.map((each) => each.effectiveUs);
+  const plusOne = (value: number | undefined): number => (value === undefined ? 0 : value + 1);
+  return Batch.encode({
+    ...head,
+    baseUs: BigInt(times[0] ?? 0),
+    monitorId: results.map((each) => each.monitorId),
+    deltaUs: times.map((time, index) => BigInt(time - (times[index - 1] ?? time))),
+    probeRevision: results.map((each) => each.probeRevision),
+    flags: results.map((each) => packFlags(each.kind, each.outcome, each.source)),
+    error: results.map((each) => each.error),
+    freshS: results.map((each) => each.freshS),
+    totalUs: results.map((each) => each.totalUs),
+    dnsUs: results.map((each) => plusOne(each.dnsUs)),
+    connectUs: results.map((each) => plusOne(each.connectUs)),
+    tlsUs: results.map((each) => plusOne(each.tlsUs)),
+    firstByteUs: results.map((each) => plusOne(each.firstByteUs)),
+    transferUs: results.map((each) => plusOne(each.transferUs)),
+    evidence: results.flatMap(({ evidence }, index) =>
+      evidence === undefined ? [] : [{ index, message: evidence.message, evidenceJson: Buffer.from(evidence.json) }],
+    ),
+    lost: undefined,
+  }).finish();
+}
 
 t.test('another reader of the same contract understands what is written', async (t) => {
   const proto = path.resolve(import.meta.dirname, '../../../proto');
@@ -208,6 +257,11 @@ t.test('flags hold every kind, outcome and source', async (t) => {
 t.test('a signed message carries its batch and bounds it', async (t) => {
   const batch = Buffer.from('batch');
   t.match(decodeSigned(encodeSigned(batch, Buffer.alloc(64, 1))), { batch, signature: Buffer.alloc(64, 1) });
+  for (const length of [1, 127, 128, 16_383, 16_384, maxBatchBytes]) {
+    const [long, signature] = [Buffer.alloc(length, 7), Buffer.alloc(64, 1)];
+    const expected = SignedBatch.encode({ batch: long, signature }).finish();
+    t.ok(Buffer.from(encodeSigned(long, signature)).equals(expected), `${length} bytes`);
+  }
   t.match(decodeSigned(encodeSigned(batch, Buffer.alloc(63))), { refused: /signature of 63/ });
   t.match(decodeSigned(encodeSigned(Buffer.alloc(maxBatchBytes + 1), Buffer.alloc(64))), { refused: /batch of/ });
   t.equal(Buffer.from(signedContent(batch)).toString(), 'parallax-batch\nbatch');

@@ -1,45 +1,15 @@
-import { checkKinds, failureSources, outcomes } from '@parallax/checks';
-import type { CheckKind, FailureSource, Outcome } from '@parallax/checks';
+import type { BatchHeader, ResultRecord } from './batch.ts';
+import { unpackFlags } from './flags.ts';
 import { Batch, SignedBatch } from './generated/parallax/probe/v1/results.ts';
+import { sizeOfVarint, writeVarint } from './varint.ts';
+
+export type { BatchHeader, ResultPhases, ResultRecord } from './batch.ts';
+export { encodeBatch } from './encode-batch.ts';
+export { packFlags, unpackFlags } from './flags.ts';
 
 /** Largest serialised batch, and the most results in one. The ingest refuses what is larger. */
 export const maxBatchBytes = 128 * 1024;
 export const maxBatchResults = 100;
-
-/** Microseconds of the five phases; undefined where a phase did not happen. */
-export type ResultPhases = {
-  readonly dnsUs?: number | undefined;
-  readonly connectUs?: number | undefined;
-  readonly tlsUs?: number | undefined;
-  readonly firstByteUs?: number | undefined;
-  readonly transferUs?: number | undefined;
-};
-
-/** One result as it travels from the agent's log to the ingest. */
-export type ResultRecord = ResultPhases & {
-  readonly monitorId: number;
-  /** Effective time: microseconds since the epoch of the start of the check, in server-anchored time. */
-  readonly effectiveUs: number;
-  readonly probeRevision: number;
-  readonly kind: CheckKind;
-  readonly outcome: Outcome;
-  readonly source?: FailureSource | undefined;
-  /** Number of `errorCodes`; 0 for none. */
-  readonly error: number;
-  /** Seconds that the vote stays fresh: `max(10, ceil(2.5 × cadence)) + timeout`. */
-  readonly freshS: number;
-  readonly totalUs: number;
-  /** Only on a first failure and when the error code changes. */
-  readonly evidence?: { readonly message: string; readonly json: string } | undefined;
-};
-
-/** Where a batch stands in the probe's log. */
-export type BatchHeader = {
-  readonly probeId: number;
-  readonly epoch: bigint;
-  readonly shard: number;
-  readonly firstSeq: bigint;
-};
 
 /** Sequence numbers that the agent had to drop (full log, damage). Times in microseconds since the epoch. */
 export type LostRange = {
@@ -53,78 +23,8 @@ export type DecodedBatch =
   | { readonly header: BatchHeader; readonly results: readonly ResultRecord[]; readonly lost?: undefined }
   | { readonly header: BatchHeader; readonly results: readonly []; readonly lost: LostRange };
 
-/** Kind in bits 0–1, outcome in bits 2–5, source + 1 in bits 6–7 (0: none). The same number is stored in `check_results.flags`. */
-export function packFlags(kind: CheckKind, outcome: Outcome, source: FailureSource | undefined): number {
-  const sourceBits = source === undefined ? 0 : failureSources.indexOf(source) + 1;
-  return checkKinds.indexOf(kind) | (outcomes.indexOf(outcome) << 2) | (sourceBits << 6);
-}
-
-/** The reverse of `packFlags` for eight bits; undefined for a number that no agent of this version writes. */
-export function unpackFlags(flags: number): UnpackedFlags | undefined {
-  return unpacked[flags];
-}
-
-type UnpackedFlags = {
-  readonly kind: CheckKind;
-  readonly outcome: Outcome;
-  readonly source: FailureSource | undefined;
-};
-
-// Made once: the ingest asks for every result.
-const unpacked = Array.from({ length: 256 }, (_, flags): UnpackedFlags | undefined => {
-  const kind = checkKinds[flags & 3];
-  const outcome = outcomes[(flags >> 2) & 15];
-  const sourceBits = (flags >> 6) & 3;
-  if (kind === undefined || outcome === undefined) return undefined;
-  return { kind, outcome, source: sourceBits === 0 ? undefined : failureSources[sourceBits - 1] };
-});
-
-const plusOne = (value: number | undefined): number => (value === undefined ? 0 : value + 1);
 const minusOne = (value: number | undefined): number | undefined =>
   value === undefined || value === 0 ? undefined : value - 1;
-
-/** Serialises results of one `(epoch, shard)` in order of their sequence; unsigned. */
-export function encodeBatch(header: BatchHeader, results: readonly ResultRecord[]): Uint8Array {
-  const baseUs = results[0]?.effectiveUs ?? 0;
-  let previousUs = baseUs;
-  const batch: Batch = {
-    ...header,
-    baseUs: BigInt(baseUs),
-    monitorId: [],
-    deltaUs: [],
-    probeRevision: [],
-    flags: [],
-    error: [],
-    freshS: [],
-    totalUs: [],
-    dnsUs: [],
-    connectUs: [],
-    tlsUs: [],
-    firstByteUs: [],
-    transferUs: [],
-    evidence: [],
-    lost: undefined,
-  };
-  results.forEach((result, index) => {
-    batch.monitorId.push(result.monitorId);
-    batch.deltaUs.push(BigInt(result.effectiveUs - previousUs));
-    previousUs = result.effectiveUs;
-    batch.probeRevision.push(result.probeRevision);
-    batch.flags.push(packFlags(result.kind, result.outcome, result.source));
-    batch.error.push(result.error);
-    batch.freshS.push(result.freshS);
-    batch.totalUs.push(result.totalUs);
-    batch.dnsUs.push(plusOne(result.dnsUs));
-    batch.connectUs.push(plusOne(result.connectUs));
-    batch.tlsUs.push(plusOne(result.tlsUs));
-    batch.firstByteUs.push(plusOne(result.firstByteUs));
-    batch.transferUs.push(plusOne(result.transferUs));
-    if (result.evidence !== undefined) {
-      batch.evidence.push({ index, message: result.evidence.message, evidenceJson: Buffer.from(result.evidence.json) });
-    }
-  });
-  return Batch.encode(batch).finish();
-}
 
 /** Serialises a record of dropped results; unsigned. */
 export function encodeLost(header: BatchHeader, lost: LostRange): Uint8Array {
@@ -141,14 +41,30 @@ export function encodeLost(header: BatchHeader, lost: LostRange): Uint8Array {
   ).finish();
 }
 
+const signedPrefix = Buffer.from('parallax-batch\n');
+
 /** What the Ed25519 signature of a batch covers: a prefix that separates it from every other use of the key, then the batch. */
 export function signedContent(batch: Uint8Array): Uint8Array {
-  return Buffer.concat([Buffer.from('parallax-batch\n'), batch]);
+  return Buffer.concat([signedPrefix, batch]);
 }
 
-/** The message that is published. */
+/** The message that is published: a `SignedBatch`. */
 export function encodeSigned(batch: Uint8Array, signature: Uint8Array): Uint8Array {
-  return SignedBatch.encode({ batch: Buffer.from(batch), signature: Buffer.from(signature) }).finish();
+  const bytes = Buffer.allocUnsafe(sizeOfField(batch) + sizeOfField(signature));
+  writeField(bytes, writeField(bytes, 0, 1, batch), 2, signature);
+  return bytes;
+}
+
+/** Bytes of a field that holds bytes and has a number below 16; an empty one is left out. */
+function sizeOfField({ length }: Uint8Array): number {
+  return length === 0 ? 0 : 1 + sizeOfVarint(length) + length;
+}
+
+function writeField(bytes: Buffer, start: number, field: number, value: Uint8Array): number {
+  if (value.length === 0) return start;
+  const at = writeVarint(bytes, writeVarint(bytes, start, (field << 3) | 2), value.length);
+  bytes.set(value, at);
+  return at + value.length;
 }
 
 /** Splits a published message; the reason when it is none. The signature is not verified here. */

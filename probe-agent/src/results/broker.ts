@@ -1,5 +1,3 @@
-import { jetstream } from '@nats-io/jetstream';
-import type { JetStreamClient } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
 import { certificatePem, controlPlaneServerName, inboxPrefix, nkeyPublic } from '@parallax/pki';
@@ -7,6 +5,7 @@ import { BackOff } from '../back-off.ts';
 import { messageOf, sleep } from '../ports.ts';
 import type { Logger } from '../ports.ts';
 import type { Broker } from './publisher-options.ts';
+import { StreamPublisher } from './stream-publisher.ts';
 
 /** A JWT for the probe's own key and when it ends. */
 export type BrokerCredentials = { readonly jwt: string; readonly expiresAtMs: number };
@@ -39,7 +38,7 @@ export class BrokerConnection implements Broker {
   #credentials: BrokerCredentials | undefined;
   #wake = new AbortController();
   #connection: NatsConnection | undefined;
-  #jetstream: JetStreamClient | undefined;
+  #stream: StreamPublisher | undefined;
   #connected = false;
   #running: Promise<void> | undefined;
   #renewal: NodeJS.Timeout | undefined;
@@ -85,9 +84,9 @@ export class BrokerConnection implements Broker {
     this.#running ??= this.#run();
   }
 
-  async publish(subject: string, payload: Uint8Array, timeoutMs: number): Promise<void> {
-    if (this.#jetstream === undefined || !this.#connected) throw new Error('the broker is not connected');
-    await this.#jetstream.publish(subject, payload, { timeout: timeoutMs });
+  publish(subject: string, payload: Uint8Array, timeoutMs: number): Promise<void> {
+    if (this.#stream === undefined || !this.#connected) return Promise.reject(new Error('the broker is not connected'));
+    return this.#stream.publish(subject, payload, timeoutMs);
   }
 
   /** Closes for good. */
@@ -133,15 +132,17 @@ export class BrokerConnection implements Broker {
       return;
     }
     this.#connection = connection;
-    this.#jetstream = jetstream(connection);
+    const stream = new StreamPublisher(connection, inboxPrefix(this.#options.probeId), () => performance.now());
+    this.#stream = stream;
     this.#backOff.reset();
     this.#options.logger.info({ address }, 'connected to the broker');
     this.#setConnected(true);
-    void this.#follow(connection);
+    void this.#follow(connection, stream);
     const error = await connection.closed();
     this.#setConnected(false);
     this.#connection = undefined;
-    this.#jetstream = undefined;
+    this.#stream = undefined;
+    stream.fail(new Error('the connection to the broker has ended'));
     if (error instanceof Error) throw error;
     if (!this.#stop.signal.aborted) throw new Error('the connection was closed');
   }
@@ -173,11 +174,13 @@ export class BrokerConnection implements Broker {
     };
   }
 
-  async #follow(connection: NatsConnection): Promise<void> {
+  async #follow(connection: NatsConnection, stream: StreamPublisher): Promise<void> {
     for await (const status of connection.status()) {
       if (status.type === 'disconnect') this.#setConnected(false);
       else if (status.type === 'error') {
         this.#options.logger.warn({ error: messageOf(status.error) }, 'the broker reports an error');
+        // What it may not publish the server only reports so.
+        stream.fail(status.error);
       }
     }
   }

@@ -1,4 +1,4 @@
-import type { LoggedResult, LostRecord } from './record.ts';
+import type { LoggedResult, LostRecord, RecordPlace } from './record.ts';
 import { sizeOfResult, writeResult } from './record.ts';
 import type { Segment } from './segment-files.ts';
 
@@ -7,7 +7,7 @@ export type Group = {
   readonly epoch: number;
   buffer: Buffer;
   used: number;
-  readonly entries: { readonly logged: LoggedResult; readonly offset: number }[];
+  readonly results: RecordPlace[];
   readonly lost: LostRecord[];
   /** Segments that may be deleted once this group, which records what was in them, is on disk. */
   readonly drops: Segment[];
@@ -44,10 +44,10 @@ export class GroupWriter {
   /** Adds a result of an epoch. */
   addResult(epoch: number, logged: LoggedResult, urgent: boolean): void {
     const group = this.#group(epoch, sizeOfResult(logged.result));
-    group.entries.push({ logged, offset: group.used });
+    group.results.push({ shard: logged.shard, seq: logged.seq, offset: group.used, bytes: group.buffer });
     group.used = writeResult(group.buffer, group.used, logged, this.#options.salt);
     this.#isUrgent ||= urgent;
-    this.#schedule(urgent || group.entries.length >= this.#options.afterRecords || group.used >= groupBytes);
+    this.#schedule(urgent || group.results.length >= this.#options.afterRecords || group.used >= groupBytes);
   }
 
   /** Adds an encoded record that nobody waits for. */
@@ -90,7 +90,7 @@ export class GroupWriter {
   #group(epoch: number, bytesNeeded: number): Group {
     let group = this.#groups.at(-1);
     if (group === undefined || group.epoch !== epoch) {
-      group = { epoch, buffer: Buffer.allocUnsafe(firstBytes), used: 0, entries: [], lost: [], drops: [] };
+      group = { epoch, buffer: Buffer.allocUnsafe(firstBytes), used: 0, results: [], lost: [], drops: [] };
       this.#groups.push(group);
     }
     if (group.used + bytesNeeded > group.buffer.length) {
@@ -134,4 +134,10 @@ export class GroupWriter {
     this.#writing = undefined;
     if (this.#groups.length > 0 && !this.#hasFailed) this.#schedule(false);
   }
+}
+
+/** The bytes of a group, to be kept in memory: without the room behind them when that is more. */
+export function keptBytes(group: Group): Buffer {
+  const isRoomy = group.used * 2 < group.buffer.length;
+  return isRoomy ? Buffer.from(group.buffer.subarray(0, group.used)) : group.buffer;
 }

@@ -17,7 +17,7 @@ export const logLimits: LogLimits = {
   maxBytes: 1024 * 1024 * 1024,
   maxAgeMs: 48 * 3_600_000,
   syncAfterMs: 200,
-  syncAfterRecords: 256,
+  syncAfterRecords: 1_024,
   acknowledgedAfterMs: 1_000,
 };
 

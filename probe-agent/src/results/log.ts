@@ -4,7 +4,7 @@ import { maxBatchResults } from '@parallax/wire';
 import { messageOf } from '../ports.ts';
 import type { AcknowledgedFile } from './acknowledged.ts';
 import { AnchorKeeper } from './anchor-keeper.ts';
-import { GroupWriter } from './group-writer.ts';
+import { GroupWriter, keptBytes } from './group-writer.ts';
 import type { Group } from './group-writer.ts';
 import { logLimits } from './log-options.ts';
 import type { LogLimits, LogOptions } from './log-options.ts';
@@ -17,7 +17,7 @@ import { Placement } from './placement.ts';
 import { encodeAnchor, encodeLostRecord } from './record.ts';
 import type { Anchor } from './record.ts';
 import { beyondLimits, isAcknowledged, lostWith, oldestOnDiskMs } from './retention.ts';
-import { approximateUs, extend } from './segment.ts';
+import { extend, timeOfResult } from './segment.ts';
 import { createSegment, deleteSegment, randomSalt, syncFolder, writeAll } from './segment-files.ts';
 import type { Segment } from './segment-files.ts';
 import type { LogStream } from './stream.ts';
@@ -127,8 +127,8 @@ export class ResultLog {
     return this.#epoch;
   }
 
-  /** What is on disk in a stream from a number on; see LogRead. */
-  async read(stream: LogStream, fromSeq: number, limits: ReadLimits = batchLimits): Promise<LogRead> {
+  /** What is on disk in a stream from a number on; see LogRead. At once where it is in memory as well. */
+  read(stream: LogStream, fromSeq: number, limits: ReadLimits = batchLimits): LogRead | Promise<LogRead> {
     if (fromSeq > stream.synced) return undefined;
     const lost = stream.lostAt(fromSeq);
     if (lost !== undefined) return { lost: { ...lost, fromSeq } };
@@ -211,10 +211,13 @@ export class ResultLog {
     await writeAll(this.#handle, group.buffer.subarray(0, group.used), start);
     await this.#handle.datasync();
     segment.bytes += group.used;
-    for (const { logged, offset } of group.entries) {
-      const atUs = logged.result.effectiveUs || approximateUs(segment.header, logged.monotonicUs);
-      extend(segment.extents, { shard: logged.shard, seq: logged.seq, atUs, offset: start + offset });
-      this.#streams.of(group.epoch, logged.shard).addSynced(logged);
+    const bytes = keptBytes(group);
+    for (const result of group.results) {
+      const { shard, seq, offset } = result;
+      result.bytes = bytes;
+      const atUs = timeOfResult(segment.header, bytes, offset);
+      extend(segment.extents, { shard, seq, atUs, offset: start + offset });
+      this.#streams.of(group.epoch, shard).addSynced(result);
     }
     for (const lost of group.lost) {
       segment.lost.push(lost);

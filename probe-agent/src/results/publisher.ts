@@ -6,6 +6,7 @@ import { DrainRate } from './drain.ts';
 import { newLane } from './lane.ts';
 import type { Lane } from './lane.ts';
 import { Lanes } from './lanes.ts';
+import type { LogRead } from './log-reader.ts';
 import { publisherLimits } from './publisher-options.ts';
 import type { PublisherLimits, PublisherOptions } from './publisher-options.ts';
 import { keyOf } from './recovery.ts';
@@ -153,13 +154,18 @@ export class Publisher {
       });
   }
 
+  /** Does not wait between batches that are in memory: what is published in one turn leaves in one write. */
   async #pumpAll(lane: Lane): Promise<void> {
-    do lane.again = false;
-    while (await this.#publishNext(lane));
+    let goesOn: boolean;
+    do {
+      lane.again = false;
+      const published = this.#publishNext(lane);
+      goesOn = typeof published === 'boolean' ? published : await published;
+    } while (goesOn);
   }
 
   /** Publishes one batch; false when there is nothing to do until something happens or a timer ends. */
-  async #publishNext(lane: Lane): Promise<boolean> {
+  #publishNext(lane: Lane): boolean | Promise<boolean> {
     const { log, broker } = this.#options;
     if (
       this.#stopped ||
@@ -177,9 +183,16 @@ export class Publisher {
     }
     const { generation } = lane;
     const fromSeq = lane.next;
-    const read = await log.read(lane.stream, fromSeq);
-    if (lane.generation !== generation || lane.next !== fromSeq) return true;
-    if (read === undefined || this.#stopped || !broker.connected) return false;
+    const read = log.read(lane.stream, fromSeq);
+    if (!(read instanceof Promise)) return this.#publishRead(lane, fromSeq, read);
+    return read.then((found) => {
+      if (lane.generation !== generation || lane.next !== fromSeq) return true;
+      return this.#publishRead(lane, fromSeq, found);
+    });
+  }
+
+  #publishRead(lane: Lane, fromSeq: number, read: LogRead): boolean {
+    if (read === undefined || this.#stopped || !this.#options.broker.connected) return false;
     const batch = encodeRead(
       { probeId: this.#options.probeId, epoch: lane.stream.epoch, shard: lane.stream.shard, fromSeq },
       read,

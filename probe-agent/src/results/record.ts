@@ -1,6 +1,6 @@
-import { crc32 } from 'node:zlib';
 import { packFlags, unpackFlags } from '@parallax/wire';
 import type { ResultRecord } from '@parallax/wire';
+import { checksumOf } from './checksum.ts';
 
 /**
  * Records of the log, without any I/O. A record is: u32 length of type and payload, u32 CRC32, u8 type, payload. The CRC starts from the
@@ -18,6 +18,15 @@ export type LoggedResult = {
   /** Start of the check on the machine's monotonic clock. */
   readonly monotonicUs: number;
   readonly result: ResultRecord;
+};
+
+/** Where a result stands in bytes that hold its record. Much smaller than the result: so many of these live until they are acknowledged. */
+export type RecordPlace = {
+  readonly shard: number;
+  readonly seq: number;
+  readonly offset: number;
+  /** Written from `offset` on; another buffer with the same bytes may take the place of the one that they were written to. */
+  bytes: Buffer;
 };
 
 /**
@@ -57,22 +66,23 @@ export function sizeOfResult(result: ResultRecord): number {
 /** Writes a result at `offset`, which must have `sizeOfResult` bytes left; gives the offset after it. */
 export function writeResult(buffer: Buffer, offset: number, logged: LoggedResult, salt: number): number {
   const { result } = logged;
+  const view = viewOf(buffer);
   let at = offset + recordHeadBytes;
-  buffer.writeUInt16LE(logged.shard, at);
-  buffer.writeDoubleLE(logged.seq, at + 2);
-  buffer.writeDoubleLE(logged.monotonicUs, at + 10);
-  buffer.writeDoubleLE(result.effectiveUs, at + 18);
-  buffer.writeUInt32LE(result.monitorId, at + 26);
-  buffer.writeUInt32LE(result.probeRevision, at + 30);
-  buffer.writeUInt8(packFlags(result.kind, result.outcome, result.source), at + 34);
-  buffer.writeUInt16LE(result.error, at + 35);
-  buffer.writeUInt32LE(result.freshS, at + 37);
-  buffer.writeUInt32LE(result.totalUs, at + 41);
-  buffer.writeUInt32LE(plusOne(result.dnsUs), at + 45);
-  buffer.writeUInt32LE(plusOne(result.connectUs), at + 49);
-  buffer.writeUInt32LE(plusOne(result.tlsUs), at + 53);
-  buffer.writeUInt32LE(plusOne(result.firstByteUs), at + 57);
-  buffer.writeUInt32LE(plusOne(result.transferUs), at + 61);
+  view.setUint16(at, logged.shard, true);
+  view.setFloat64(at + 2, logged.seq, true);
+  view.setFloat64(at + 10, logged.monotonicUs, true);
+  view.setFloat64(at + 18, result.effectiveUs, true);
+  view.setUint32(at + 26, result.monitorId, true);
+  view.setUint32(at + 30, result.probeRevision, true);
+  view.setUint8(at + 34, packFlags(result.kind, result.outcome, result.source));
+  view.setUint16(at + 35, result.error, true);
+  view.setUint32(at + 37, result.freshS, true);
+  view.setUint32(at + 41, result.totalUs, true);
+  view.setUint32(at + 45, plusOne(result.dnsUs), true);
+  view.setUint32(at + 49, plusOne(result.connectUs), true);
+  view.setUint32(at + 53, plusOne(result.tlsUs), true);
+  view.setUint32(at + 57, plusOne(result.firstByteUs), true);
+  view.setUint32(at + 61, plusOne(result.transferUs), true);
   at += resultFixedBytes;
   let messageBytes = 0xffff_ffff;
   if (result.evidence !== undefined) {
@@ -80,8 +90,17 @@ export function writeResult(buffer: Buffer, offset: number, logged: LoggedResult
     at += messageBytes;
     at += buffer.write(result.evidence.json, at);
   }
-  buffer.writeUInt32LE(messageBytes, offset + recordHeadBytes + 65);
+  view.setUint32(offset + recordHeadBytes + 65, messageBytes, true);
   return seal(buffer, offset, at, recordTypes.result, salt);
+}
+
+/** The last buffer that was written to, and its view: the methods of a Buffer write four bytes for a number, those of a view one word. */
+let viewed: { readonly buffer: Buffer; readonly view: DataView } | undefined;
+
+function viewOf(buffer: Buffer): DataView {
+  if (viewed?.buffer !== buffer)
+    viewed = { buffer, view: new DataView(buffer.buffer, buffer.byteOffset, buffer.length) };
+  return viewed.view;
 }
 
 /** A record of its own buffer. */
@@ -108,9 +127,10 @@ export function encodeLostRecord(lost: LostRecord, salt: number): Buffer {
 
 function seal(buffer: Buffer, start: number, end: number, type: number, salt: number): number {
   const length = end - start - 8;
-  buffer.writeUInt8(type, start + 8);
-  buffer.writeUInt32LE(length, start);
-  buffer.writeUInt32LE(crc32(buffer.subarray(start + 8, end), (salt ^ length) >>> 0), start + 4);
+  const view = viewOf(buffer);
+  view.setUint8(start + 8, type);
+  view.setUint32(start, length, true);
+  view.setUint32(start + 4, checksumOf(buffer, start + 8, end, (salt ^ length) >>> 0), true);
   return end;
 }
 
@@ -122,9 +142,7 @@ export function endOfRecord(bytes: Buffer, offset: number, salt: number): number
   const type = bytes[offset + 8] ?? 0;
   if (type < recordTypes.result || type > recordTypes.lost) return undefined;
   const end = offset + 8 + length;
-  return crc32(bytes.subarray(offset + 8, end), (salt ^ length) >>> 0) === bytes.readUInt32LE(offset + 4)
-    ? end
-    : undefined;
+  return checksumOf(bytes, offset + 8, end, (salt ^ length) >>> 0) === bytes.readUInt32LE(offset + 4) ? end : undefined;
 }
 
 /** Type number of the record at `offset`, which `endOfRecord` has accepted. */
@@ -132,32 +150,39 @@ export function typeAt(bytes: Buffer, offset: number): number {
   return bytes[offset + 8] ?? 0;
 }
 
+/** Bytes of the record at `offset`, which is whole. */
+export function sizeOfRecord(bytes: Buffer, offset: number): number {
+  return 8 + viewOf(bytes).getUint32(offset, true);
+}
+
 /** What recovery needs of a result without building it. */
 export function placeOfResult(
   bytes: Buffer,
   offset: number,
 ): { shard: number; seq: number; monotonicUs: number; effectiveUs: number; isSkipped: boolean } | undefined {
-  if (bytes.readUInt32LE(offset) < resultFixedBytes + 1) return undefined;
+  const view = viewOf(bytes);
+  if (view.getUint32(offset, true) < resultFixedBytes + 1) return undefined;
   const at = offset + recordHeadBytes;
-  const seq = bytes.readDoubleLE(at + 2);
+  const seq = view.getFloat64(at + 2, true);
   if (!Number.isSafeInteger(seq) || seq < 1) return undefined;
   return {
-    shard: bytes.readUInt16LE(at),
+    shard: view.getUint16(at, true),
     seq,
-    monotonicUs: bytes.readDoubleLE(at + 10),
-    effectiveUs: bytes.readDoubleLE(at + 18),
-    isSkipped: unpackFlags(bytes.readUInt8(at + 34))?.outcome === 'skipped',
+    monotonicUs: view.getFloat64(at + 10, true),
+    effectiveUs: view.getFloat64(at + 18, true),
+    isSkipped: unpackFlags(view.getUint8(at + 34))?.outcome === 'skipped',
   };
 }
 
 /** The result at `offset`; undefined for one that this version does not understand. */
 export function readResult(bytes: Buffer, offset: number, end: number): LoggedResult | undefined {
   const place = placeOfResult(bytes, offset);
+  const view = viewOf(bytes);
   const at = offset + recordHeadBytes;
-  const flags = place && unpackFlags(bytes.readUInt8(at + 34));
+  const flags = place && unpackFlags(view.getUint8(at + 34));
   if (place === undefined || flags === undefined) return undefined;
   const textStart = at + resultFixedBytes;
-  const messageBytes = bytes.readUInt32LE(at + 65);
+  const messageBytes = view.getUint32(at + 65, true);
   const evidence =
     messageBytes === 0xffff_ffff
       ? undefined
@@ -170,18 +195,20 @@ export function readResult(bytes: Buffer, offset: number, end: number): LoggedRe
     seq: place.seq,
     monotonicUs: place.monotonicUs,
     result: {
-      monitorId: bytes.readUInt32LE(at + 26),
+      monitorId: view.getUint32(at + 26, true),
       effectiveUs: place.effectiveUs,
-      probeRevision: bytes.readUInt32LE(at + 30),
-      ...flags,
-      error: bytes.readUInt16LE(at + 35),
-      freshS: bytes.readUInt32LE(at + 37),
-      totalUs: bytes.readUInt32LE(at + 41),
-      dnsUs: minusOne(bytes.readUInt32LE(at + 45)),
-      connectUs: minusOne(bytes.readUInt32LE(at + 49)),
-      tlsUs: minusOne(bytes.readUInt32LE(at + 53)),
-      firstByteUs: minusOne(bytes.readUInt32LE(at + 57)),
-      transferUs: minusOne(bytes.readUInt32LE(at + 61)),
+      probeRevision: view.getUint32(at + 30, true),
+      kind: flags.kind,
+      outcome: flags.outcome,
+      source: flags.source,
+      error: view.getUint16(at + 35, true),
+      freshS: view.getUint32(at + 37, true),
+      totalUs: view.getUint32(at + 41, true),
+      dnsUs: minusOne(view.getUint32(at + 45, true)),
+      connectUs: minusOne(view.getUint32(at + 49, true)),
+      tlsUs: minusOne(view.getUint32(at + 53, true)),
+      firstByteUs: minusOne(view.getUint32(at + 57, true)),
+      transferUs: minusOne(view.getUint32(at + 61, true)),
       evidence,
     },
   };

@@ -146,6 +146,12 @@ export function scanSegment(bytes: Buffer): ScannedSegment | undefined {
   return { header, extents, anchors, lost, damagedPlaces, tornBytes: bytes.length - Math.min(offset, bytes.length) };
 }
 
+/** Effective time of the result at `offset`, or about when it was where that is not known. Microseconds since the epoch. */
+export function timeOfResult(header: SegmentHeader, bytes: Buffer, offset: number): number {
+  const place = placeOfResult(bytes, offset);
+  return place === undefined ? 0 : place.effectiveUs || approximateUs(header, place.monotonicUs);
+}
+
 /** Microseconds since the epoch by the wall clock at the opening of the segment; only for what has no better time. */
 export function approximateUs(header: SegmentHeader, monotonicUs: number): number {
   return Math.round(header.openedWallMs * 1000 + (monotonicUs - header.openedMonotonicUs));

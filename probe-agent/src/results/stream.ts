@@ -1,9 +1,13 @@
 import { mergeLost } from './recovery.ts';
-import type { LoggedResult, LostRecord } from './record.ts';
+import { readResult, sizeOfRecord } from './record.ts';
+import type { LoggedResult, LostRecord, RecordPlace } from './record.ts';
 
-/** Results that stay in memory until they are acknowledged, so that the live way never reads the disk; beyond this they are read back. */
+/**
+ * Results that stay in memory until they are acknowledged, so that the live way never reads the disk; beyond this they are read back. They
+ * stay as the bytes that were logged: what lives so long costs every collection that it lives through.
+ */
 export const tailResults = 20_000;
-export const tailEvidenceCharacters = 16 * 1024 * 1024;
+export const tailBytes = 16 * 1024 * 1024;
 
 /** One `(epoch, shard)` of the log while the agent runs. */
 export class LogStream {
@@ -17,9 +21,9 @@ export class LogStream {
   appended: number;
   /** Ascending; what is acknowledged leaves. */
   lost: LostRecord[];
-  #tail: (LoggedResult | undefined)[] = [];
+  #tail: (RecordPlace | undefined)[] = [];
   #tailStart = 0;
-  #evidence = 0;
+  #tailBytes = 0;
 
   constructor(start: {
     epoch: number;
@@ -37,19 +41,19 @@ export class LogStream {
   }
 
   /** A result has reached the disk. */
-  addSynced(logged: LoggedResult): void {
-    this.synced = logged.seq;
-    this.#tail.push(logged);
-    this.#evidence += evidenceOf(logged);
-    while (this.#tail.length - this.#tailStart > tailResults || this.#evidence > tailEvidenceCharacters)
-      this.#forgetFirst();
+  addSynced(place: RecordPlace): void {
+    this.synced = place.seq;
+    this.#tail.push(place);
+    this.#tailBytes += sizeOfRecord(place.bytes, place.offset);
+    while (this.#tail.length - this.#tailStart > tailResults || this.#tailBytes > tailBytes) this.#forgetFirst();
     this.#compact();
   }
 
   /** The result with this number, when it is still in memory. */
   inMemory(seq: number): LoggedResult | undefined {
     const first = this.#tail[this.#tailStart];
-    return first === undefined || seq < first.seq ? undefined : this.#tail[this.#tailStart + seq - first.seq];
+    const place = first === undefined || seq < first.seq ? undefined : this.#tail[this.#tailStart + seq - first.seq];
+    return place && readResult(place.bytes, place.offset, place.offset + sizeOfRecord(place.bytes, place.offset));
   }
 
   /** A range was given up: reading it from now on says so. */
@@ -81,14 +85,9 @@ export class LogStream {
     this.acknowledged = Math.min(this.acknowledged, Math.max(0, seq));
   }
 
-  /** Start of the oldest result in memory on the monotonic clock. */
-  get oldestInMemoryUs(): number | undefined {
-    return this.#tail[this.#tailStart]?.monotonicUs;
-  }
-
   #forgetFirst(): void {
     const first = this.#tail[this.#tailStart];
-    if (first !== undefined) this.#evidence -= evidenceOf(first);
+    if (first !== undefined) this.#tailBytes -= sizeOfRecord(first.bytes, first.offset);
     // An array that has become old would keep it from being collected for long.
     this.#tail[this.#tailStart] = undefined;
     this.#tailStart += 1;
@@ -100,5 +99,3 @@ export class LogStream {
     this.#tailStart = 0;
   }
 }
-
-const evidenceOf = (logged: LoggedResult): number => logged.result.evidence?.json.length ?? 0;

@@ -314,7 +314,14 @@ t.test('stopping ends the checks under way without results, and leaves no thread
   const { url, held } = await target(t, { hold: true });
   const world = twoWorkers(t);
   world.delta([]);
-  world.delta(differentHosts(url).map((last, index) => ({ monitorId: index + 1, url: url(last), timeoutSeconds: 30 })));
+  world.delta(
+    differentHosts(url).map((last, index) => ({
+      monitorId: index + 1,
+      url: url(last),
+      timeoutSeconds: 30,
+      intervalSeconds: 3_600,
+    })),
+  );
   await until('both are under way', () => held.length === 2, 10_000);
   await until('it is known', () => world.pool.inFlight === 2);
   const ended = Promise.all(world.threads.map((thread) => new Promise((resolve) => thread.once('exit', resolve))));

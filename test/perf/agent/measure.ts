@@ -26,7 +26,9 @@ export type Plan = {
   readonly lateMonitors: number;
   readonly lateIntervalS: number;
   readonly lateMs: number;
+  /** Results in each round of publishing: not more than the log keeps in memory. */
   readonly published: number;
+  readonly publishWarmUps: number;
   readonly publishRounds: number;
 };
 

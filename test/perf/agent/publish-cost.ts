@@ -18,11 +18,14 @@ export type PublishOrder = {
   readonly jwt: string;
   readonly expiresAtMs: number;
   readonly results: number;
+  /** Rounds that are not counted: in them the code is compiled. */
+  readonly warmUpRounds: number;
   readonly rounds: number;
 };
 
-/** What it cost, or what is committed and so may be freed (from the bench to this process). */
-export type PublishAnswer = { readonly costs: readonly number[] };
+/** What each counted round cost, µs a result: all of it, and as many signatures of as many bytes by themselves. */
+export type PublishAnswer = { readonly costs: readonly number[]; readonly signing: readonly number[] };
+/** What is committed and so may be freed, from the bench to this process. */
 export type PublishCommitted = { readonly epoch: number; readonly shard: number; readonly seq: number };
 
 process.on('disconnect', () => process.exit(0));
@@ -32,7 +35,13 @@ process.once('message', (order: PublishOrder) => {
 
 async function measure(order: PublishOrder): Promise<void> {
   const seed = new Uint8Array(Buffer.from(order.seed, 'base64'));
-  const sign = (content: Uint8Array): Uint8Array => signEd25519(seed, content);
+  let lastSigned: Uint8Array = new Uint8Array(0);
+  let signatures = 0;
+  const sign = (content: Uint8Array): Uint8Array => {
+    lastSigned = content;
+    signatures += 1;
+    return signEd25519(seed, content);
+  };
   const log = await ResultLog.open({
     folder: path.join(order.folder, 'publish-log'),
     bootId: 'bench',
@@ -70,24 +79,36 @@ async function measure(order: PublishOrder): Promise<void> {
   await until(() => broker.connected);
   publisher.start();
   const costs: number[] = [];
-  for (let round = 0; round < order.rounds; round += 1) {
+  const signing: number[] = [];
+  for (let round = -order.warmUpRounds; round < order.rounds; round += 1) {
     publisher.pause(60_000);
     const startUs = Date.now() * 1_000;
     for (let index = 0; index < order.results; index += 1)
       log.append(0, index, aResult(1 + (index % 10_000), { effectiveUs: startUs + index * 100 }));
     await log.flush();
+    signatures = 0;
     const before = process.cpuUsage();
     publisher.pause(0);
     publisher.wake();
     await until(() => log.waiting.results === 0);
-    const used = process.cpuUsage(before);
-    costs.push((used.user + used.system) / order.results);
+    const cost = usSince(before);
+    const beforeSigning = process.cpuUsage();
+    for (let index = signatures; index > 0; index -= 1) signEd25519(seed, lastSigned);
+    const signingCost = usSince(beforeSigning);
+    if (round < 0) continue;
+    costs.push(cost / order.results);
+    signing.push(signingCost / order.results);
   }
   publisher.stop();
   await broker.stop();
   await log.close();
-  process.send?.({ costs } satisfies PublishAnswer);
+  process.send?.({ costs, signing } satisfies PublishAnswer);
   process.disconnect();
+}
+
+function usSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
 }
 
 async function until(condition: () => boolean): Promise<void> {

@@ -234,11 +234,15 @@ export async function startWorld(
   };
 }
 
-/** The command of an agent from its sources, with what Node is told at every start of one. */
+/** The command of an agent from its sources. */
 function fromSources(): string[] {
-  const options = JSON.parse(readFileSync(path.join(agentFolder, 'node-options.json'), 'utf8')) as string[];
   const profiles = profiling(process.env['PARALLAX_BENCH_CPU_PROFILES']);
-  return [process.execPath, ...options, ...profiles, path.join(agentFolder, 'src/main.ts')];
+  return [process.execPath, ...nodeOptions(), ...profiles, path.join(agentFolder, 'src/main.ts')];
+}
+
+/** What Node is told at every start of an agent. */
+export function nodeOptions(): string[] {
+  return JSON.parse(readFileSync(path.join(agentFolder, 'node-options.json'), 'utf8')) as string[];
 }
 
 /**

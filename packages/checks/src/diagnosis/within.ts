@@ -11,13 +11,13 @@ export async function within<Found>(
   const stop = new Stop();
   const end = (): void => stop.abort();
   const timer = setTimeout(end, timeoutMs);
-  follow(context.signal, end);
+  const follower = follow(context.signal, end);
   if (context.signal.aborted) end();
   try {
     return await work({ ...context, signal: stop, timeoutMs });
   } finally {
     end();
     clearTimeout(timer);
-    unfollow(context.signal, end);
+    unfollow(follower);
   }
 }
