@@ -67,6 +67,12 @@
 -- diagnoses.differences jsonb not null default '[]'::jsonb
 -- diagnoses.summary text not null default ''::text
 -- diagnoses.created_at timestamp with time zone not null default now()
+-- flapping.monitor_id integer not null
+-- flapping.workspace_id integer not null
+-- flapping.states text not null
+-- flapping.state_at timestamp with time zone not null
+-- flapping.flapping_since timestamp with time zone
+-- flapping.calm_at timestamp with time zone not null
 -- incidents.id integer not null generated always as identity
 -- incidents.workspace_id integer not null
 -- incidents.monitor_id integer not null
@@ -155,6 +161,10 @@
 -- monitors.changed_xid xid8 not null default pg_current_xact_id()
 -- monitors.created_at timestamp with time zone not null default now()
 -- monitors.updated_at timestamp with time zone not null default now()
+-- monitors.refold_from timestamp with time zone
+-- monitors.sla_chain integer not null default 1
+-- monitors.reset_emptied_at timestamp with time zone
+-- monitors.announced_status text
 -- outbox.id bigint not null generated always as identity
 -- outbox.key text not null
 -- outbox.kind text not null
@@ -165,6 +175,11 @@
 -- outbox.lease_until timestamp with time zone
 -- outbox.done_at timestamp with time zone
 -- outbox.last_error text
+-- packing_jobs.kind text not null
+-- packing_jobs.shard integer not null
+-- packing_jobs.at integer not null
+-- packing_jobs.next_monitor_id integer not null default 0
+-- packing_jobs.created_at timestamp with time zone not null default now()
 -- pauses.id bigint not null generated always as identity
 -- pauses.monitor_id integer not null
 -- pauses.started_at timestamp with time zone not null
@@ -221,6 +236,9 @@
 -- quarantines.started_at timestamp with time zone not null
 -- quarantines.ended_at timestamp with time zone
 -- quarantines.reason text not null
+-- quarantines.changed_xid xid8 not null default pg_current_xact_id()
+-- quarantines.clean_since timestamp with time zone
+-- quarantines.lifted_by integer
 -- rate_limits.key text not null
 -- rate_limits.window_started_at timestamp with time zone not null
 -- rate_limits.used integer not null
@@ -236,11 +254,28 @@
 -- replicas.listeners jsonb not null
 -- replicas.started_at timestamp with time zone not null default now()
 -- replicas.seen_at timestamp with time zone not null default now()
+-- result_days.monitor_id integer not null
+-- result_days.day integer not null
+-- result_days.probe_id integer not null
+-- result_days.results integer not null
+-- result_days.summary bytea not null
 -- result_evidence.e timestamp with time zone not null
 -- result_evidence.monitor_id integer not null
 -- result_evidence.probe_id integer not null
 -- result_evidence.message text not null
 -- result_evidence.evidence jsonb not null
+-- result_hours.monitor_id integer not null
+-- result_hours.hour integer not null
+-- result_hours.probe_id integer not null
+-- result_hours.results integer not null
+-- result_hours.last_ms integer
+-- result_hours.last_total_us integer
+-- result_hours.last_flags smallint
+-- result_hours.summary bytea not null
+-- result_hours.chunk bytea not null
+-- result_storage.is_one boolean not null default true
+-- result_storage.hot_from timestamp with time zone not null default '-infinity'::timestamp with time zone
+-- result_storage.moved_at timestamp with time zone not null default now()
 -- schema_migrations.number integer not null
 -- schema_migrations.name text not null
 -- schema_migrations.checksum text not null
@@ -267,6 +302,35 @@
 -- shards.term bigint not null default 0
 -- shards.folded_until timestamp with time zone
 -- shards.renewed_at timestamp with time zone
+-- shards.closed_until timestamp with time zone
+-- sla_corrections.id integer not null generated always as identity
+-- sla_corrections.workspace_id integer not null
+-- sla_corrections.monitor_id integer not null
+-- sla_corrections.chain integer not null
+-- sla_corrections.started_at timestamp with time zone not null
+-- sla_corrections.ended_at timestamp with time zone not null
+-- sla_corrections.counted_as text not null
+-- sla_corrections.reason text not null
+-- sla_corrections.created_by integer
+-- sla_corrections.created_by_name text not null
+-- sla_corrections.before jsonb not null
+-- sla_corrections.after jsonb not null
+-- sla_corrections.created_at timestamp with time zone not null default now()
+-- sla_ledger.monitor_id integer not null
+-- sla_ledger.chain integer not null
+-- sla_ledger.seq integer not null
+-- sla_ledger.kind text not null
+-- sla_ledger.day date
+-- sla_ledger.entry text not null
+-- sla_ledger.digest bytea not null
+-- sla_ledger.appended_at timestamp with time zone not null default now()
+-- sla_progress.kind text not null
+-- sla_progress.shard integer not null
+-- sla_progress.day date not null
+-- sla_progress.next_monitor_id integer not null default 0
+-- stale_hours.monitor_id integer not null
+-- stale_hours.hour integer not null
+-- stale_hours.noted_at timestamp with time zone not null default now()
 -- status_ranges.id bigint not null generated always as identity
 -- status_ranges.monitor_id integer not null
 -- status_ranges.started_at timestamp with time zone not null
@@ -306,6 +370,7 @@
 -- check_results partitioned by RANGE (e)
 -- cursors
 -- diagnoses row-level security forced
+-- flapping row-level security forced
 -- incidents row-level security forced
 -- installation
 -- join_tokens row-level security forced
@@ -314,6 +379,7 @@
 -- monitor_history
 -- monitors row-level security forced
 -- outbox
+-- packing_jobs
 -- pauses
 -- probe_certificates
 -- probe_ranges
@@ -323,11 +389,18 @@
 -- rate_limits unlogged
 -- rejected_batches
 -- replicas
+-- result_days partitioned by RANGE (day)
 -- result_evidence
+-- result_hours partitioned by RANGE (hour)
+-- result_storage
 -- schema_migrations
 -- sealed_keys
 -- sessions row-level security forced
 -- shards
+-- sla_corrections row-level security forced
+-- sla_ledger
+-- sla_progress
+-- stale_hours
 -- status_ranges
 -- users row-level security forced
 -- workspace_members row-level security forced
@@ -352,6 +425,9 @@
 -- diagnoses.diagnoses_pkey PRIMARY KEY (id)
 -- diagnoses.diagnoses_state_check CHECK ((state = ANY (ARRAY['wanted'::text, 'made'::text, 'failed'::text])))
 -- diagnoses.diagnoses_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
+-- flapping.flapping_pkey PRIMARY KEY (monitor_id)
+-- flapping.flapping_states_check CHECK ((states ~ '^[ud]{1,21}$'::text))
+-- flapping.flapping_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
 -- incidents.incidents_check CHECK (((status = 'resolved'::text) = (resolved_at IS NOT NULL)))
 -- incidents.incidents_pkey PRIMARY KEY (id)
 -- incidents.incidents_resolution_check CHECK ((resolution = ANY (ARRAY['auto'::text, 'manual'::text, 'paused'::text, 'corrected'::text, 'deleted'::text])))
@@ -369,6 +445,7 @@
 -- lost_watch.lost_watch_is_one_check CHECK (is_one)
 -- lost_watch.lost_watch_pkey PRIMARY KEY (is_one)
 -- monitor_history.monitor_history_pkey PRIMARY KEY (monitor_id, version)
+-- monitors.monitors_announced_status_check CHECK ((announced_status = ANY (ARRAY['UP'::text, 'DOWN'::text, 'TIMEOUT'::text, 'DEGRADED'::text, 'PARTIAL'::text, 'WARNING'::text, 'UNKNOWN'::text])))
 -- monitors.monitors_confirmations_check CHECK (((confirmations >= 1) AND (confirmations <= 5)))
 -- monitors.monitors_degraded_threshold_ms_check CHECK (((degraded_threshold_ms >= 1) AND (degraded_threshold_ms <= 60000)))
 -- monitors.monitors_description_check CHECK ((length(description) <= 2000))
@@ -382,6 +459,8 @@
 -- monitors.monitors_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- monitors.monitors_workspace_id_id_key UNIQUE (workspace_id, id)
 -- outbox.outbox_pkey PRIMARY KEY (id)
+-- packing_jobs.packing_jobs_kind_check CHECK ((kind = ANY (ARRAY['hour'::text, 'day'::text])))
+-- packing_jobs.packing_jobs_pkey PRIMARY KEY (kind, shard, at)
 -- pauses.pauses_paused_by_check CHECK ((paused_by = ANY (ARRAY['self'::text, 'group'::text])))
 -- pauses.pauses_pkey PRIMARY KEY (id)
 -- probe_certificates.probe_certificates_pkey PRIMARY KEY (serial)
@@ -396,18 +475,39 @@
 -- probes.probes_region_check CHECK (((length(region) >= 1) AND (length(region) <= 100)))
 -- probes.probes_signing_public_key_check CHECK ((length(signing_public_key) = 32))
 -- probes.probes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- quarantines.quarantines_lifted_by_fkey FOREIGN KEY (lifted_by) REFERENCES users(id)
 -- quarantines.quarantines_pkey PRIMARY KEY (id)
 -- quarantines.quarantines_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
 -- rate_limits.rate_limits_pkey PRIMARY KEY (key)
 -- rejected_batches.rejected_batches_pkey PRIMARY KEY (id)
 -- replicas.replicas_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 -- replicas.replicas_pkey PRIMARY KEY (name)
+-- result_days.result_days_pkey PRIMARY KEY (monitor_id, day, probe_id)
+-- result_days.result_days_results_check CHECK ((results > 0))
+-- result_hours.result_hours_pkey PRIMARY KEY (monitor_id, hour, probe_id)
+-- result_hours.result_hours_results_check CHECK ((results > 0))
+-- result_storage.result_storage_is_one_check CHECK (is_one)
+-- result_storage.result_storage_pkey PRIMARY KEY (is_one)
 -- schema_migrations.schema_migrations_pkey PRIMARY KEY (number)
 -- sealed_keys.sealed_keys_pkey PRIMARY KEY (name)
 -- sessions.sessions_pkey PRIMARY KEY (id)
 -- sessions.sessions_revoked_reason_check CHECK ((revoked_reason = ANY (ARRAY['logout'::text, 'logout_all'::text, 'reuse'::text, 'password'::text])))
 -- sessions.sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- shards.shards_pkey PRIMARY KEY (shard)
+-- sla_corrections.sla_corrections_check CHECK ((ended_at > started_at))
+-- sla_corrections.sla_corrections_counted_as_check CHECK ((counted_as = ANY (ARRAY['UP'::text, 'EXCLUDED'::text, 'MEASURED'::text])))
+-- sla_corrections.sla_corrections_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
+-- sla_corrections.sla_corrections_pkey PRIMARY KEY (id)
+-- sla_corrections.sla_corrections_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 2000)))
+-- sla_corrections.sla_corrections_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
+-- sla_ledger.sla_ledger_check CHECK (((kind = 'correction'::text) = (day IS NULL)))
+-- sla_ledger.sla_ledger_digest_check CHECK ((length(digest) = 32))
+-- sla_ledger.sla_ledger_kind_check CHECK ((kind = ANY (ARRAY['day'::text, 'revision'::text, 'correction'::text])))
+-- sla_ledger.sla_ledger_pkey PRIMARY KEY (monitor_id, chain, seq)
+-- sla_ledger.sla_ledger_seq_check CHECK ((seq > 0))
+-- sla_progress.sla_progress_kind_check CHECK ((kind = ANY (ARRAY['close'::text, 'settle'::text])))
+-- sla_progress.sla_progress_pkey PRIMARY KEY (kind, shard)
+-- stale_hours.stale_hours_pkey PRIMARY KEY (monitor_id, hour)
 -- status_ranges.status_ranges_check CHECK (((ended_at IS NULL) OR (ended_at > started_at)))
 -- status_ranges.status_ranges_pkey PRIMARY KEY (id)
 -- status_ranges.status_ranges_status_check CHECK ((status = ANY (ARRAY['UP'::text, 'DOWN'::text, 'TIMEOUT'::text, 'DEGRADED'::text])))
@@ -427,23 +527,34 @@
 
 -- indexes
 -- CREATE INDEX api_keys_user ON public.api_keys USING btree (user_id)
+-- CREATE INDEX assignments_ended_supplements ON public.assignments USING btree (ended_at) WHERE (supplement AND (ended_at IS NOT NULL))
 -- CREATE INDEX assignments_monitor ON public.assignments USING btree (monitor_id)
 -- CREATE INDEX assignments_open_of_probe ON public.assignments USING btree (probe_id, monitor_id) WHERE (ended_at IS NULL)
 -- CREATE INDEX assignments_revision ON public.assignments USING btree (probe_id, revision)
 -- CREATE INDEX audit_log_workspace ON public.audit_log USING btree (workspace_id, id)
 -- CREATE INDEX check_results_key ON ONLY public.check_results USING btree (monitor_id, e, probe_id)
 -- CREATE INDEX diagnoses_wanted ON public.diagnoses USING btree (due_at) WHERE (state = 'wanted'::text)
+-- CREATE INDEX flapping_calm ON public.flapping USING btree (calm_at)
+-- CREATE INDEX incidents_monitor ON public.incidents USING btree (monitor_id)
 -- CREATE INDEX incidents_workspace ON public.incidents USING btree (workspace_id, started_at DESC, id DESC)
+-- CREATE INDEX lost_results_received ON public.lost_results USING btree (received_at)
 -- CREATE INDEX monitors_changed ON public.monitors USING btree (shard, changed_xid)
 -- CREATE INDEX monitors_deleted ON public.monitors USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
+-- CREATE INDEX monitors_reset ON public.monitors USING btree (reset_at) WHERE (reset_at IS NOT NULL)
 -- CREATE INDEX monitors_workspace ON public.monitors USING btree (workspace_id) WHERE (deleted_at IS NULL)
 -- CREATE INDEX outbox_done ON public.outbox USING btree (done_at) WHERE (done_at IS NOT NULL)
 -- CREATE INDEX outbox_unfinished ON public.outbox USING btree (key, id) WHERE (done_at IS NULL)
 -- CREATE INDEX pauses_monitor ON public.pauses USING btree (monitor_id, started_at)
 -- CREATE INDEX probe_certificates_probe ON public.probe_certificates USING btree (probe_id)
+-- CREATE INDEX probe_ranges_failing ON public.probe_ranges USING btree (monitor_id) WHERE ((ended_at IS NULL) AND (status = ANY (ARRAY['DOWN'::text, 'TIMEOUT'::text])))
+-- CREATE INDEX quarantines_changed ON public.quarantines USING btree (changed_xid)
+-- CREATE INDEX quarantines_probe ON public.quarantines USING btree (probe_id, started_at)
 -- CREATE INDEX rejected_batches_at ON public.rejected_batches USING btree (at)
 -- CREATE INDEX result_evidence_key ON public.result_evidence USING btree (monitor_id, e, probe_id)
+-- CREATE INDEX result_evidence_time ON public.result_evidence USING btree (e)
 -- CREATE INDEX sessions_user ON public.sessions USING btree (user_id) WHERE (revoked_at IS NULL)
+-- CREATE INDEX sla_corrections_monitor ON public.sla_corrections USING btree (monitor_id, chain, ended_at)
+-- CREATE INDEX stale_hours_noted ON public.stale_hours USING btree (noted_at)
 -- CREATE INDEX workspace_members_user ON public.workspace_members USING btree (user_id)
 -- CREATE INDEX workspaces_owner ON public.workspaces USING btree (owner_id)
 -- CREATE UNIQUE INDEX api_keys_key_hash_key ON public.api_keys USING btree (key_hash)
@@ -455,6 +566,7 @@
 -- CREATE UNIQUE INDEX cursors_pkey ON public.cursors USING btree (probe_id, epoch, shard)
 -- CREATE UNIQUE INDEX diagnoses_key ON public.diagnoses USING btree (monitor_id, since)
 -- CREATE UNIQUE INDEX diagnoses_pkey ON public.diagnoses USING btree (id)
+-- CREATE UNIQUE INDEX flapping_pkey ON public.flapping USING btree (monitor_id)
 -- CREATE UNIQUE INDEX incidents_open ON public.incidents USING btree (monitor_id) WHERE (status <> 'resolved'::text)
 -- CREATE UNIQUE INDEX incidents_pkey ON public.incidents USING btree (id)
 -- CREATE UNIQUE INDEX installation_pkey ON public.installation USING btree (only_row)
@@ -466,6 +578,7 @@
 -- CREATE UNIQUE INDEX monitors_pkey ON public.monitors USING btree (id)
 -- CREATE UNIQUE INDEX monitors_workspace_id_id_key ON public.monitors USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX outbox_pkey ON public.outbox USING btree (id)
+-- CREATE UNIQUE INDEX packing_jobs_pkey ON public.packing_jobs USING btree (kind, shard, at)
 -- CREATE UNIQUE INDEX pauses_open ON public.pauses USING btree (monitor_id, paused_by) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX pauses_pkey ON public.pauses USING btree (id)
 -- CREATE UNIQUE INDEX probe_certificates_pkey ON public.probe_certificates USING btree (serial)
@@ -481,10 +594,18 @@
 -- CREATE UNIQUE INDEX rate_limits_pkey ON public.rate_limits USING btree (key)
 -- CREATE UNIQUE INDEX rejected_batches_pkey ON public.rejected_batches USING btree (id)
 -- CREATE UNIQUE INDEX replicas_pkey ON public.replicas USING btree (name)
+-- CREATE UNIQUE INDEX result_days_pkey ON ONLY public.result_days USING btree (monitor_id, day, probe_id)
+-- CREATE UNIQUE INDEX result_hours_pkey ON ONLY public.result_hours USING btree (monitor_id, hour, probe_id)
+-- CREATE UNIQUE INDEX result_storage_pkey ON public.result_storage USING btree (is_one)
 -- CREATE UNIQUE INDEX schema_migrations_pkey ON public.schema_migrations USING btree (number)
 -- CREATE UNIQUE INDEX sealed_keys_pkey ON public.sealed_keys USING btree (name)
 -- CREATE UNIQUE INDEX sessions_pkey ON public.sessions USING btree (id)
 -- CREATE UNIQUE INDEX shards_pkey ON public.shards USING btree (shard)
+-- CREATE UNIQUE INDEX sla_corrections_pkey ON public.sla_corrections USING btree (id)
+-- CREATE UNIQUE INDEX sla_ledger_day ON public.sla_ledger USING btree (monitor_id, chain, day) WHERE (kind = 'day'::text)
+-- CREATE UNIQUE INDEX sla_ledger_pkey ON public.sla_ledger USING btree (monitor_id, chain, seq)
+-- CREATE UNIQUE INDEX sla_progress_pkey ON public.sla_progress USING btree (kind, shard)
+-- CREATE UNIQUE INDEX stale_hours_pkey ON public.stale_hours USING btree (monitor_id, hour)
 -- CREATE UNIQUE INDEX status_ranges_key ON public.status_ranges USING btree (monitor_id, started_at)
 -- CREATE UNIQUE INDEX status_ranges_open ON public.status_ranges USING btree (monitor_id) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX status_ranges_pkey ON public.status_ranges USING btree (id)
@@ -502,12 +623,14 @@
 -- audit_log.audit_of_tenant * using (((workspace_id = ANY (current_workspaces())) OR (user_id = current_user_id())))
 -- audit_log.lookups_of_owner * using (true) with check (true)
 -- diagnoses.diagnoses_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- flapping.flapping_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- incidents.incidents_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- join_tokens.join_tokens_of_tenant * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
 -- monitors.monitors_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- probes.probes_visible * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
 -- sessions.lookups_of_owner * using (true) with check (true)
 -- sessions.own_sessions * using ((user_id = current_user_id()))
+-- sla_corrections.sla_corrections_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- users.lookups_of_owner * using (true) with check (true)
 -- users.own_user * using ((id = current_user_id()))
 -- workspace_members.lookups_of_owner * using (true) with check (true)
@@ -518,7 +641,13 @@
 -- functions
 -- current_user_id d41d8cd98f00b204e9800998ecf8427e
 -- current_workspaces d41d8cd98f00b204e9800998ecf8427e
--- ensure_result_partitionsfirst timestamp with time zone, last timestamp with time zone security definer dc33f9e3cd7abc9bf8e29b7481ceca0f
+-- drop_day_partitionbefore_day integer security definer 0025399672fe192a26c1d034e5c8f52a
+-- drop_hour_partitionbefore_hour integer security definer a81527344b00026fb1479b37c22a9bbb
+-- drop_packed_day security definer 6fb2fec5acc8e88204210c4c391cc8f6
+-- ensure_day_partitionsfirst_day integer, last_day integer security definer 9d41459099ed255b3d50d6e3400b629d
+-- ensure_hour_partitionsfirst_hour integer, last_hour integer security definer df351a3b5cf2e91725a2d8344db171f4
+-- ensure_packed_partitionsfirst_hour integer, last_hour integer security definer 191861506b43fc91695d69348877a44e
+-- ensure_result_partitionsfirst timestamp with time zone, last timestamp with time zone security definer c9da5673a09361f430c60a0ba1eaa7f1
 -- identity_caller_of_api_keyof_hash bytea, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb, OUT read_only boolean security definer d2b9e05c33f7cb0e43bcfed743256ae6
 -- identity_caller_of_sessionof_session uuid, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_has_accounts security definer d41d8cd98f00b204e9800998ecf8427e
@@ -527,6 +656,7 @@
 -- identity_refreshof_session uuid, given_counter integer, leeway interval, idle interval, per_minute integer, from_address text, in_request text, OUT outcome text, OUT counter integer, OUT rotated_at timestamp with time zone, OUT user_id integer security definer 1a4899b6e403ee2230ffaf86da94688f
 -- identity_registernew_email text, new_password_hash text, new_plan text, new_ping_key text, may_be_first boolean, may_be_later boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer security definer 899a999950e9f40380b7acb1427d7eb2
 -- identity_session_saltof_session uuid security definer d41d8cd98f00b204e9800998ecf8427e
+-- last_packed_resultmonitor integer, since timestamp with time zone 0b75f625c96ad0a6ca8dd31e31b809d0
 
 -- grants on tables
 -- api_keys to parallax_api: INSERT, SELECT, UPDATE
@@ -541,7 +671,9 @@
 -- cursors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- diagnoses to parallax_api: SELECT
 -- diagnoses to parallax_worker: DELETE, INSERT, SELECT, UPDATE
--- incidents to parallax_api: INSERT, SELECT, UPDATE
+-- flapping to parallax_api: DELETE, SELECT
+-- flapping to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- incidents to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- incidents to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- installation to parallax_api: SELECT
 -- installation to parallax_worker: DELETE, INSERT, SELECT, UPDATE
@@ -556,6 +688,8 @@
 -- monitors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- outbox to parallax_api: INSERT
 -- outbox to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- packing_jobs to parallax_api: SELECT
+-- packing_jobs to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- pauses to parallax_api: INSERT, SELECT, UPDATE
 -- pauses to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- probe_certificates to parallax_api: INSERT, SELECT, UPDATE
@@ -572,8 +706,14 @@
 -- rate_limits to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- rejected_batches to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- replicas to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- result_days to parallax_api: SELECT
+-- result_days to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- result_evidence to parallax_api: SELECT
 -- result_evidence to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- result_hours to parallax_api: SELECT
+-- result_hours to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- result_storage to parallax_api: SELECT
+-- result_storage to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- schema_migrations to parallax_api: SELECT
 -- schema_migrations to parallax_worker: SELECT
 -- sealed_keys to parallax_worker: DELETE, INSERT, SELECT, UPDATE
@@ -581,6 +721,13 @@
 -- sessions to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- shards to parallax_api: SELECT
 -- shards to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- sla_corrections to parallax_api: INSERT, SELECT
+-- sla_corrections to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- sla_ledger to parallax_api: INSERT, SELECT
+-- sla_ledger to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- sla_progress to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- stale_hours to parallax_api: SELECT
+-- stale_hours to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- status_ranges to parallax_api: SELECT
 -- status_ranges to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- users to parallax_api: INSERT, SELECT, UPDATE
@@ -595,6 +742,12 @@
 -- current_user_id to parallax_worker
 -- current_workspaces to parallax_api
 -- current_workspaces to parallax_worker
+-- drop_day_partition to parallax_worker
+-- drop_hour_partition to parallax_worker
+-- drop_packed_day to parallax_worker
+-- ensure_day_partitions to parallax_worker
+-- ensure_hour_partitions to parallax_worker
+-- ensure_packed_partitions to parallax_worker
 -- ensure_result_partitions to parallax_worker
 -- identity_caller_of_api_key to parallax_api
 -- identity_caller_of_session to parallax_api
@@ -604,3 +757,5 @@
 -- identity_refresh to parallax_api
 -- identity_register to parallax_api
 -- identity_session_salt to parallax_api
+-- last_packed_result to parallax_api
+-- last_packed_result to parallax_worker

@@ -1,4 +1,5 @@
 // The tests, in stages: `node scripts/test.mjs` all of `npm test`, `--faults` the longer run, or names of stages.
+// `--long` is the run of hours: properties, simulated worlds and monitor-days; what follows it goes to test/long/main.ts.
 // Everything after `--` goes to tap. Ends with tap's totals of each stage, and with 1 when one failed.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -14,11 +15,19 @@ const stages = {
   unit: { args: ['--jobs=2', '--timeout=120'] },
   contract: { args: ['--jobs=2', '--timeout=180'], folder: 'test/contract' },
   'end-to-end': { args: ['--jobs=2', '--timeout=300'], folder: 'test/e2e' },
+  simulation: { args: ['--jobs=1', '--timeout=900'], folder: 'test/simulation' },
   gate: { args: ['--jobs=1', '--timeout=600'], folder: 'test/gate' },
   faults: { args: ['--jobs=1', '--timeout=1200'], folder: 'test/faults' },
 };
-const usual = ['unit', 'contract', 'end-to-end'];
+const usual = ['unit', 'contract', 'end-to-end', 'simulation'];
 const longer = ['gate', 'faults'];
+
+if (process.argv[2] === '--long') {
+  const long = [path.join(root, 'test/long/main.ts'), ...process.argv.slice(3)];
+  const child = spawn(productNode(), long, { cwd: root, stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  process.exit(await new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1))));
+}
 
 const split = process.argv.indexOf('--', 2);
 const given = process.argv.slice(2, split === -1 ? undefined : split);

@@ -4,17 +4,20 @@ import { apiKeysCapability } from './identity/api-keys/index.ts';
 import { authCapability } from './identity/auth/index.ts';
 import { workspacesCapability } from './identity/workspaces/index.ts';
 import { assignmentsCapability } from './monitoring/assignments/index.ts';
-import { checkResultsCapability } from './monitoring/check-results/index.ts';
+import { checkResultsCapability, samplePackedHours } from './monitoring/check-results/index.ts';
 import { diagnosticsCapability } from './monitoring/diagnostics/index.ts';
+import { flappingCapability, forgetFlappingOfDeleted, forgetFlappingOfReset } from './monitoring/flapping/index.ts';
 import { createMonitorsCapability } from './monitoring/monitors/index.ts';
 import { probesCapability } from './monitoring/probes/index.ts';
 import { sampleReadModels } from './monitoring/status-ranges/index.ts';
 import { createHealthCapability } from './platform/health/index.ts';
-import { incidentsCapability, resolveIncidentOfDeleted } from './response/incidents/index.ts';
+import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
+import { statisticsCapability } from './reporting/statistics/index.ts';
+import { incidentsCapability, removeIncidentsOfReset, resolveIncidentOfDeleted } from './response/incidents/index.ts';
 
 /** Every capability of the control plane, in the order in which its services start: the only list. */
 export const capabilities: readonly Capability<Context>[] = [
-  createHealthCapability({ readModels: sampleReadModels }),
+  createHealthCapability({ readModels: [sampleReadModels, samplePackedHours] }),
   authCapability,
   apiKeysCapability,
   workspacesCapability,
@@ -22,6 +25,13 @@ export const capabilities: readonly Capability<Context>[] = [
   probesCapability,
   assignmentsCapability,
   diagnosticsCapability,
-  createMonitorsCapability({ onMonitorDeleted: [resolveIncidentOfDeleted] }),
+  flappingCapability,
+  createMonitorsCapability({
+    onMonitorDeleted: [resolveIncidentOfDeleted, forgetFlappingOfDeleted],
+    onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
+    rowsOfMonitor: [removeSlaRows],
+  }),
   incidentsCapability,
+  statisticsCapability,
+  slaCapability,
 ];

@@ -32,6 +32,7 @@ import { describeRoutes } from './openapi-document.ts';
 import { places } from './places.ts';
 import { migrate, MigrationError } from './platform/database/migrate.ts';
 import { openDatabase } from './platform/database/pools.ts';
+import { addRecomputeCommand } from './recompute-command.ts';
 import { serve } from './serve.ts';
 import { runUp } from './supervisor/index.ts';
 import type { InstallationInput, UpParts } from './supervisor/index.ts';
@@ -133,6 +134,7 @@ also come from lines NAME=value of a file; what the environment names wins.`,
     .description('print the table of all settings')
     .action(() => print(settingsTable(controlPlaneSettings)));
   addBackupCommands(program, env);
+  addRecomputeCommand(program, env);
   const joinToken = program.command('join-token').description('one-time tokens that let a probe enrol');
   joinToken
     .command('create')

@@ -218,6 +218,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       welcome: (welcome) => {
         cache.allow();
         denyListeners(welcome.deniedListeners);
+        publisher.allowBatch(welcome.maxBatchResults);
         broker.setAddress(welcome.brokerAddress === '' ? identity.brokerAddress : welcome.brokerAddress);
       },
       credentials: (credentials) => broker.setCredentials(credentials),

@@ -108,6 +108,12 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     await world.make('POST', `/api/v1/monitors/${id}/check`);
     return { path: `/api/v1/monitors/${id}/timeline` };
   },
+  'POST /api/v1/monitors/{monitor_id}/reset-stats': ofMonitor('/reset-stats', () => ({ confirm: true })),
+  'GET /api/v1/monitors/{monitor_id}/stats': ofMonitor('/stats'),
+  'GET /api/v1/monitors/{monitor_id}/response-time-distribution': ofMonitor('/response-time-distribution'),
+  'GET /api/v1/monitors/{monitor_id}/sla': ofMonitor('/sla'),
+  'GET /api/v1/monitors/{monitor_id}/sla/export/csv': ofMonitor('/sla/export/csv'),
+  'GET /api/v1/monitors/{monitor_id}/sla/export/pdf': ofMonitor('/sla/export/pdf'),
 
   'GET /api/v1/incidents': async (world) => {
     await incident(world);

@@ -33,6 +33,15 @@ void t.test('the bench of checks runs to its end and gives what the goals are ab
   t.type(figures['bytes_per_monitor'], 'number');
 });
 
+void t.test('the bench of queries runs to its end and gives what the goals are about', async (t) => {
+  const output = await runNode([main, 'query', '--json', '--brief'], {}, 150_000);
+  const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
+  for (const key of ['percentiles_ms', 'cost_90_vs_30', 'deep_page_vs_first', 'timeline_buffers', 'bytes_per_result']) {
+    t.ok((figures[key] ?? 0) > 0, key);
+  }
+  t.ok((figures['percentiles_error'] ?? 1) <= 0.01, 'the error is what is promised, however short the bench');
+});
+
 void t.test('every bench that is documented exists, and every bench is documented', async (t) => {
   const usage = startNode([main], {});
   t.equal(await usage.ended, 2, 'without a name it says which there are');

@@ -18,8 +18,8 @@ const mutants = [
   {
     name: 'the fence',
     file: 'control-plane/src/monitoring/check-results/ingest/write.ts',
-    from: 'where shard = $1 and owner = $2 and term = $3 returning 1),',
-    to: 'where shard = $1 and $2::text is not null and $3::bigint is not null returning 1),',
+    from: 'where shard = $1 and owner = $2 and term = $3 returning',
+    to: 'where shard = $1 and $2::text is not null and $3::bigint is not null returning',
     noticedBy: ['control-plane/src/monitoring/check-results/ingest/ingest.test.ts'],
   },
   {

@@ -1,3 +1,4 @@
+import { maxBatchResults } from '@parallax/wire';
 import pg from 'pg';
 import { readRunning } from '../../control-plane/src/supervisor/index.ts';
 import type { ArchivedResult } from '../harness/log-archive.ts';
@@ -17,11 +18,13 @@ export type StoredKey = { readonly monitorId: number; readonly eUs: number; read
 
 /** Everything that is stored of one probe. */
 export async function storedKeys(pool: pg.Pool, probeId: number): Promise<StoredKey[]> {
-  // The ingest keeps the results of a batch apart by a microsecond when it cuts them to the receipt, and a batch has at most 100.
+  // The ingest keeps the results of a batch apart by a microsecond when it cuts them to the receipt, and writes the receipt in whole
+  // milliseconds, rounded up.
+  const mostUs = 1_000 + maxBatchResults;
   const { rows } = await pool.query<{ monitor_id: number; us: string; cut: boolean }>(
-    `select monitor_id, (extract(epoch from e) * 1000000)::bigint as us, received_at - e <= interval '100 microseconds' as cut
+    `select monitor_id, (extract(epoch from e) * 1000000)::bigint as us, received_at - e <= $2 * interval '1 microsecond' as cut
      from check_results where probe_id = $1 order by e`,
-    [probeId],
+    [probeId, mostUs],
   );
   return rows.map((row) => ({ monitorId: row.monitor_id, eUs: Number(row.us), cut: row.cut }));
 }

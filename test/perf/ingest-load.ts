@@ -1,7 +1,9 @@
+import { maxBatchResults } from '@parallax/wire';
+
 /** The load of the ingest's bench: at most one result per monitor and interval, of each probe, in an order of its own. */
 export const monitorCount = 10_000;
 export const intervalS = 60;
-export const batchRows = 100;
+export const batchRows = maxBatchResults;
 
 /** Time since the start of the load at which a probe's `position`th result was made. */
 export function positionUs(position: number): number {

@@ -29,7 +29,7 @@ const ingestMs = 10_000;
 const copyMs = 3_000;
 const probeCount = 3;
 /** Messages of all probes that are published and not committed: a window each, as agents have, and what a transaction holds. */
-const windowMessages = 300;
+const windowMessages = 60;
 const rowsPerCopy = 5_000;
 
 /** From the broker to committed rows, with everything that the ingest does, beside a bare COPY of such rows into the same table. */

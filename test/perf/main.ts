@@ -2,11 +2,12 @@ import { parseArgs } from 'node:util';
 import { agentBench } from './agent.ts';
 import { checksBench } from './checks.ts';
 import { ingestBench } from './ingest.ts';
+import { queryBench } from './query.ts';
 import { formatTable } from './report.ts';
 import type { Bench } from './report.ts';
 
 /** Every bench: the only list. */
-const benches: readonly Bench[] = [agentBench, checksBench, ingestBench];
+const benches: readonly Bench[] = [agentBench, checksBench, ingestBench, queryBench];
 const usage = 'usage: npm run bench -- NAME [--json] [--brief] [--profile DIR (checks)]';
 
 const given = readArguments();

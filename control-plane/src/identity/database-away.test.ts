@@ -29,7 +29,7 @@ async function relayedApi(t: Test): Promise<{ api: TestApi; relay: Relay }> {
     { api: 4, worker: 2 },
   );
   t.teardown(() => database.close());
-  const health = createHealthCapability({ readModels: async () => ({ looked: 0, wrong: 0 }) });
+  const health = createHealthCapability({ readModels: [async () => ({ looked: 0, wrong: 0 })] });
   return { api: await testApi(t, { database, capabilities: [authCapability, health] }), relay };
 }
 
@@ -170,7 +170,7 @@ void t.test('health tells what is well and what is not', async (t) => {
   let nowMs = Date.now();
   let sample = { looked: 3, wrong: 0 };
   const context = testContext(database, { bus, now: () => nowMs });
-  const health = createHealthCapability({ readModels: async () => sample });
+  const health = createHealthCapability({ readModels: [async () => sample] });
   const app = await buildHttpServer(health.routes?.(context) ?? [], {
     log: context.log,
     publicUrl: context.publicUrl,

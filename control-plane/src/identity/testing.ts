@@ -36,8 +36,10 @@ export type TestCall = {
 export type TestAnswer = {
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed JSON, or undefined for an empty body. */
+  /** Parsed JSON; empty for an empty body and for another type. */
   readonly body: Record<string, unknown>;
+  /** As it came, in UTF-8. */
+  readonly text: string;
 };
 
 export type TestApi = {
@@ -131,10 +133,12 @@ function caller(url: string): TestApi['call'] {
         : { body: typeof options.body === 'string' ? options.body : JSON.stringify(options.body) }),
     });
     const text = await response.text();
+    const isJson = text !== '' && /[/+]json\b/.test(response.headers.get('content-type') ?? '');
     return {
       status: response.status,
       headers: response.headers,
-      body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
+      body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
+      text,
     };
   };
 }

@@ -27,7 +27,9 @@ export const incidentSchema = z
     started_at: timestamp.describe('Onset: when the outage began, not when it was confirmed.'),
     acknowledged_at: timestamp.nullable(),
     resolved_at: timestamp.nullable(),
-    detected_late: z.boolean().describe('Found more than 15 minutes after it began.'),
+    detected_late: z
+      .boolean()
+      .describe('Found more than 15 minutes after it was over: recorded, and nobody was woken.'),
     cause: causeSchema,
     members: z.array(
       z.object({

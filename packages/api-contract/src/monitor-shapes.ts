@@ -70,16 +70,16 @@ const urlSchema = z
   .refine((text) => !hasControlCharacter(text), 'must not contain control characters')
   .describe('A URL, or what the protocol takes instead: `host`, `host:port`.');
 
-const intervalSchema = z.number().int().min(1).max(86_400);
+export const intervalSchema = z.number().int().min(1).max(86_400);
 const timeoutSchema = z.number().int().min(1).max(60);
-const confirmationsSchema = z.number().int().min(1).max(5);
+export const confirmationsSchema = z.number().int().min(1).max(5);
 
 /** How many failing probes make an outage. A number is clamped to the probes that the monitor has. */
 export const consensusPolicySchema = z
   .union([z.enum(['majority', 'any', 'all']), z.number().int().min(1).max(100)])
   .meta({ id: 'ConsensusPolicy' });
 
-const degradedThresholdSchema = z.number().int().min(1).max(60_000);
+export const degradedThresholdSchema = z.number().int().min(1).max(60_000);
 const probeIdsSchema = z.array(bodyId).max(1_000).refine(distinct, 'must not name a probe twice');
 const regionsSchema = z
   .array(z.string().trim().min(1).max(100))

@@ -25,6 +25,18 @@ export const probeHealthSchema = z
   })
   .meta({ id: 'ProbeHealth' });
 
+export const quarantineSchema = z
+  .object({
+    started_at: timestamp,
+    ended_at: timestamp.nullable().describe('null: it lasts'),
+    reason: z.string(),
+    clean_since: timestamp
+      .nullable()
+      .describe('Since when the probe agrees with the others again; after 30 minutes it votes again.'),
+    is_lifted: z.boolean().describe('ended by hand'),
+  })
+  .meta({ id: 'Quarantine' });
+
 export const probeSchema = z
   .object({
     id: z.number().int(),
@@ -36,6 +48,8 @@ export const probeSchema = z
     capabilities: z.array(z.string()),
     public_addresses: z.array(z.string()),
     health: probeHealthSchema,
+    quarantine: quarantineSchema.nullable().describe('While it lasts, the votes of this probe do not count.'),
+    quarantines: z.array(quarantineSchema).describe('The last ten, newest first.'),
     version: z.number().int(),
     created_at: timestamp,
     updated_at: timestamp,
@@ -103,6 +117,19 @@ export const revokeProbe = route({
   tag,
   summary: 'Revoke a probe for good',
   description: 'Its session and its broker connection are cut within seconds; its seats go to other probes.',
+  params: probeParams,
+  success: { status: 204 },
+  errors: [403, 404],
+});
+
+export const liftQuarantine = route({
+  method: 'DELETE',
+  path: '/api/v1/probes/:probe_id/quarantine',
+  credentials: 'bearer',
+  tag,
+  summary: 'Let a probe out of quarantine',
+  description:
+    'A probe that fails alone on at least half of its monitors is put into quarantine: its results are still taken and do not vote. After 30 minutes without a contradiction it is let out. By hand that can be done at once; it is not put there again within the next 24 hours.',
   params: probeParams,
   success: { status: 204 },
   errors: [403, 404],

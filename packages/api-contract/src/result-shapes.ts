@@ -105,7 +105,7 @@ export const timelineSchema = z
     source: z
       .enum(['consensus', 'results'])
       .describe('`consensus`: one entry per status range; `results`: one per result.'),
-    from: timestamp,
+    from: timestamp.describe('Later than asked for where there are more than 50,000 entries: the oldest are left out.'),
     to: timestamp,
     merged: z.boolean().describe('Above 10,000 results neighbours of equal status are one entry with a `count`.'),
     timeline: z.array(timelineEntrySchema),

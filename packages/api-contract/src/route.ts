@@ -25,6 +25,8 @@ export type RouteContract<
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
+  /** In place of a JSON body: a file, as the body itself or as the first file of a form. */
+  readonly file?: FileBody;
   /** The success status and its body; no schema for 204. */
   readonly success: {
     readonly status: 200 | 201 | 202 | 204 | 307;
@@ -37,6 +39,14 @@ export type RouteContract<
   readonly errors?: readonly number[];
   /** Requests per minute and client address, beside the plan's rate. */
   readonly perAddressPerMinute?: number;
+};
+
+/** Which files a route takes. */
+export type FileBody = {
+  /** Media types without parameters; `multipart/form-data` is a form. */
+  readonly types: readonly string[];
+  /** Of the whole body. */
+  readonly maxBytes: number;
 };
 
 /** Keeps the literal types of a contract. */

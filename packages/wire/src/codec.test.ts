@@ -211,7 +211,7 @@ t.test('each rule of a batch is checked', async (t) => {
     ['a short column', /columns/, (batch) => batch.totalUs.pop()],
     ['a long column', /columns/, (batch) => batch.error.push(0)],
     ['no results', /0 results/, (batch) => (batch.monitorId = [])],
-    ['101 results', /101 results/, (batch) => (batch.monitorId = Array.from({ length: 101 }, () => 1))],
+    ['501 results', /501 results/, (batch) => (batch.monitorId = Array.from({ length: 501 }, () => 1))],
     ['an unknown outcome', /outcome/, (batch) => (batch.flags[0] = 15 << 2)],
     ['an unknown kind', /outcome or kind/, (batch) => (batch.flags[0] = 3)],
     ['flags of another width', /outcome or kind/, (batch) => (batch.flags[0] = 256)],

@@ -9,7 +9,9 @@ export { packFlags, unpackFlags } from './flags.ts';
 
 /** Largest serialised batch, and the most results in one. The ingest refuses what is larger. */
 export const maxBatchBytes = 128 * 1024;
-export const maxBatchResults = 100;
+export const maxBatchResults = 500;
+/** What every ingest takes: an agent that was not told of more keeps to it. */
+export const leastBatchResults = 100;
 
 /** Sequence numbers that the agent had to drop (full log, damage). Times in microseconds since the epoch. */
 export type LostRange = {

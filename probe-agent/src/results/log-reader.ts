@@ -40,7 +40,12 @@ export function readFromMemory(
     evidence += logged.result.evidence?.json.length ?? 0;
     if (results.length > 0 && evidence > limits.evidenceCharacters) break;
     const placed = withTime(logged, times.currentBoot, undefined, times);
-    if (placed === undefined) break;
+    if (placed === undefined) {
+      // Between two sleeps without a synchronisation nothing will ever tell its time: its segment says what it was about.
+      const isHopeless = times.of(times.currentBoot).settled(logged.monotonicUs);
+      if (results.length === 0 && isHopeless) return 'on disk';
+      break;
+    }
     results.push(placed);
   }
   return results.length === 0 ? undefined : { results };

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { ResultRecord } from '@parallax/wire';
-import { maxBatchResults } from '@parallax/wire';
+import { leastBatchResults } from '@parallax/wire';
 import { messageOf } from '../ports.ts';
 import type { AcknowledgedFile } from './acknowledged.ts';
 import { AnchorKeeper } from './anchor-keeper.ts';
@@ -9,7 +9,7 @@ import type { Group } from './group-writer.ts';
 import { logLimits } from './log-options.ts';
 import type { LogLimits, LogOptions } from './log-options.ts';
 import { readFromDisk, readFromMemory } from './log-reader.ts';
-import type { LogRead, ReadLimits, Times } from './log-reader.ts';
+import type { LogRead, Times } from './log-reader.ts';
 import { LogStreams } from './log-streams.ts';
 import { recoverLog } from './open-log.ts';
 import type { RecoveredLog } from './open-log.ts';
@@ -22,7 +22,9 @@ import { createSegment, deleteSegment, randomSalt, syncFolder, writeAll } from '
 import type { Segment } from './segment-files.ts';
 import type { LogStream } from './stream.ts';
 
-const batchLimits: ReadLimits = { results: maxBatchResults, evidenceCharacters: 80_000 };
+/** Characters of evidence that are read at once, where it is of more than one result. */
+const evidenceCharacters = 80_000;
+
 /**
  * The write-ahead log of results. Nothing is published before it is on disk here, and nothing leaves here before the control plane says
  * that it has committed it, except by the limits, which leave a record of what was dropped.
@@ -128,10 +130,11 @@ export class ResultLog {
   }
 
   /** What is on disk in a stream from a number on; see LogRead. At once where it is in memory as well. */
-  read(stream: LogStream, fromSeq: number, limits: ReadLimits = batchLimits): LogRead | Promise<LogRead> {
+  read(stream: LogStream, fromSeq: number, mostResults = leastBatchResults): LogRead | Promise<LogRead> {
     if (fromSeq > stream.synced) return undefined;
     const lost = stream.lostAt(fromSeq);
     if (lost !== undefined) return { lost: { ...lost, fromSeq } };
+    const limits = { results: mostResults, evidenceCharacters };
     const fromMemory = readFromMemory(stream, fromSeq, limits, this.#times);
     if (fromMemory !== 'on disk') return fromMemory;
     return readFromDisk(stream, this.#segments, fromSeq, limits, this.#times);

@@ -52,9 +52,11 @@ export class Placement {
     if (from === undefined) return undefined;
     const { rate, error } = this.#rateAt(from, isPrevious ? -1 : 1);
     const distanceUs = monotonicUs - from.monotonicUs;
+    // Without a synchronisation on the other side nobody knows whether a jump between was a sleep, and how long one.
+    const isBeyondJump = isPrevious ? jumpedBefore : jumpedAfter;
     return {
       serverUs: Math.round(from.serverUs + distanceUs * rate),
-      errorUs: Math.abs(distanceUs) * error,
+      errorUs: isBeyondJump ? Infinity : Math.abs(distanceUs) * error,
     };
   }
 

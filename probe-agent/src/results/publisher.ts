@@ -1,4 +1,4 @@
-import { encodeSigned, maxBatchResults, signedContent } from '@parallax/wire';
+import { encodeSigned, leastBatchResults, maxBatchResults, signedContent } from '@parallax/wire';
 import { BackOff } from '../back-off.ts';
 import { messageOf } from '../ports.ts';
 import { encodeRead } from './batch.ts';
@@ -25,6 +25,7 @@ export class Publisher {
   #watch: NodeJS.Timeout | undefined;
   #sessionConnected = false;
   #pausedUntilMs = 0;
+  #batchResults = leastBatchResults;
   #stopped = false;
 
   constructor(options: PublisherOptions) {
@@ -107,6 +108,11 @@ export class Publisher {
     if (position.seq < lane.next) this.#goBack(lane, position.seq, 0);
   }
 
+  /** The ingest takes so many results in a batch; 0 when it does not say. The fuller a batch, the less each result costs everybody. */
+  allowBatch(results: number): void {
+    this.#batchResults = Math.min(Math.max(results, leastBatchResults), maxBatchResults);
+  }
+
   /** The ingest is behind and asks for a pause. */
   pause(milliseconds: number): void {
     this.#pausedUntilMs = this.#options.nowMs() + Math.min(Math.max(0, milliseconds), 60_000);
@@ -183,7 +189,7 @@ export class Publisher {
     }
     const { generation } = lane;
     const fromSeq = lane.next;
-    const read = log.read(lane.stream, fromSeq);
+    const read = log.read(lane.stream, fromSeq, this.#batchResults);
     if (!(read instanceof Promise)) return this.#publishRead(lane, fromSeq, read);
     return read.then((found) => {
       if (lane.generation !== generation || lane.next !== fromSeq) return true;
@@ -251,7 +257,7 @@ export class Publisher {
     const blockedMs = Math.max(lane.notBeforeMs, this.#pausedUntilMs) - nowMs;
     if (blockedMs > 0) return blockedMs;
     if (lane.stream.epoch !== this.#options.log.epoch) return this.#drain.waitMs();
-    if (lane.urgent || lane.stream.synced - lane.next + 1 >= maxBatchResults) return 0;
+    if (lane.urgent || lane.stream.synced - lane.next + 1 >= this.#batchResults) return 0;
     lane.waitingSinceMs ??= nowMs;
     return lane.waitingSinceMs + this.#limits.holdMs - nowMs;
   }

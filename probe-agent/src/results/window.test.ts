@@ -50,6 +50,29 @@ async function byHand(t: { teardown(handler: () => unknown): unknown }, limits: 
   return { log, publisher, sent, append, ranges: () => sent.map(({ from, to }) => `${from}-${to}`) };
 }
 
+void t.test('batches grow to what the ingest says that it takes, and no further', async (t) => {
+  const { publisher, sent, append, ranges } = await byHand(t);
+  const next = async (): Promise<string | undefined> => {
+    const before = sent.length;
+    await append(1_500);
+    await until(
+      'all of it is published',
+      () => sent.reduce((sum, { from, to }) => sum + to - from + 1, 0) % 1_500 === 0,
+    );
+    for (const { take } of sent.slice(before)) take();
+    return ranges()[before];
+  };
+  t.equal(await next(), '1-100', 'before it says anything');
+  publisher.allowBatch(0);
+  t.equal(await next(), '1501-1600', 'where it says nothing: an older one');
+  publisher.allowBatch(500);
+  t.equal(await next(), '3001-3500');
+  publisher.allowBatch(1_000_000);
+  t.equal(await next(), '4501-5000', 'never more than what every later one takes');
+  publisher.allowBatch(1);
+  t.equal(await next(), '6001-6100');
+});
+
 void t.test('no more than the window is under way', async (t) => {
   const { sent, append, ranges } = await byHand(t, { window: 2 });
   await append(450);

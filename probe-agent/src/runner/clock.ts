@@ -60,6 +60,8 @@ export class ServerClock {
   /** The last estimate, also when it is void; only for the schedule. */
   #lastKnown: ClockEstimate | undefined;
   #wallOffsetMs: number;
+  /** The last jump: when it was noticed, and by how much the wall clock went beyond the monotonic one. */
+  #jump = { atUs: -Infinity, byUs: 0 };
   #sleptMs: number | undefined;
   /** Before the first synchronisation the wall clock at the start, plus monotonic time; only for the schedule. */
   readonly #startOffsetUs: number;
@@ -74,6 +76,7 @@ export class ServerClock {
   /** Takes an answer of the control plane. */
   synchronise(sample: ClockSample): void {
     this.checkForJump();
+    if (this.#mayBeStale(sample)) return;
     const nowUs = Math.max(sample.receivedUs, this.#options.monotonicUs());
     const { newest } = this.#estimator;
     if (newest !== undefined && nowUs - newest.atUs > anchorLifeUs) this.#void();
@@ -91,9 +94,11 @@ export class ServerClock {
   /** Looks for a jump of the wall clock against the monotonic one; true when the anchor became void, and a synchronisation is wanted at once. */
   checkForJump(monotonicUs = this.#options.monotonicUs()): boolean {
     const offsetMs = this.#options.wallMs() - monotonicUs / 1_000;
-    const jumped = Math.abs(offsetMs - this.#wallOffsetMs) > jumpMs;
+    const byMs = offsetMs - this.#wallOffsetMs;
+    const jumped = Math.abs(byMs) > jumpMs;
     this.#wallOffsetMs = offsetMs;
     if (!jumped) return false;
+    this.#jump = { atUs: monotonicUs, byUs: byMs * 1_000 };
     const sleptMs = this.#options.sleptMs?.();
     const hasSlept = sleptMs !== undefined && this.#sleptMs !== undefined && sleptMs - this.#sleptMs > sleepMs;
     this.#sleptMs = sleptMs;
@@ -144,6 +149,16 @@ export class ServerClock {
     const nowUs = this.#options.monotonicUs();
     const estimate = this.#lastKnown;
     return estimate && { errorUs: errorAt(estimate, nowUs), rate: estimate.rate };
+  }
+
+  /**
+   * An answer that waited while the machine slept is as old as the sleep was long. Of an exchange that a jump came into the server's time tells:
+   * it has moved on by as much when the answer is from after a sleep, and only then.
+   */
+  #mayBeStale({ sentUs, receivedUs, serverUs }: ClockSample): boolean {
+    if (sentUs >= this.#jump.atUs || this.#lastKnown === undefined) return false;
+    const aheadUs = serverUs - lineAt(this.#lastKnown, (sentUs + receivedUs) / 2);
+    return Math.abs(aheadUs - this.#jump.byUs) > (jumpMs * 1_000) / 2;
   }
 
   #mayStamp(nowUs: number): boolean {

@@ -362,6 +362,21 @@ void t.test('rechecks take a tenth of the capacity at most, oldest first; an ask
   t.end();
 });
 
+void t.test('one that is about to look again after a failure looks no sooner when it is asked', (t) => {
+  const world = new World();
+  world.verdict = () => 'failing';
+  world.add(1, { intervalMs: 3_600_000 }, 'at_once');
+  world.pass(500);
+  for (let second = 0; second < 8; second += 1) {
+    world.schedule.askRecheck(1, world.nowMs);
+    world.pass(1_000);
+  }
+  const times = world.of(1).map((each) => each.atMs - startMs);
+  t.strictSame(times.slice(0, 2), [0, 50 + recheckAfterMs], 'a moment is not confirmed by those who ask');
+  t.strictSame(times.slice(2), [5_500, 6_500, 7_500], 'once it is confirmed it looks whenever it is asked');
+  t.end();
+});
+
 void t.test('a manual check takes a place, is refused when there is none, and gives it back', (t) => {
   const world = new World({ maxInFlight: 1 });
   t.ok(world.schedule.enter('a'));

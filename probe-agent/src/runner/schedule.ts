@@ -96,12 +96,14 @@ export class Schedule {
     this.#hosts.forgetUnused(slot.host);
   }
 
-  /** The control plane asks for a second opinion now. False for a monitor that is not here. */
+  /**
+   * The control plane asks for a second opinion now. One that has failed and is about to look again looks no sooner: two failures must outlast
+   * what lies between them, and whoever asks may not know of the first yet. False for a monitor that is not here.
+   */
   askRecheck(monitorId: number, nowMs: number): boolean {
     const slot = this.#slots.get(monitorId);
     if (slot === undefined) return false;
-    const isSooner = slot.recheck.index < 0 || slot.recheck.key > nowMs;
-    if (slot.runningOn === undefined && isSooner) this.#rechecks.set(slot.recheck, nowMs);
+    if (slot.runningOn === undefined && slot.recheck.index < 0) this.#rechecks.set(slot.recheck, nowMs);
     return true;
   }
 

@@ -170,6 +170,7 @@ function serveSession(
         brokerAddress: '',
         credentials: undefined,
         shards: 1,
+        maxBatchResults: 0,
         ...state.welcome,
       },
     });

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { ed25519PublicKey, signEd25519 } from '@parallax/pki';
+import { maxBatchResults } from '@parallax/wire';
 import { silentLogger } from '../../../probe-agent/src/ports.ts';
 import { BrokerConnection } from '../../../probe-agent/src/results/broker.ts';
 import { ResultLog } from '../../../probe-agent/src/results/log.ts';
@@ -77,6 +78,7 @@ async function measure(order: PublishOrder): Promise<void> {
   });
   process.on('message', (committed: PublishCommitted) => publisher.acknowledge([committed]));
   await until(() => broker.connected);
+  publisher.allowBatch(maxBatchResults);
   publisher.start();
   const costs: number[] = [];
   const signing: number[] = [];

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, credsAuthenticator } from '@nats-io/transport-node';
 import { createNatsSeeds, ed25519PublicKey, openNatsAuthority } from '@parallax/pki';
 import { natsServer } from '@parallax/testkit';
+import { maxBatchResults } from '@parallax/wire';
 import type { Assignment, ResultRecord } from '@parallax/wire';
 import { readIdentity } from '../../../probe-agent/src/state/identity.ts';
 import { statusOfRunningAgent } from '../../../probe-agent/src/state/lock.ts';
@@ -190,7 +191,7 @@ export async function startWorld(
   // The session may have begun before its key was known here: give what the welcome lacks.
   const own = credentials(probeId, publicKey);
   const value = { jwt: own.jwt, expiresAtMs: BigInt(own.expiresAtMs) };
-  controlPlane.welcome = { brokerAddress, credentials: value };
+  controlPlane.welcome = { brokerAddress, credentials: value, maxBatchResults };
   const begun = await eventually('the agent opens its session', () => session);
   begun.end();
   await eventually('the agent is connected to session and broker', async () => {

@@ -1,2 +1,2 @@
-export { planOf } from './plans.ts';
+export { longestRetentionDays, planOf, plans } from './plans.ts';
 export type { Plan, PlanName } from './plans.ts';

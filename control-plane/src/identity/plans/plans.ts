@@ -37,3 +37,6 @@ export type PlanName = keyof typeof plans;
 export function planOf(name: PlanName): Plan {
   return plans[name];
 }
+
+/** How far back results are kept under the plan that keeps them longest. */
+export const longestRetentionDays = Math.max(...Object.values(plans).map((plan) => plan.retentionDays));

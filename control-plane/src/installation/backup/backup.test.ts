@@ -138,12 +138,41 @@ t.test('a backup of what was restored holds the same, to the byte of every row',
      select '2027-02-01T12:00:00Z'::timestamptz + n * interval '1 microsecond', '2027-02-02', 1, 1, 1, 0, 5, n, 0 from generate_series(1, 30000) n`,
   );
   await query(one.owner, "update outbox set lease_until = now() + interval '1 hour' where id = 1");
+  // Packed hours of two weeks, days of two quarters, and a boundary whose days are not dropped yet.
+  for (const hour of [494_000, 480_000]) {
+    await query(one.owner, 'select ensure_packed_partitions($1, $1)', [hour]);
+    await query(
+      one.owner,
+      `insert into result_hours select m, $1::integer - n, p, 1 + n, 1_000 * n, nullif(n, 3), p,
+         decode(md5(n::text), 'hex'), decode(repeat(md5(m::text), 90), 'hex')
+       from generate_series(1, 9) m, generate_series(0, 5) n, generate_series(0, 2) p`,
+      [hour],
+    );
+    await query(one.owner, `insert into result_days values (1, $1, 2, 3, '\\x00ff'), (2, $1, 2, 3, '\\x')`, [
+      Math.floor(hour / 24),
+    ]);
+  }
+  await query(one.owner, "update result_storage set hot_from = '2027-02-02', moved_at = now()");
+  await query(one.owner, "insert into packing_jobs values ('hour', 0, 494000, 77), ('day', 0, 20583, 0)");
+  await query(one.owner, 'insert into stale_hours (monitor_id, hour) values (1, 494000)');
+  await query(one.owner, "update shards set closed_until = '2026-12-01'");
   const file = path.join(scratch(t), 'other.backup');
   writeFileSync(file, await backUp(one));
   await restore(file, other.owner, sealer, nowMs + 60_000);
   const [before, after] = [await content(one.owner, changed), await content(other.owner, changed)];
   for (const name of Object.keys(before)) t.ok(before[name] === after[name], name);
   t.equal(after['check_results']?.split('\n').length, 30_040, 'several blocks of rows, and days of their own');
+  t.equal(after['result_hours']?.split('\n').length, 324);
+  t.match(after['result_storage'], /2027-02-02/);
+  const partitions = `select relname as name from pg_class where relispartition and relkind = 'r' order by 1`;
+  t.same(await query(other.owner, partitions), await query(one.owner, partitions), 'the same partitions');
+  t.same(
+    await query(other.worker, `update result_hours set results = 9 where hour = 494000 returning hour`).then(
+      ({ length }) => length,
+    ),
+    27,
+    'which the worker may write',
+  );
   t.same(await query(other.owner, 'select id from outbox where lease_until is not null'), []);
   for (const [name, plan] of Object.entries(tablePlans)) {
     if (plan.kind !== 'left out' || name === 'schema_migrations') continue;
@@ -201,6 +230,28 @@ t.test('a backup holds one moment, whatever is written meanwhile', async (t) => 
   const other = await emptyDatabase(t);
   await restore(file, other.owner);
   t.same(await content(other.owner, changed), before);
+});
+
+t.test('partitions are not dropped while a backup runs', async (t) => {
+  const urls = await emptyDatabase(t);
+  await restore(fixtureFile, urls.owner);
+  await query(urls.owner, `update result_storage set hot_from = '2100-01-01', moved_at = now() - interval '1 hour'`);
+  const days = async () => (await query(urls.owner, `select from pg_class where relname ~ '^check_results_'`)).length;
+  const before = await days();
+  t.ok(before > 0);
+  let refused: unknown;
+  const bytes = await backUp(urls, async () => {
+    refused ??= await query(urls.worker, `set lock_timeout = '50ms'; select drop_packed_day()`).catch(
+      (error: unknown) => error,
+    );
+  });
+  t.match(String(refused), /lock timeout/, 'from its first byte on');
+  t.equal(await days(), before);
+  const file = path.join(scratch(t), 'dropping.backup');
+  writeFileSync(file, bytes);
+  const other = await emptyDatabase(t);
+  await restore(file, other.owner);
+  t.same((await content(other.owner))['check_results'], (await content(urls.owner))['check_results']);
 });
 
 t.test('a backup that is damaged, cut off or altered is refused before the database is asked for', async (t) => {

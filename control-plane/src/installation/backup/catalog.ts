@@ -64,6 +64,21 @@ export async function readDays(client: pg.ClientBase, table: string): Promise<st
     .map((row) => row.day);
 }
 
+/** The first numbers that the partitions of a table hold, by their names: `table_NUMBER`. */
+export async function readStarts(client: pg.ClientBase, table: string): Promise<number[]> {
+  const { rows } = await client.query(
+    `select substring(part.relname from '[0-9]+$')::integer as start
+     from pg_inherits i join pg_class part on part.oid = i.inhrelid join pg_class whole on whole.oid = i.inhparent
+     where whole.relname = $1 and whole.relnamespace = 'public'::regnamespace and part.relname ~ ($1 || '_[0-9]+$')
+     order by 1`,
+    [table],
+  );
+  return z
+    .array(z.object({ start: z.number() }))
+    .parse(rows)
+    .map((row) => row.start);
+}
+
 const identityRow = z.object({ table: z.string(), column: z.string(), last: z.string().nullable() });
 
 /** The highest number that each identity column has given out. */

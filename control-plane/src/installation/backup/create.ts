@@ -5,11 +5,12 @@ import type { Sealer } from '../../platform/crypto/seal.ts';
 import { readMigrations } from '../../platform/database/migrate.ts';
 import { installationRow, requireSameKey } from '../fixed.ts';
 import { BackupError } from './backup-error.ts';
-import { readDays, readIdentities, readTables } from './catalog.ts';
+import { readDays, readIdentities, readStarts, readTables } from './catalog.ts';
 import type { CatalogTable } from './catalog.ts';
 import { BackupWriter } from './file-writer.ts';
 import type { Sink } from './file-writer.ts';
 import { tablePlans } from './tables.ts';
+import type { TablePlan } from './tables.ts';
 
 export type BackupOptions = {
   /** The login of workers: it passes row-level security, so no row is missing silently. */
@@ -36,19 +37,23 @@ export async function createBackup(options: BackupOptions): Promise<BackupSummar
   client.on('error', () => undefined);
   await client.connect();
   try {
+    const results = await presentTables(client, partitionedResults);
     await client.query('begin isolation level repeatable read read only');
+    // Before the snapshot is taken, which the first query does: a partition that is dropped after it would be missing without a word.
+    if (results.length > 0) await client.query(`lock table ${columnList(results)} in access share mode`);
     await client.query(sessionSettings);
     // A login that does not pass row-level security is told so, where it would else miss rows silently.
     await client.query('set local row_security = off');
     const writer = new BackupWriter(options.sink);
     await writer.begin(await describe(client, options));
     const tables = planned(await readTables(client));
-    for (const { table, isByDay } of tables) {
+    for (const { table, plan } of tables) {
       const rows = await writer.table(
         {
           name: table.name,
           columns: [...table.columns],
-          ...(isByDay ? { days: await readDays(client, table.name) } : {}),
+          ...(plan.kind === 'copied by day' ? { days: await readDays(client, table.name) } : {}),
+          ...(plan.kind === 'copied by number' ? { starts: await readStarts(client, table.name) } : {}),
         },
         client.query(copyTo(copyOut(table))),
       );
@@ -60,6 +65,18 @@ export async function createBackup(options: BackupOptions): Promise<BackupSummar
   } finally {
     await client.end();
   }
+}
+
+/** Tables whose partitions are dropped while the product runs. */
+const partitionedResults = ['check_results', 'result_hours', 'result_days'];
+
+/** Those of these tables that the schema has. */
+async function presentTables(client: pg.ClientBase, names: readonly string[]): Promise<string[]> {
+  const found = await client.query<{ name: string }>(
+    'select name from unnest($1::text[]) as name where to_regclass(name) is not null',
+    [names],
+  );
+  return found.rows.map(({ name }) => name);
 }
 
 /** Texts that mean the same on every server; nothing ends a long COPY. */
@@ -107,7 +124,7 @@ async function describe(client: pg.ClientBase, { sealer, productVersion, nowMs }
 }
 
 /** The tables that go into a backup. @throws BackupError for one that is on no list */
-function planned(tables: readonly CatalogTable[]): { table: CatalogTable; isByDay: boolean }[] {
+function planned(tables: readonly CatalogTable[]): { table: CatalogTable; plan: TablePlan }[] {
   return tables.flatMap((table) => {
     const plan = tablePlans[table.name];
     if (plan === undefined) {
@@ -115,6 +132,6 @@ function planned(tables: readonly CatalogTable[]): { table: CatalogTable; isByDa
         `the table ${table.name} is not one of Parallax and would be missing from the backup: move it out of the schema public`,
       );
     }
-    return plan.kind === 'left out' ? [] : [{ table, isByDay: plan.kind === 'copied by day' }];
+    return plan.kind === 'left out' ? [] : [{ table, plan }];
   });
 }

@@ -50,6 +50,8 @@ export const tableSchema = z.object({
   columns: z.array(name).min(1).max(1_000),
   /** UTC days that the rows lie in, `YYYY-MM-DD`, for a table that is partitioned by day. */
   days: z.array(z.iso.date()).max(20_000).optional(),
+  /** The first numbers that the partitions hold, for a table that is partitioned by a number. */
+  starts: z.array(z.int()).max(20_000).optional(),
 });
 export type BackupTable = z.infer<typeof tableSchema>;
 

@@ -141,7 +141,13 @@ type Intake = { readonly write: (text: Buffer) => Promise<void>; readonly end: (
 async function startTable(client: pg.Client, table: BackupTable): Promise<Intake> {
   for (const day of table.days ?? [])
     await client.query('select ensure_result_partitions($1::timestamptz, $1::timestamptz)', [`${day}T00:00:00Z`]);
+  const plan = tablePlans[table.name];
+  if (plan?.kind === 'copied by number') {
+    for (const start of table.starts ?? []) await client.query(`select ${plan.makes}($1, $1)`, [start]);
+  }
   const name = pg.escapeIdentifier(table.name);
+  // Rows that the migrations have put there are in the backup as they became.
+  await client.query(`delete from ${name}`);
   const stream = client.query(copyFrom(`copy ${name} (${columnList(table.columns)}) from stdin`));
   const ending = finished(stream);
   // Told where it is awaited.

@@ -4,6 +4,8 @@ export type TablePlan =
   | { readonly kind: 'copied' }
   /** With all its rows; its partitions, one for each UTC day, are made again at the restore. */
   | { readonly kind: 'copied by day' }
+  /** The same for partitions that are named by the first number that they hold; `makes` is the function that makes them for two numbers. */
+  | { readonly kind: 'copied by number'; readonly makes: 'ensure_hour_partitions' | 'ensure_day_partitions' }
   /** Empty after a restore. */
   | { readonly kind: 'left out'; readonly reason: string };
 
@@ -43,12 +45,22 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   lost_results: copied,
   lost_watch: copied,
   check_results: { kind: 'copied by day' },
+  result_storage: copied,
+  result_hours: { kind: 'copied by number', makes: 'ensure_hour_partitions' },
+  result_days: { kind: 'copied by number', makes: 'ensure_day_partitions' },
+  packing_jobs: copied,
+  stale_hours: copied,
   result_evidence: copied,
   status_ranges: copied,
   probe_ranges: copied,
   diagnoses: copied,
+  flapping: copied,
 
   incidents: copied,
+
+  sla_corrections: copied,
+  sla_ledger: copied,
+  sla_progress: copied,
 };
 
 /** Types whose values mean something in their own cluster only: such a column takes its default when the row is restored. */

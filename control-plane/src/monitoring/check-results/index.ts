@@ -3,11 +3,29 @@ import type { Context } from '../../context.ts';
 import { configurationSubject } from '../../platform/bus/subjects.ts';
 import { startCentralRunner } from '../central-checks/index.ts';
 import { openIngestClient, startShard } from './ingest/job.ts';
+import { startBoundary, startPacking } from './packing/job.ts';
+import { startRetention } from './packing/retention/job.ts';
 
 export { centralFlag, fallbackFlag } from './flags.ts';
-export { latestResultJoin, resultsPage } from './queries.ts';
-export type { ResultItem, ResultsFilter } from './queries.ts';
+export { latestResultJoin } from './queries.ts';
+export { latencySeries } from './reading/latency-series/queries.ts';
+export type { LatencyStep } from './reading/latency-series/queries.ts';
+export { resultsPage } from './reading/page/queries.ts';
+export type { ResultsFilter } from './reading/page/queries.ts';
+export type { ResultItem } from './reading/result-item.ts';
+export { readResults, storedResults } from './reading/slices/queries.ts';
+export { windowSummary } from './reading/window-summary/queries.ts';
+export type { WindowSummary } from './reading/window-summary/queries.ts';
+export type { ResultsWindow } from './reading/window.ts';
+export type { Sketch, SketchBucket } from './packed/sketch.ts';
+export type { CheckOrigin, CountedResults, OutcomeCounts, Summary } from './packed/summary.ts';
 export { openIngestClient, startShard } from './ingest/job.ts';
+export { healMonitor } from './recompute/healing/queries.ts';
+export type { Healing, Look, RecomputeOptions } from './recompute/look.ts';
+export { RecomputeError } from './recompute/place/queries.ts';
+export { lookAtMonitor } from './recompute/queries.ts';
+export { samplePackedHours } from './recompute/sample/queries.ts';
+export { tellLook } from './recompute/tell.ts';
 export type { RunningShard, ShardOptions } from './ingest/job.ts';
 
 /** Stores the results of probes and folds them into the status of monitors. */
@@ -46,5 +64,8 @@ export const checkResultsCapability: Capability<Context> = {
         };
       },
     },
+    { name: 'packing', role: 'worker', start: startPacking },
+    { name: 'hot-boundary', role: 'worker', start: startBoundary },
+    { name: 'retention', role: 'worker', start: startRetention },
   ],
 };

@@ -4,7 +4,7 @@ import { sql } from '../../platform/database/pools.ts';
 import { z } from 'zod';
 import { inScope } from '../../platform/database/scope.ts';
 import { testDatabase } from '../../platform/database/testing.ts';
-import { foldedUntil, probeRanges, statusRanges, statusRangesPage } from '../status-ranges/index.ts';
+import { foldedUntil, rangesOfProbes, statusRanges, statusRangesPage } from '../status-ranges/index.ts';
 import { latestResultJoin, resultsPage } from './index.ts';
 import type { ResultsFilter } from './index.ts';
 import { insertMonitors, insertProbe, insertWorkspace } from './ingest/testing/fixture.ts';
@@ -89,6 +89,14 @@ t.test('the latest result that counts is joined to a list of monitors', async (t
   ]);
 });
 
+t.test('packed hours are asked only for monitors that have no row', async (t) => {
+  const plan = await pool.query<{ 'QUERY PLAN': string }>(
+    `explain (analyze, timing off) select m.id, latest.e from monitors m ${latestResultJoin.sql}`,
+  );
+  const call = plan.rows.map((row) => row['QUERY PLAN']).find((line) => line.includes('last_packed_result'));
+  t.match(call, /actual rows=0(\.00)? loops=1\)/, plan.rows.map((row) => row['QUERY PLAN']).join('\n'));
+});
+
 t.test(
   'ranges: newest first, whole where they overlap the last hours, an open one ends at null and counts to the fold',
   async (t) => {
@@ -138,8 +146,9 @@ t.test(
       [30],
       'half-open on both sides',
     );
-    t.same(started(await inTenant((tx) => probeRanges(tx, monitor, one, ...between(31, 19)))), [50, 30, 20]);
-    t.same(await inTenant((tx) => probeRanges(tx, monitor, two, ...between(31, 19))), []);
+    const ofProbes = await inTenant((tx) => rangesOfProbes(tx, monitor, [one, two], ...between(31, 19)));
+    t.same(started(ofProbes.get(one) ?? []), [50, 30, 20]);
+    t.notOk(ofProbes.has(two));
     t.equal(await inTenant((tx) => foldedUntil(tx, 0)), hoursAgo(1).getTime());
     const nobody = await inScope(database.api, { userId: null, workspaceIds: [] }, (tx) =>
       statusRanges(tx, monitor, ...between(50, 0)),

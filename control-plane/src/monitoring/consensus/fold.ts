@@ -1,8 +1,12 @@
+import type { Outlook } from './outlook.ts';
 import type { Standing } from './standing.ts';
 import type { MonitorInputs, RangeEdit, RecheckWish, Status, StoredRange, StoredResult, Transition } from './types.ts';
 
-/** A result this much older than the newest one folded is late: boundaries that it moves are marked as revised. */
+/** A result this much older than the newest one folded, or than what was told, is late: boundaries that it moves are marked as revised. */
 export const lateAfterUs = 15_000_000;
+
+/** A check that times out ends so long after its effective time at most. */
+export const longestCheckUs = 60_000_000;
 
 /** How much a fold keeps. */
 export type FoldLimits = {
@@ -47,8 +51,11 @@ export type FoldRestore = {
   readonly limits?: FoldLimits;
 };
 
-/** Folded, or: drop this fold, make it anew with this horizon from the database, and apply the same results again. */
-export type FoldResult = 'folded' | { readonly rebuildFromUs: number };
+/**
+ * Folded; or `repeated`, when the results only made votes that are held last longer: then there is nothing new to take, and `nextExpiryUs` is not
+ * earlier than before. Or: drop this fold, make it anew with this horizon from the database, and apply the same results again.
+ */
+export type FoldResult = 'folded' | 'repeated' | { readonly rebuildFromUs: number };
 
 /** What changed since the last take. */
 export type Taken = {
@@ -68,12 +75,16 @@ export type MonitorFold = {
   readonly apply: (results: readonly StoredResult[], nowUs?: number) => FoldResult;
   /** Time passes: votes end. An earlier time than before means nothing. */
   readonly advance: (nowUs: number) => void;
+  /** Everything up to then is told, of this monitor without a change: what comes of before is late. Time passes by `advance` only. */
+  readonly toldUntil: (us: number) => void;
   /** Replaces the inputs; what changed takes effect at its own time. A reset always asks for a rebuild. */
   readonly reconfigure: (inputs: MonitorInputs) => FoldResult;
   /** When `advance` must be called at the latest; infinity for never. May be earlier than anything happens. */
   readonly nextExpiryUs: number;
   /** Who holds votes now; the same object as long as nothing of it changes, so that asking costs nothing. */
   readonly standing: Standing;
+  /** What the present status rests on; made when it is asked for. */
+  readonly outlook: Outlook;
   /** What changed since the last take: nothing at almost no cost in the steady state. */
   readonly take: () => Taken;
 };

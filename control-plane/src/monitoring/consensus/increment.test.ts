@@ -27,7 +27,7 @@ const shown = (edits: readonly RangeEdit[]) =>
 void t.test(
   'the increment tells what the batch tells: late, twice, split, restarted, reconfigured, at any moment',
   async (t) => {
-    const seen = { rebuilds: 0, down: 0, partial: 0, revised: 0 };
+    const seen = { rebuilds: 0, down: 0, partial: 0, revised: 0, resets: 0 };
     fc.assert(
       fc.property(arbitraryHistory, (history) => {
         const ingester = play(history);
@@ -40,6 +40,7 @@ void t.test(
         seen.rebuilds += ingester.rebuilds;
         seen.down += ingester.ranges.of(null).filter(({ status }) => status === 'DOWN' || status === 'TIMEOUT').length;
         seen.partial += ingester.transitions.filter(({ to }) => to === 'PARTIAL').length;
+        if (ingester.inputs.resetUs !== null) seen.resets += 1;
         seen.revised += ingester.ranges.of(null).filter(({ revised }) => revised).length;
       }),
       { numRuns },
@@ -98,6 +99,24 @@ void t.test('a first result opens ranges, a repetition writes nothing, silence c
   t.equal(fold.nextExpiryUs, Number.POSITIVE_INFINITY);
 });
 
+void t.test('a late result that makes a vote end sooner changes the past, however little of it is kept', async (t) => {
+  const ingester = new Ingester(inputsOf(), at(0), { keepUs: 20_000_000, compactFrom: 2 });
+  // The second voter's results move the horizon on; the first one's vote lasts.
+  ingester.apply([result(1, 10, 'ok', { freshS: 200 })]);
+  for (let atS = 12; atS <= 120; atS += 6) {
+    ingester.advance(at(atS));
+    ingester.apply([result(2, atS, 'ok', { freshS: 10 })]);
+    ingester.take();
+  }
+  ingester.apply([result(1, 20, 'ok', { freshS: 10 })]);
+  ingester.advance(at(121));
+  ingester.take();
+  t.equal(ingester.rebuilds, 1, 'it reaches back beyond what is in memory');
+  const { stored, batch } = ingester.compare(1);
+  t.equal(stored, batch);
+  t.match(ingester.ranges.of(1), [{ startedUs: at(10), endedUs: at(30) }]);
+});
+
 void t.test('time never goes backwards', async (t) => {
   const fold = createMonitorFold(fresh(inputsOf()));
   fold.apply([result(1, 10, 'ok')], at(200));
@@ -152,11 +171,31 @@ void t.test(
   },
 );
 
+void t.test('what fills a gap that was told is a revision, also when it comes in order', async (t) => {
+  const fold = createMonitorFold(fresh(inputsOf({ assignments: seats('eu') })));
+  fold.apply([result(1, 0, 'ok')], at(600));
+  fold.take();
+  fold.apply([result(1, 200, 'ok')]);
+  fold.apply([result(1, 260, 'ok')]);
+  t.same(shown(fold.take().edits), [{ op: 'insert', startedS: 200, endedS: 420, status: 'UP', revised: true }]);
+  fold.apply([result(1, 590, 'ok')], at(601));
+  t.same(shown(fold.take().edits), [{ op: 'insert', startedS: 590, endedS: null, status: 'UP', revised: false }]);
+  fold.advance(at(800));
+  fold.take();
+  fold.toldUntil(at(1_600));
+  fold.apply([result(1, 1_000, 'ok')]);
+  t.match(
+    shown(fold.take().edits),
+    [{ op: 'insert', startedS: 1_000, revised: true }],
+    'of a time at which nothing happened',
+  );
+});
+
 void t.test('what comes only a little late is no revision', async (t) => {
   const fold = createMonitorFold(fresh(inputsOf({ assignments: seats('eu') })));
   fold.apply([result(1, 0, 'ok'), result(1, 60, 'fail'), result(1, 65, 'fail')], at(66));
   fold.take();
-  fold.apply([result(1, 50, 'fail')]);
+  fold.apply([result(1, 52, 'fail')]);
   t.same(
     fold.take().edits.filter((edit) => edit.op !== 'delete' && edit.revised),
     [],

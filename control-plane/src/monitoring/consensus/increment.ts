@@ -1,6 +1,8 @@
 import { electorateAt, rangeStatusOf } from './decide.ts';
-import { foldLimits, lateAfterUs, rowsBeforeHorizon } from './fold.ts';
+import { foldLimits, lateAfterUs, longestCheckUs, rowsBeforeHorizon } from './fold.ts';
 import type { FoldLimits, FoldRestore, FoldResult, MonitorFold, Taken } from './fold.ts';
+import { outlookOf } from './outlook.ts';
+import type { Outlook } from './outlook.ts';
 import { canVote, firstDifference, PreparedInputs } from './prepared-inputs.ts';
 import { editsBetween, reaching, wantedRanges } from './range-diff.ts';
 import { RecheckPlanner } from './recheck-planner.ts';
@@ -8,12 +10,22 @@ import type { Scene } from './recheck-planner.ts';
 import { standingOf } from './standing.ts';
 import type { Standing } from './standing.ts';
 import { runsOf, sweep } from './sweep.ts';
-import type { MonitorInputs, RangeEdit, Segment, Status, StoredRange, StoredResult, Transition } from './types.ts';
+import type {
+  MonitorInputs,
+  RangeEdit,
+  RangeEvidence,
+  Segment,
+  Status,
+  StoredRange,
+  StoredResult,
+  Transition,
+} from './types.ts';
 import { VoterSlot } from './voter-slot.ts';
 import { isSettled, outOfReach } from './voter-state.ts';
 import type { VoterState } from './voter-state.ts';
 
 const nothing: readonly never[] = [];
+const noEvidence: RangeEvidence = { rule: 'no_votes', quorum: 0, voters: [], missing: [] };
 
 /** Makes a fold from what is stored. Its first take writes what time alone has changed since. */
 export function createMonitorFold(restore: FoldRestore): MonitorFold {
@@ -87,20 +99,21 @@ class Fold implements MonitorFold {
 
   apply(results: readonly StoredResult[], nowUs?: number): FoldResult {
     let rebuildFromUs = Number.POSITIVE_INFINITY;
+    let isRepeated = nowUs === undefined && !this.#isDirty && !this.#isChanged;
     for (const row of results) {
       const slot = this.#slots.get(row.voter);
       if (slot?.repeat(row)) {
         if (row.eUs > this.#newestUs) this.#newestUs = row.eUs;
         if (row.eUs > this.#frontierUs) this.#frontierUs = row.eUs;
-        if (slot.expiryUs < this.#quietUntilUs) this.#quietUntilUs = slot.expiryUs;
         if (slot.log.rows.length >= slot.compactAt) this.#mayCompact = true;
       } else if (canVote(row)) {
+        isRepeated = false;
         rebuildFromUs = Math.min(rebuildFromUs, this.#place(slot ?? this.#slotOf(row.voter), row));
       }
     }
     if (rebuildFromUs < Number.POSITIVE_INFINITY) return { rebuildFromUs };
     if (nowUs !== undefined) this.advance(nowUs);
-    return 'folded';
+    return isRepeated && this.#frontierUs < this.#quietUntilUs ? 'repeated' : 'folded';
   }
 
   advance(nowUs: number): void {
@@ -108,6 +121,10 @@ class Fold implements MonitorFold {
     if (nowUs > this.#frontierUs) this.#frontierUs = nowUs;
     this.#settle();
     if (this.#nowUs >= this.#rechecks.nextUs) this.#rechecks.askOverdue(this.#scene(), this.#newestUs);
+  }
+
+  toldUntil(us: number): void {
+    if (us > this.#toldUntilUs) this.#toldUntilUs = us;
   }
 
   reconfigure(inputs: MonitorInputs): FoldResult {
@@ -150,6 +167,12 @@ class Fold implements MonitorFold {
       this.#frontierUs,
     );
     return this.#standing;
+  }
+
+  get outlook(): Outlook {
+    this.#settle();
+    const electorate = electorateAt(this.#inputs, this.#frontierUs);
+    return outlookOf(electorate, this.#ordered, this.#segments.at(-1)?.evidence ?? noEvidence);
   }
 
   take(): Taken {
@@ -198,10 +221,16 @@ class Fold implements MonitorFold {
     if (!isCounting) return Number.POSITIVE_INFINITY;
     const affectedFromUs = this.#affectedFrom(log.stateBefore(row.eUs, this.#inputs), row);
     if (affectedFromUs < this.#horizonUs) return affectedFromUs;
-    if (row.eUs < this.#newestUs - lateAfterUs) this.#isLate = true;
+    if (this.#isOfThePast(row)) this.#isLate = true;
     this.#newestUs = Math.max(this.#newestUs, row.eUs);
     if (log.rows.length >= slot.compactAt) this.#mayCompact = true;
     return Number.POSITIVE_INFINITY;
+  }
+
+  /** Older than the newest result or than what was told by more than a result takes to come: it changes what is over. */
+  #isOfThePast(row: StoredResult): boolean {
+    const takesUs = row.outcome === 'timeout' ? lateAfterUs + longestCheckUs : lateAfterUs;
+    return row.eUs < this.#newestUs - lateAfterUs || row.eUs < this.#toldUntilUs - takesUs;
   }
 
   /** A result changes nothing before its streak: before it, if what precedes it is settled or out of its reach. */
@@ -287,7 +316,7 @@ class Fold implements MonitorFold {
     const { floorUs } = this.#inputs;
     const wanted = wantedRanges(this.#stored, runs, this.#horizonUs, untilUs, floorUs);
     const monitorId = this.#inputs.raw.monitorId;
-    const edits = editsBetween(monitorId, null, this.#stored, wanted, this.#isLate, this.#toldUntilUs);
+    const edits = editsBetween(monitorId, null, this.#stored, wanted, this.#isLate, this.#toldUntilUs, floorUs);
     if (edits.length > 0) {
       this.#stored = wanted.map(({ startedUs, endedUs, status }) => ({ voter: null, startedUs, endedUs, status }));
     }

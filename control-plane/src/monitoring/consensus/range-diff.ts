@@ -45,7 +45,8 @@ type Pair = { readonly from: StoredRange; readonly to: WantedRange };
 
 /**
  * The writes that turn `stored` into `wanted`, both of one voter (null: the aggregate). Rows keep their identity where the range is the
- * same one with other boundaries. `isLate`: a late result took part, so closed boundaries that move are revisions.
+ * same one with other boundaries, but for those of before `floorUs`: they are void, and somebody may have removed them.
+ * `isLate`: a late result took part, so closed boundaries that move are revisions.
  */
 export function editsBetween(
   monitorId: number,
@@ -54,8 +55,9 @@ export function editsBetween(
   wanted: readonly WantedRange[],
   isLate: boolean,
   toldUntilUs: number,
+  floorUs: number,
 ): RangeEdit[] {
-  const { pairs, added, removed } = match(stored, wanted);
+  const { pairs, added, removed } = match(stored, wanted, floorUs);
   const key = { monitorId, voter };
   const changed = pairs.filter(({ from, to }) => !isSame(from, to));
   const update = ({ from, to }: Pair): RangeEdit => ({
@@ -87,7 +89,7 @@ export function editsBetween(
   ];
 }
 
-function match(stored: readonly StoredRange[], wanted: readonly WantedRange[]) {
+function match(stored: readonly StoredRange[], wanted: readonly WantedRange[], floorUs: number) {
   const pairs: Pair[] = [];
   const byStart = new Map(stored.map((range) => [range.startedUs, range]));
   const unmatched = wanted.filter((to) => {
@@ -99,7 +101,9 @@ function match(stored: readonly StoredRange[], wanted: readonly WantedRange[]) {
   });
   const removed = [...byStart.values()];
   const added = unmatched.filter((to) => {
-    const index = removed.findIndex((from) => from.status === to.status && overlaps(from, to));
+    const index = removed.findIndex(
+      (from) => from.status === to.status && from.startedUs >= floorUs && overlaps(from, to),
+    );
     const from = removed[index];
     if (from === undefined) return true;
     pairs.push({ from, to });

@@ -36,11 +36,16 @@ export class RecheckPlanner {
 
   /** Compares each voter's streak with what it was when this was last called. */
   notice(scene: Scene, finals: ReadonlyMap<VoterSlot, VoterState | null>): void {
+    const before = new Map<VoterSlot, number | null>();
     for (const [slot, final] of finals) {
-      const was = slot.streakStartUs;
       const streak = final?.streak ?? null;
+      before.set(slot, slot.streakStartUs);
       slot.streakStartUs = streak?.startUs ?? null;
       slot.streakEndsUs = streak === null ? Number.NEGATIVE_INFINITY : streak.lastUs + streak.lastFreshUs;
+    }
+    for (const [slot, final] of finals) {
+      const was = before.get(slot) ?? null;
+      const streak = final?.streak ?? null;
       if (final === null || final.eUs <= scene.nowUs - recheckYoungerThanUs) continue;
       if (streak !== null && (was === null || streak.startUs > was)) {
         this.#wish(scene, 'first_failure', secondOpinions(scene.electorate, slot.voter, candidatesOf(scene)));
@@ -71,9 +76,7 @@ export class RecheckPlanner {
   /** While somebody fails and checks are further apart than half a minute: when the next voter is overdue. */
   #plan(scene: Scene): void {
     this.nextUs = Number.POSITIVE_INFINITY;
-    const isFailing = scene.slots.some(
-      (slot) => slot.streakStartUs !== null && (slot.isHolding || slot.streakEndsUs > scene.frontierUs),
-    );
+    const isFailing = scene.slots.some((slot) => isInStreak(slot, scene.frontierUs));
     const intervalS = scene.inputs.configurationAt(scene.frontierUs).intervalS ?? Number.POSITIVE_INFINITY;
     if (!isFailing || intervalS * 1_000_000 <= recheckEveryUs) return;
     for (const candidate of candidatesOf(scene)) {
@@ -83,6 +86,9 @@ export class RecheckPlanner {
   }
 }
 
+const isInStreak = (slot: VoterSlot, frontierUs: number): boolean =>
+  slot.streakStartUs !== null && (slot.isHolding || slot.streakEndsUs > frontierUs);
+
 function candidatesOf(scene: Scene): Candidate[] {
   return scene.electorate.assigned.map((voter) => {
     const slot = scene.slots.find((candidate) => candidate.voter === voter);
@@ -90,6 +96,7 @@ function candidatesOf(scene: Scene): Candidate[] {
       voter,
       isHolding: slot?.isHolding ?? false,
       isFailing: slot?.isFailing ?? false,
+      isInStreak: slot !== undefined && isInStreak(slot, scene.frontierUs),
       lastUs: Math.max(slot?.lastUs ?? Number.NEGATIVE_INFINITY, slot?.askedUs ?? Number.NEGATIVE_INFINITY),
     };
   });

@@ -18,6 +18,26 @@ void t.test('a first failure asks for the second opinions that a quorum needs, o
   t.same(fold.take().rechecks, [], 'only the first of a streak asks');
 });
 
+void t.test('who fails already is not asked, or a moment would be confirmed', async (t) => {
+  const inputs = inputsOf({ assignments: seats('eu', 'us', 'ap', 'sa', 'af') });
+  const fold = createMonitorFold(fresh(inputs));
+  fold.apply(
+    [1, 2, 3, 4, 5].map((voter) => result(voter, 0, 'ok')),
+    at(1),
+  );
+  fold.take();
+  fold.apply([result(1, 20, 'fail')], at(21));
+  t.match(fold.take().rechecks, [{ voters: [2, 3] }]);
+  fold.apply([result(2, 21, 'fail')], at(21.5));
+  t.match(fold.take().rechecks, [{ voters: [3, 4] }]);
+  fold.apply([result(3, 22, 'fail'), result(4, 22, 'fail')], at(22.5));
+  t.same(
+    fold.take().rechecks.map(({ voters }) => voters),
+    [[5], [5]],
+    'what is known together is known to both',
+  );
+});
+
 void t.test('a first failure older than a minute asks nobody', async (t) => {
   const fold = createMonitorFold(fresh(inputsOf()));
   fold.apply([...three(0, 'ok'), result(1, 20, 'fail')], at(81));

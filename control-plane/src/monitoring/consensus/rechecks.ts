@@ -12,20 +12,23 @@ export type Candidate = {
   readonly voter: number;
   readonly isHolding: boolean;
   readonly isFailing: boolean;
+  /** Its latest results fail: until they are confirmed it checks again by itself. */
+  readonly isInStreak: boolean;
   /** When it last checked or was last asked to; minus infinity for never. */
   readonly lastUs: number;
 };
 
 /**
  * Who gives the second opinion on a first failure: as many others as complete a quorum; voters of other regions first, among them those
- * that hold a vote (they are there to answer), then by number.
+ * that hold a vote (they are there to answer), then by number. Those that fail already are not asked: they know, and a check that comes
+ * sooner than their own next one would confirm what lasted a moment.
  */
 export function secondOpinions(electorate: Electorate, voter: number, candidates: readonly Candidate[]): number[] {
   const region = electorate.regionOf.get(voter);
   const rank = (other: Candidate): number =>
     (electorate.regionOf.get(other.voter) === region ? 2 : 0) + (other.isHolding ? 0 : 1);
   return candidates
-    .filter((other) => other.voter !== voter && mayBeAsked(electorate, other.voter))
+    .filter((other) => other.voter !== voter && !other.isInStreak && mayBeAsked(electorate, other.voter))
     .sort((a, b) => rank(a) - rank(b) || a.voter - b.voter)
     .slice(0, electorate.quorum - 1)
     .map((other) => other.voter);

@@ -10,6 +10,8 @@ export type Arrival = { readonly row: StoredResult; readonly delayS: number; rea
 export type History = {
   readonly inputs: MonitorInputs;
   readonly arrivals: readonly Arrival[];
+  /** Resets; how long after each its results, and after it is known its ranges, are removed. The last one is that of the inputs. */
+  readonly resets: readonly { readonly atS: number; readonly emptyAfterS: number }[];
   /** How much later than its effective time a change of the inputs is known. */
   readonly knownAfterS: number;
   /** Whether the ends of intervals are known from their beginning on. */
@@ -124,10 +126,22 @@ const inputs = fc
     inputsOf({ ...rest, quarantines: quarantines.map(([when, voter]) => ({ ...when, voter })) }),
   );
 
-export const arbitraryHistory: fc.Arbitrary<History> = inputs.chain((given) => {
+const resets = fc
+  .array(fc.record({ atS: second, emptyAfterS: fc.constantFrom(0, 0, 3, 100) }), { minLength: 1, maxLength: 2 })
+  .map((found) => [...found].sort((a, b) => a.atS - b.atS));
+
+const perhapsResets: fc.Arbitrary<History['resets']> = fc.oneof(fc.constant<History['resets']>([]), resets);
+
+/** Times of resets, each as far as it is known then. */
+const resetUsAt = (list: History['resets'], t: number): number | null =>
+  list.reduce<number | null>((last, { atS }) => (at(atS) <= t ? at(atS) : last), null);
+
+export const arbitraryHistory: fc.Arbitrary<History> = fc.tuple(inputs, perhapsResets).chain(([others, resetList]) => {
+  const given = { ...others, resetUs: resetUsAt(resetList, Number.POSITIVE_INFINITY) };
   const revisionAt = (t: number) => given.configurations.findLast((event) => event.fromUs <= t)?.probeRevision ?? 1;
   return fc.record({
     inputs: fc.constant(given),
+    resets: fc.constant(resetList),
     arrivals: fc.tuple(...[0, ...voters].map((voter) => streamOf(voter, revisionAt))).map((streams) => streams.flat()),
     knownAfterS: fc.constantFrom(0, 0, 1, 5, 80),
     endsKnown: fc.boolean(),
@@ -139,13 +153,15 @@ export const arbitraryHistory: fc.Arbitrary<History> = inputs.chain((given) => {
 });
 
 /** The inputs as far as they are known: what begins later is not there, what ends later is open unless its end is known ahead. */
-function knownUntil(inputs: MonitorInputs, t: number, endsKnown: boolean): MonitorInputs {
+function knownUntil(history: History, t: number): MonitorInputs {
+  const { inputs, endsKnown } = history;
   const known = <T extends Interval>(rows: readonly T[]): T[] =>
     rows
       .filter((row) => row.fromUs <= t)
       .map((row) => ({ ...row, toUs: row.toUs !== null && (endsKnown || row.toUs <= t) ? row.toUs : null }));
   return {
     ...inputs,
+    resetUs: resetUsAt(history.resets, t),
     assignments: known(inputs.assignments),
     pauses: known(inputs.pauses),
     quarantines: known(inputs.quarantines),
@@ -163,6 +179,8 @@ function changesOf(inputs: MonitorInputs): number[] {
 
 type Happening = {
   readonly atUs: number;
+  readonly emptyRowsUs?: number;
+  readonly emptyRangesUs?: number;
   readonly row?: StoredResult;
   readonly backUs?: number;
   readonly knownUs?: number;
@@ -170,7 +188,7 @@ type Happening = {
 
 /** Lets an ingester live through a history in the order in which things become known. */
 export function play(history: History): Ingester {
-  const { inputs, arrivals, knownAfterS, restarts, takeEvery, applySize, endsKnown } = history;
+  const { inputs, arrivals, knownAfterS, restarts, resets, takeEvery, applySize } = history;
   const knownAfterUs = knownAfterS * 1_000_000;
   const happenings: Happening[] = [
     ...arrivals.map(({ row, delayS }) => ({ atUs: row.eUs + delayS * 1_000_000, row })),
@@ -179,10 +197,19 @@ export function play(history: History): Ingester {
     ),
     ...restarts.map(({ atS, backS }) => ({ atUs: at(atS), backUs: backS * 1_000_000 })),
     ...changesOf(inputs).map((t) => ({ atUs: t + knownAfterUs, knownUs: t })),
+    ...resets.flatMap(({ atS, emptyAfterS }) => {
+      const resetUs = at(atS);
+      const emptiedUs = resetUs + emptyAfterS * 1_000_000;
+      return [
+        { atUs: resetUs + knownAfterUs, knownUs: resetUs },
+        { atUs: emptiedUs, emptyRowsUs: resetUs },
+        { atUs: emptiedUs + knownAfterUs, emptyRowsUs: resetUs, emptyRangesUs: resetUs },
+      ];
+    }),
   ].sort((a, b) => a.atUs - b.atUs);
 
   const limits = { keepUs: 40_000_000, compactFrom: 4 };
-  const ingester = new Ingester(knownUntil(inputs, at(0), endsKnown), at(0), limits);
+  const ingester = new Ingester(knownUntil(history, at(0)), at(0), limits);
   let batch: StoredResult[] = [];
   let applies = 0;
   const flush = (nowUs: number) => {
@@ -193,7 +220,7 @@ export function play(history: History): Ingester {
     if (applies % takeEvery === 0) ingester.take();
   };
   const stopUs = at(history.stopS);
-  for (const { atUs, row, backUs, knownUs } of happenings) {
+  for (const { atUs, row, backUs, knownUs, emptyRowsUs, emptyRangesUs } of happenings) {
     if (atUs > stopUs) break;
     if (row !== undefined) {
       batch.push(row);
@@ -202,9 +229,14 @@ export function play(history: History): Ingester {
     }
     flush(atUs);
     if (backUs !== undefined) ingester.restart(backUs);
-    if (knownUs !== undefined) ingester.reconfigure(knownUntil(inputs, knownUs, endsKnown), knownUs);
+    if (knownUs !== undefined) ingester.reconfigure(knownUntil(history, knownUs), knownUs);
+    if (emptyRowsUs !== undefined) ingester.emptyRows(emptyRowsUs);
+    if (emptyRangesUs !== undefined) ingester.emptyRanges(emptyRangesUs);
   }
   flush(stopUs);
+  // What was removed is known to be gone, whatever else is not known yet.
+  const resetUs = resetUsAt(resets, stopUs);
+  if (resetUs !== null) ingester.reconfigure({ ...ingester.inputs, resetUs }, resetUs);
   ingester.take();
   return ingester;
 }

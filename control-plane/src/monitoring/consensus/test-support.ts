@@ -106,6 +106,16 @@ type Row = {
 /** The two range tables with their constraints: a unique start, one open range, none empty. */
 export class RangeTables {
   readonly tables = new Map<number | null, Map<number, Row>>();
+  /** What began before is void: it may be missing where an edit names it. */
+  #voidBeforeUs = Number.NEGATIVE_INFINITY;
+
+  /** Removes what began before a reset, as others than the ingester do. */
+  empty(beforeUs: number): void {
+    this.#voidBeforeUs = beforeUs;
+    for (const table of this.tables.values()) {
+      for (const startedUs of table.keys()) if (startedUs < beforeUs) table.delete(startedUs);
+    }
+  }
 
   apply(edits: readonly RangeEdit[]): void {
     for (const edit of edits) {
@@ -128,6 +138,7 @@ export class RangeTables {
       return;
     }
     const row = table.get(edit.startedUs);
+    if (row === undefined && edit.startedUs < this.#voidBeforeUs) return;
     if (row === undefined) throw new Error(`no range starts at ${edit.startedUs}`);
     table.delete(edit.startedUs);
     if (edit.op === 'delete') return;
@@ -155,7 +166,7 @@ export class RangeTables {
 export class Ingester {
   inputs: MonitorInputs;
   readonly limits: FoldLimits | undefined;
-  readonly rows: StoredResult[] = [];
+  rows: StoredResult[] = [];
   readonly ranges = new RangeTables();
   readonly transitions: Transition[] = [];
   readonly rechecks: RecheckWish[] = [];
@@ -192,7 +203,7 @@ export class Ingester {
   apply(results: readonly StoredResult[]): void {
     this.#pending.push(...results);
     let folded = this.fold.apply(results);
-    for (let tries = 0; folded !== 'folded'; tries += 1) {
+    for (let tries = 0; typeof folded === 'object'; tries += 1) {
       if (tries > 10) throw new Error('rebuilds do not come to an end');
       this.rebuilds += 1;
       this.fold = this.#restore(folded.rebuildFromUs);
@@ -210,10 +221,19 @@ export class Ingester {
     this.#changedFromUs = Math.min(this.#changedFromUs, changedFromUs);
     this.inputs = inputs;
     const folded = this.fold.reconfigure(inputs);
-    if (folded === 'folded') return;
+    if (typeof folded === 'string') return;
     this.rebuilds += 1;
     this.fold = this.#restore(folded.rebuildFromUs);
     this.apply(this.#pending.splice(0));
+  }
+
+  /** What a reset made void is removed from what is stored, as others than the ingester do: its results, then its ranges. */
+  emptyRows(beforeUs: number): void {
+    this.rows = this.rows.filter((row) => row.eUs >= beforeUs);
+  }
+
+  emptyRanges(beforeUs: number): void {
+    this.ranges.empty(beforeUs);
   }
 
   take(): Taken {
@@ -230,15 +250,20 @@ export class Ingester {
     return taken;
   }
 
-  /** The stored ranges beside those of the batch form over the stored rows, both as text; null: the monitor's own. */
+  /**
+   * The stored ranges beside those of the batch form over the stored rows, both as text; null: the monitor's own. Stored ranges that began
+   * before a reset are void.
+   */
   compare(voter: number | null): { stored: string; batch: string } {
     const untilUs = this.nowUs + 1;
+    const fromUs = this.inputs.resetUs ?? Number.NEGATIVE_INFINITY;
     const { segments, perVoter } = timeline(this.inputs, this.rows, at(-10_000), untilUs);
     const own: readonly Segment[] = voter === null ? segments : (perVoter.get(voter) ?? []);
     return {
       stored: told(
         this.ranges
           .of(voter)
+          .filter((row) => row.startedUs >= fromUs)
           .map((row) => ({ fromUs: row.startedUs, toUs: row.endedUs ?? untilUs, status: row.status })),
       ),
       batch: told(ranges(own)),

@@ -29,51 +29,80 @@ export type Uptime = {
   readonly uptime: number | null;
 };
 
-/** What counts where several cover one instant. Ranges of one subject never do. */
-const precedence = ['PAUSED', 'MAINTENANCE', 'DOWN', 'TIMEOUT', 'DEGRADED', 'UP'] as const;
+/** What an instant counts as. */
+export type CountedAs = RangeStatus | 'UNKNOWN' | 'PAUSED' | 'MAINTENANCE';
+
+/** A stretch of a window that counts as one thing; half-open. */
+export type CountedSpan = {
+  readonly fromUs: number;
+  readonly toUs: number;
+  readonly counts: CountedAs;
+  /** Index of the range that covers it, whatever it counts as; null in a gap. */
+  readonly range: number | null;
+};
 
 /**
- * Uptime from durations of ranges, never from counts of checks. A pause covers a maintenance, a maintenance covers the status below it;
- * unknown, paused and maintenance stand outside the quotient.
+ * Divides a window into what counts: a pause covers a maintenance, a maintenance covers the status below it, and what nothing covers is
+ * unknown. The spans are in order, none is empty, and they fill the window.
  */
-export function uptime(inputs: UptimeInputs): Uptime {
-  const { windowFromUs, windowToUs, openUntilUs } = inputs;
-  const clip = (interval: Interval, openEndUs: number) => ({
-    fromUs: Math.max(interval.fromUs, windowFromUs),
-    toUs: Math.min(interval.toUs ?? openEndUs, windowToUs),
-  });
-  const ranges = inputs.ranges.map((range) => ({
-    ...clip({ fromUs: range.startedUs, toUs: range.endedUs }, openUntilUs),
-    status: range.status,
-  }));
-  const pauses = inputs.pauses.map((pause) => clip(pause, windowToUs));
-  const maintenance = inputs.maintenance.map((interval) => clip(interval, windowToUs));
-
-  const spent = { UP: 0, DEGRADED: 0, DOWN: 0, TIMEOUT: 0, UNKNOWN: 0, PAUSED: 0, MAINTENANCE: 0 };
-  const covers = [
-    ...ranges.map(({ fromUs, toUs, status }) => ({ fromUs, toUs, as: status })),
-    ...pauses.map((pause) => ({ ...pause, as: 'PAUSED' as const })),
-    ...maintenance.map((interval) => ({ ...interval, as: 'MAINTENANCE' as const })),
-  ].filter((cover) => cover.fromUs < cover.toUs);
+export function countedTime(inputs: UptimeInputs): CountedSpan[] {
+  const { windowFromUs, windowToUs } = inputs;
+  const covers = coversOf(inputs);
   const edges = covers
-    .flatMap(({ fromUs, toUs, as }) => [
-      { t: fromUs, as, step: 1 },
-      { t: toUs, as, step: -1 },
+    .flatMap((cover) => [
+      { t: cover.fromUs, cover, step: 1 },
+      { t: cover.toUs, cover, step: -1 },
     ])
     .sort((a, b) => a.t - b.t);
-  const open = { UP: 0, DEGRADED: 0, DOWN: 0, TIMEOUT: 0, PAUSED: 0, MAINTENANCE: 0 };
-  let sinceUs = windowFromUs;
-  const spendUntil = (t: number) => {
-    const now = precedence.find((kind) => open[kind] > 0) ?? 'UNKNOWN';
-    spent[now] += Math.max(0, t - sinceUs);
-    sinceUs = Math.max(sinceUs, t);
+  const spans: CountedSpan[] = [];
+  let pauses = 0;
+  let maintenance = 0;
+  let range: number | null = null;
+  let fromUs = windowFromUs;
+  const spanUntil = (toUs: number): void => {
+    if (toUs <= fromUs) return;
+    const status = range === null ? undefined : inputs.ranges[range]?.status;
+    const counts = pauses > 0 ? 'PAUSED' : maintenance > 0 ? 'MAINTENANCE' : (status ?? 'UNKNOWN');
+    const last = spans.at(-1);
+    if (last !== undefined && last.counts === counts && last.range === range)
+      spans[spans.length - 1] = { ...last, toUs };
+    else spans.push({ fromUs, toUs, counts, range });
+    fromUs = toUs;
   };
-  for (const edge of edges) {
-    spendUntil(edge.t);
-    open[edge.as] += edge.step;
+  for (const { t, cover, step } of edges) {
+    spanUntil(t);
+    if (cover.as === 'PAUSED') pauses += step;
+    else if (cover.as === 'MAINTENANCE') maintenance += step;
+    else if (step === 1) range = cover.as;
+    else if (range === cover.as) range = null;
   }
-  spendUntil(windowToUs);
+  spanUntil(windowToUs);
+  return spans;
+}
 
+/** A range by its index, or an interval by its kind, clipped to the window. */
+type Cover = { readonly fromUs: number; readonly toUs: number; readonly as: number | 'PAUSED' | 'MAINTENANCE' };
+
+function coversOf({ ranges, pauses, maintenance, ...window }: UptimeInputs): Cover[] {
+  const { windowFromUs, windowToUs, openUntilUs } = window;
+  const cover = (interval: Interval, openEndUs: number, as: Cover['as']): Cover => ({
+    fromUs: Math.max(interval.fromUs, windowFromUs),
+    toUs: Math.min(interval.toUs ?? openEndUs, windowToUs),
+    as,
+  });
+  return [
+    ...ranges.map((range, index) => cover({ fromUs: range.startedUs, toUs: range.endedUs }, openUntilUs, index)),
+    ...pauses.map((pause) => cover(pause, windowToUs, 'PAUSED')),
+    ...maintenance.map((interval) => cover(interval, windowToUs, 'MAINTENANCE')),
+  ].filter(({ fromUs, toUs }) => fromUs < toUs);
+}
+
+/**
+ * Uptime from durations of ranges, never from counts of checks. Unknown, paused and maintenance stand outside the quotient.
+ */
+export function uptime(inputs: UptimeInputs): Uptime {
+  const spent = { UP: 0, DEGRADED: 0, DOWN: 0, TIMEOUT: 0, UNKNOWN: 0, PAUSED: 0, MAINTENANCE: 0 };
+  for (const span of countedTime(inputs)) spent[span.counts] += span.toUs - span.fromUs;
   const good = spent.UP + spent.DEGRADED;
   const measured = good + spent.DOWN + spent.TIMEOUT;
   return {

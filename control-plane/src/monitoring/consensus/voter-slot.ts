@@ -48,12 +48,16 @@ export class VoterSlot {
     return this.log.voter;
   }
 
-  /** True when the row only makes the vote that is held last longer. Then it is kept. */
+  /** True when the row only makes the vote that is held last longer. Then it is kept. One that shortens it may come late and change the past. */
   repeat(row: StoredResult): boolean {
     const eUs = row.eUs;
+    const freshUntilUs = eUs + row.freshS * 1_000_000;
+    const capUs = this.#capUs;
+    const untilUs = freshUntilUs < capUs ? freshUntilUs : capUs;
     if (
       eUs > this.lastUs &&
       eUs <= this.#limitUs &&
+      untilUs >= this.expiryUs &&
       (row.outcome === this.#outcome || row.outcome === this.#otherOutcome) &&
       row.probeRevision === this.#revision &&
       row.kind !== 'manual' &&
@@ -61,9 +65,7 @@ export class VoterSlot {
     ) {
       this.log.rows.push(row);
       this.lastUs = eUs;
-      const freshUntilUs = eUs + row.freshS * 1_000_000;
-      const capUs = this.#capUs;
-      this.expiryUs = freshUntilUs < capUs ? freshUntilUs : capUs;
+      this.expiryUs = untilUs;
       this.#limitUs = freshUntilUs < capUs ? freshUntilUs : capUs - 1;
       return true;
     }
@@ -116,8 +118,9 @@ export class VoterSlot {
     told: { isLate: boolean; untilUs: number },
   ): RangeEdit[] {
     const runs = ownRunsOf(this, horizonUs, untilUs);
-    const wanted = wantedRanges(this.stored, runs, horizonUs, untilUs, inputs.floorUs);
-    const edits = editsBetween(inputs.raw.monitorId, this.voter, this.stored, wanted, told.isLate, told.untilUs);
+    const { floorUs, raw } = inputs;
+    const wanted = wantedRanges(this.stored, runs, horizonUs, untilUs, floorUs);
+    const edits = editsBetween(raw.monitorId, this.voter, this.stored, wanted, told.isLate, told.untilUs, floorUs);
     if (edits.length > 0) {
       this.stored = wanted.map(({ startedUs, endedUs, status }) => ({ voter: this.voter, startedUs, endedUs, status }));
     }

@@ -10,5 +10,5 @@ export const diagnosticsCapability: Capability<Context> = {
   consumers: diagnosticsConsumers,
 };
 
-export { diagnosesOfRange, diagnosisRows } from './queries.ts';
+export { diagnosesOfRange, removeDiagnoses } from './queries.ts';
 export type { KeptDiagnosis, KeptSide } from './queries.ts';

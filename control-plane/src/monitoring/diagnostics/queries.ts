@@ -191,7 +191,22 @@ function keptSide(probeId: number | null, name: string | null, diagnosis: unknow
 
 const rowsAtOnce = 1_000;
 
-/** A batch of what is kept of a deleted monitor. */
-export const diagnosisRows = (monitorId: number) => sql.unsafe`
-  delete from diagnoses where ctid = any(array(
-    select ctid from diagnoses where monitor_id = ${monitorId} limit ${rowsAtOnce}))`;
+/**
+ * Removes a batch of a monitor's diagnoses: those of disagreements that began before the time (milliseconds), all when it is null.
+ * @returns how many; whether there were any; whether all of them were held by other transactions
+ */
+export async function removeDiagnoses(
+  worker: CommonQueryMethods,
+  monitorId: number,
+  beforeMs: number | null,
+): Promise<{ readonly removed: { readonly diagnoses: number }; readonly wasAny: boolean; readonly wasHeld: boolean }> {
+  const older = beforeMs === null ? sql.fragment`` : sql.fragment`and d.since < ${sql.timestamp(new Date(beforeMs))}`;
+  const row = await worker.one(sql.type(z.object({ rows: z.number(), was_any: z.boolean() }))`
+    with gone as (
+      delete from diagnoses where ctid = any(array(
+        select d.ctid from diagnoses d where d.monitor_id = ${monitorId} ${older} limit ${rowsAtOnce} for update skip locked))
+      returning 1)
+    select exists (select from diagnoses d where d.monitor_id = ${monitorId} ${older}) as was_any,
+      (select count(*) from gone)::integer as rows`);
+  return { removed: { diagnoses: row.rows }, wasAny: row.was_any, wasHeld: row.was_any && row.rows === 0 };
+}

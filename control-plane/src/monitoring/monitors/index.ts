@@ -6,39 +6,61 @@ import { askProbe } from '../probes/index.ts';
 import { bounded } from './check/replies.ts';
 import type { Ask } from './check/replies.ts';
 import { checkRoutes } from './check/routes.ts';
+import { startEmptying } from './emptying/job.ts';
+import type { RowsOfMonitor } from './emptying/rows.ts';
 import { historyRoutes } from './history/routes.ts';
-import { startEmptying } from './lifecycle/job.ts';
 import type { OnMonitorDeleted } from './lifecycle/queries.ts';
 import { lifecycleRoutes } from './lifecycle/routes.ts';
 import { rangeEvidenceRoutes } from './range-evidence/routes.ts';
+import type { OnMonitorReset } from './reset/queries.ts';
+import { resetRoutes } from './reset/routes.ts';
 import { monitorRoutes } from './routes.ts';
+import { simulateRoutes } from './simulate/routes.ts';
 import { testRoutes } from './test/routes.ts';
 
+export type { Removal, Removed, RowsOfMonitor } from './emptying/rows.ts';
 export type { OnMonitorDeleted } from './lifecycle/queries.ts';
+export { noMonitor } from './not-found.ts';
+export type { OnMonitorReset } from './reset/queries.ts';
 
 /** What `createMonitorsCapability` may be told; capabilities to the right of this one contribute hooks. */
 export type MonitorsOptions = {
   /** Run in the transaction that deletes a monitor. */
   readonly onMonitorDeleted: readonly OnMonitorDeleted[];
-  /** How long a DELETE may work before it answers 504. The specification asks for a limit; the default is 20 s. */
+  /** Run in the transaction that resets a monitor's statistics. */
+  readonly onMonitorReset?: readonly OnMonitorReset[];
+  /** Removed by batches after a deletion, and what is older than it after a reset. */
+  readonly rowsOfMonitor?: readonly RowsOfMonitor[];
+  /** How long a DELETE or a reset may work before it answers 504. The specification asks for a limit; the default is 20 s. */
   readonly deletionDeadlineMs?: number;
 };
 
+const defaultDeadlineMs = 20_000;
+
 /** Monitors: their configuration, life cycle, results and manual checks. */
 export function createMonitorsCapability(options: MonitorsOptions): Capability<Context> {
+  const removal = {
+    more: options.rowsOfMonitor ?? [],
+    deadlineMs: options.deletionDeadlineMs ?? defaultDeadlineMs,
+  };
   return {
     name: 'monitors',
     routes: (context) => [
       ...monitorRoutes(context),
-      ...lifecycleRoutes(context, {
-        hooks: options.onMonitorDeleted,
-        deadlineMs: options.deletionDeadlineMs ?? 20_000,
-      }),
+      ...lifecycleRoutes(context, { hooks: options.onMonitorDeleted, ...removal }),
+      ...resetRoutes(context, { hooks: options.onMonitorReset ?? [], ...removal }),
       ...historyRoutes(context),
       ...rangeEvidenceRoutes(context),
+      ...simulateRoutes(context),
       ...byHandRoutes(context),
     ],
-    services: [{ name: 'monitor-emptying', role: 'worker', start: startEmptying }],
+    services: [
+      {
+        name: 'monitor-emptying',
+        role: 'worker',
+        start: (context, log) => startEmptying(context, log, removal.more),
+      },
+    ],
   };
 }
 

@@ -11,4 +11,14 @@ export const probeConsumers: readonly OutboxConsumer<Context>[] = [
     kind: 'probe.online',
     consume: async (_transaction, row, context) => context.log.info({ notice: row.payload }, 'a probe is online again'),
   },
+  {
+    kind: 'probe.quarantined',
+    consume: async (_transaction, row, context) =>
+      context.log.warn({ notice: row.payload }, 'a probe is in quarantine'),
+  },
+  {
+    kind: 'probe.released',
+    consume: async (_transaction, row, context) =>
+      context.log.info({ notice: row.payload }, 'a probe is out of quarantine'),
+  },
 ];

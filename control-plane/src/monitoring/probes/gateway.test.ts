@@ -357,6 +357,7 @@ t.test('a session greets, gives credentials and the time, and is recorded', asyn
     probeId: probe.probeId,
     region: 'eu',
     shards: 1,
+    maxBatchResults: 500,
     brokerAddress: '127.0.0.1:4222',
     deniedListeners: [{ address: '127.0.0.1', port: 5432 }],
   });

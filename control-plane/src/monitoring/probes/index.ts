@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { startBrokerAccess } from './broker-access/job.ts';
 import { probeConsumers } from './consumer.ts';
 import { startProbeListeners } from './gateway.ts';
+import { startQuarantines } from './quarantine/job.ts';
 import { probeRoutes } from './routes.ts';
 import { startSessionSweep } from './session-history/job.ts';
 
@@ -14,6 +15,7 @@ export const probesCapability: Capability<Context> = {
     { name: 'probe-listeners', role: 'dispatch', start: (context, log) => startProbeListeners(context, log) },
     { name: 'broker-access', role: 'dispatch', start: startBrokerAccess },
     { name: 'session-history', role: 'worker', start: startSessionSweep },
+    { name: 'quarantines', role: 'worker', start: startQuarantines },
   ],
   consumers: probeConsumers,
 };

@@ -9,6 +9,14 @@ import type { Scope } from '../../platform/database/scope.ts';
 import { touchSeatsOfProbe } from '../assignments/index.ts';
 import { formatJoinToken, joinTokenDefaultMinutes, joinTokenMaxMinutes, makeJoinSecret } from './join-token.ts';
 
+const quarantineRow = z.object({
+  started_at: z.number(),
+  ended_at: z.number().nullable(),
+  reason: z.string(),
+  clean_since: z.number().nullable(),
+  is_lifted: z.boolean(),
+});
+
 const probeRow = z.object({
   id: z.number(),
   workspace_id: z.number().nullable(),
@@ -31,6 +39,7 @@ const probeRow = z.object({
   applied_revision: z.bigint().nullable(),
   assigned_monitors: z.number(),
   certificate_expires_at: z.number().nullable(),
+  quarantines: z.array(quarantineRow),
 });
 export type ProbeRow = z.infer<typeof probeRow>;
 
@@ -40,7 +49,14 @@ const probeColumns = sql.fragment`
   session.opened_at as session_since, session.last_heartbeat_at, session.in_flight, session.oldest_unacknowledged_ms,
   session.damaged_records, session.applied_revision,
   (select count(*)::int from assignments where probe_id = probe.id and ended_at is null) as assigned_monitors,
-  (select max(not_after) from probe_certificates where probe_id = probe.id and revoked_at is null) as certificate_expires_at`;
+  (select max(not_after) from probe_certificates where probe_id = probe.id and revoked_at is null) as certificate_expires_at,
+  coalesce((
+    select jsonb_agg(jsonb_build_object(
+      'started_at', extract(epoch from q.started_at) * 1000, 'ended_at', extract(epoch from q.ended_at) * 1000,
+      'reason', q.reason, 'clean_since', extract(epoch from q.clean_since) * 1000, 'is_lifted', q.lifted_by is not null
+    ) order by q.started_at desc)
+    from (select * from quarantines where probe_id = probe.id order by started_at desc limit 10) q
+  ), '[]') as quarantines`;
 
 /** Public probes and the private ones of the scope; with a workspace its private ones and the public ones. */
 export async function listProbes(
@@ -167,6 +183,7 @@ export async function publicProbeAddresses(
 export function probeAnswer(row: ProbeRow, nowMs: number, lostAfterMs: number): ProbeAnswer {
   const isOnline = row.last_heartbeat_at !== null && nowMs - row.last_heartbeat_at < lostAfterMs;
   const lastSeenMs = Math.max(row.last_heartbeat_at ?? 0, row.last_seen_at ?? 0);
+  const quarantines = row.quarantines.map(quarantineAnswer);
   return {
     id: row.id,
     workspace_id: row.workspace_id,
@@ -188,9 +205,21 @@ export function probeAnswer(row: ProbeRow, nowMs: number, lostAfterMs: number): 
       assigned_monitors: row.assigned_monitors,
       certificate_expires_at: isoTime(row.certificate_expires_at),
     },
+    quarantine: quarantines.find(({ ended_at }) => ended_at === null) ?? null,
+    quarantines,
     version: row.version,
     created_at: new Date(row.created_at).toISOString(),
     updated_at: new Date(row.updated_at).toISOString(),
+  };
+}
+
+function quarantineAnswer(row: z.infer<typeof quarantineRow>): ProbeAnswer['quarantines'][number] {
+  return {
+    started_at: new Date(row.started_at).toISOString(),
+    ended_at: isoTime(row.ended_at),
+    reason: row.reason,
+    clean_since: row.ended_at === null ? isoTime(row.clean_since) : null,
+    is_lifted: row.is_lifted,
   };
 }
 

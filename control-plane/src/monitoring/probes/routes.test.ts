@@ -223,3 +223,42 @@ t.test(
     }
   },
 );
+
+t.test('a quarantine is shown, and ended by whom the probe belongs to', async (t) => {
+  const [mine = 0] = await makeProbes(database, [{ name: 'judged', region: 'eu', workspaceId: owner.workspaceId }]);
+  const url = `/api/v1/probes/${mine}`;
+  t.match((await call('owner', 'GET', url)).body, { quarantine: null, quarantines: [] });
+  t.equal((await call('owner', 'DELETE', `${url}/quarantine`)).status, 404, 'it is in none');
+  for (const probeId of [mine, shared]) {
+    await database.worker.query(sql.unsafe`
+      insert into quarantines (probe_id, started_at, reason, clean_since) values (${probeId}, now() - interval '1 minute', 'it fails alone', now())`);
+  }
+  await database.worker.query(sql.unsafe`
+    insert into quarantines (probe_id, started_at, ended_at, reason)
+    values (${mine}, now() - interval '2 days', now() - interval '1 day', 'earlier')`);
+  const shown = (await call('owner', 'GET', url)).body;
+  t.match(shown, {
+    quarantine: { reason: 'it fails alone', ended_at: null, clean_since: /^\d{4}-.*Z$/, is_lifted: false },
+    quarantines: [{ reason: 'it fails alone' }, { reason: 'earlier', ended_at: /Z$/, clean_since: null }],
+  });
+  const list = (await call('owner', 'GET', '/api/v1/probes')).body['probes'] as { id: number; quarantine: unknown }[];
+  t.match(list.find(({ id }) => id === mine)?.quarantine, { reason: 'it fails alone' });
+
+  t.equal((await call('stranger', 'DELETE', `${url}/quarantine`)).status, 404, 'not visible');
+  t.equal((await call('editor', 'DELETE', `${url}/quarantine`)).status, 403);
+  t.equal((await call('owner', 'DELETE', `/api/v1/probes/${shared}/quarantine`)).status, 403, 'a public one');
+  t.equal((await call('nobody', 'DELETE', `${url}/quarantine`)).status, 401);
+  bus.hints.length = 0;
+  t.equal((await call('owner', 'DELETE', `${url}/quarantine`)).status, 204);
+  t.ok(
+    bus.hints.some(({ subject }) => subject === 'config.0'),
+    'the ingest is told',
+  );
+  t.match((await call('owner', 'GET', url)).body, { quarantine: null, quarantines: [{ is_lifted: true }, {}] });
+  t.equal((await call('owner', 'DELETE', `${url}/quarantine`)).status, 404);
+  t.equal((await call('administrator', 'DELETE', `/api/v1/probes/${shared}/quarantine`)).status, 204);
+  const { rows } = await database.raw.query<{ n: string }>(
+    `select count(*) as n from audit_log where action = 'probe.quarantine_lifted'`,
+  );
+  t.equal(Number(rows[0]?.n), 2);
+});

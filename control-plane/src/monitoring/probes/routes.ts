@@ -3,6 +3,7 @@ import { networkInterfaces } from 'node:os';
 import {
   createProbeJoinToken,
   getProbe,
+  liftQuarantine as liftQuarantineRoute,
   listProbeAddresses,
   listProbeAddressesAtRoot,
   listProbes as listProbesRoute,
@@ -31,6 +32,8 @@ import {
   revokeProbe,
 } from './queries.ts';
 import type { ProbeRow } from './queries.ts';
+import { announce } from './quarantine/job.ts';
+import { liftQuarantine } from './quarantine/queries.ts';
 import { lostAfterSeconds } from './sessions/queries.ts';
 
 type AddressFormat = 'json' | 'text' | 'cidr';
@@ -96,6 +99,23 @@ export function probeRoutes(context: Context): readonly Route[] {
       });
       context.bus.hint(dispatchSubject(params.probe_id), { type: 'revoked' });
       context.bus.hint(probesChangedSubject, {});
+    }),
+    handle(liftQuarantineRoute, async ({ caller, params, request }) => {
+      const scope = scopeOf(caller);
+      await inScope(context.database.api, scope, async (tx) => {
+        const probe = present(await findProbe(scope, tx, params.probe_id), params.probe_id);
+        requireProbeRight(caller, probe.workspace_id);
+        if (!(await liftQuarantine(scope, tx, probe, { userId: caller.userId, nowMs: context.now() })))
+          throw new Problem('not_found', `probe ${probe.id} is in no quarantine`);
+        await recordAudit(tx, caller, request, {
+          action: 'probe.quarantine_lifted',
+          subjectType: 'probe',
+          subjectId: probe.id,
+          ...(probe.workspace_id === null ? {} : { workspaceId: probe.workspace_id }),
+          detail: { name: probe.name },
+        });
+      });
+      announce(context);
     }),
     handle(createProbeJoinToken, async ({ caller, body, request }) => {
       const workspaceId = body.workspace_id ?? null;

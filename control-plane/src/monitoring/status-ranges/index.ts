@@ -1,3 +1,12 @@
-export { foldedUntil, probeRanges, sampleReadModels, statusRanges, statusRangesPage } from './queries.ts';
+export {
+  foldedUntil,
+  onsetOf,
+  rangesOfProbes,
+  removeProbeRanges,
+  removeStatusRanges,
+  sampleReadModels,
+  statusRanges,
+  statusRangesPage,
+} from './queries.ts';
 export type { ReadModelSample, StatusRangeItem } from './queries.ts';
 export { atMicroseconds, RangeDriftError, writeRangeEdits } from './write-edits.ts';

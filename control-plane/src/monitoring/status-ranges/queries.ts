@@ -26,10 +26,22 @@ const row = z.object({
   revised_at: z.number().nullable(),
 });
 
-// A stopped control plane earns no uptime: an open range counts to where its shard was folded.
-const columns = sql.fragment`r.id, r.started_at, r.ended_at, r.status, r.evidence, r.revised_at,
-  coalesce(r.ended_at, greatest(r.started_at, least(now(), s.folded_until))) as counted_until`;
-const ofShard = sql.fragment`join monitors m on m.id = r.monitor_id left join shards s on s.shard = m.shard`;
+type Fragment = ReturnType<typeof sql.fragment>;
+
+// A stopped control plane earns no uptime: an open range counts to where its shard was folded. Looked up once, not for each row.
+const columnsOf = (
+  monitorId: number,
+): Fragment => sql.fragment`r.id, r.started_at, r.ended_at, r.status, r.evidence, r.revised_at,
+  coalesce(r.ended_at, greatest(r.started_at, least(now(), (
+    select s.folded_until from monitors f join shards s on s.shard = f.shard where f.id = ${monitorId})))) as counted_until`;
+
+/**
+ * Where the ranges of a window begin: ranges of one key do not overlap, so of those that began before the window only the last can reach
+ * into it. What began before the monitor's reset is not there any more, whether or not it is removed already.
+ */
+const firstStart = (monitorId: number, table: Fragment, from: Fragment | null): Fragment => sql.fragment`(
+  select greatest(f.reset_at, ${from === null ? sql.fragment`null` : sql.fragment`(select max(b.started_at) from ${table} and b.started_at <= ${from})`}, '-infinity')
+  from monitors f where f.id = ${monitorId})`;
 
 /**
  * A page of a monitor's consensus ranges, newest first; with `hours` those that overlap the last so many hours, whole.
@@ -40,16 +52,16 @@ export async function statusRangesPage(
   monitorId: number,
   filter: { readonly page: number; readonly pageSize: number; readonly hours?: number | undefined },
 ): Promise<{ readonly items: StatusRangeItem[]; readonly total: number }> {
-  const overlap =
-    filter.hours === undefined
-      ? sql.fragment`true`
-      : sql.fragment`(r.ended_at is null or r.ended_at > now() - make_interval(hours => ${filter.hours}))`;
+  const { hours } = filter;
+  const from = hours === undefined ? null : sql.fragment`now() - make_interval(hours => ${hours})`;
+  const table = sql.fragment`status_ranges b where b.monitor_id = ${monitorId}`;
+  const matching = sql.fragment`r.monitor_id = ${monitorId} and r.started_at >= ${firstStart(monitorId, table, from)}
+    ${from === null ? sql.fragment`` : sql.fragment`and (r.ended_at is null or r.ended_at > ${from})`}`;
   const found = await connection.any(sql.type(row)`
-    select ${columns} from status_ranges r ${ofShard}
-    where r.monitor_id = ${monitorId} and ${overlap}
-    order by r.started_at desc limit ${filter.pageSize} offset ${(filter.page - 1) * filter.pageSize}`);
+    select ${columnsOf(monitorId)} from status_ranges r
+    where ${matching} order by r.started_at desc limit ${filter.pageSize} offset ${(filter.page - 1) * filter.pageSize}`);
   const total = await connection.oneFirst(sql.type(z.object({ total: z.bigint() }))`
-    select count(*) as total from status_ranges r where r.monitor_id = ${monitorId} and ${overlap}`);
+    select count(*) as total from status_ranges r where ${matching}`);
   return { items: found.map(rangeItem), total: Number(total) };
 }
 
@@ -60,28 +72,64 @@ export async function statusRanges(
   fromMs: number,
   toMs: number,
 ): Promise<StatusRangeItem[]> {
+  const from = sql.fragment`${sql.timestamp(new Date(fromMs))}`;
+  const table = sql.fragment`status_ranges b where b.monitor_id = ${monitorId}`;
   const found = await connection.any(sql.type(row)`
-    select ${columns} from status_ranges r ${ofShard}
-    where r.monitor_id = ${monitorId} and r.started_at < ${sql.timestamp(new Date(toMs))}
-      and (r.ended_at is null or r.ended_at > ${sql.timestamp(new Date(fromMs))})
+    select ${columnsOf(monitorId)} from status_ranges r
+    where r.monitor_id = ${monitorId} and r.started_at >= ${firstStart(monitorId, table, from)}
+      and r.started_at < ${sql.timestamp(new Date(toMs))} and (r.ended_at is null or r.ended_at > ${from})
     order by r.started_at`);
   return found.map(rangeItem);
 }
 
-/** Ranges of one probe's votes on a monitor that overlap [fromMs, toMs), whole, oldest first. Probe 0 is the control plane. */
-export async function probeRanges(
+/** Ranges that are looked back over for the onset of an outage. */
+const mostBeforeOnset = 200;
+
+/**
+ * When the outage began that a failing range belongs to: the start of the first of the failing ranges that touch one another up to it, of those
+ * since the reset. Of an outage of more than 200 ranges, the start of the earliest that is looked at.
+ * @param startedMs start of the range, whole milliseconds
+ */
+export async function onsetOf(connection: CommonQueryMethods, monitorId: number, startedMs: number): Promise<number> {
+  const rows = await connection.any(sql.type(z.object({ started_at: z.number(), is_failing: z.boolean() }))`
+    select r.started_at, r.status in ('DOWN', 'TIMEOUT') and coalesce(r.ended_at = lag(r.started_at) over (order by r.started_at desc), true)
+      as is_failing
+    from (
+      select b.started_at, b.ended_at, b.status from status_ranges b
+      where b.monitor_id = ${monitorId} and b.started_at < ${sql.timestamp(new Date(startedMs + 1))}
+        and b.started_at >= coalesce((select m.reset_at from monitors m where m.id = ${monitorId}), '-infinity')
+      order by b.started_at desc limit ${mostBeforeOnset}
+    ) r order by r.started_at desc`);
+  const end = rows.findIndex((range) => !range.is_failing);
+  const failing = end === -1 ? rows : rows.slice(0, end);
+  return Math.min(startedMs, Math.floor(failing.at(-1)?.started_at ?? startedMs));
+}
+
+const probeRow = row.extend({ probe_id: z.number() });
+
+/**
+ * Ranges of the votes of probes on a monitor that overlap [fromMs, toMs), whole, oldest first, by probe; without an entry for a probe that has none.
+ * Probe 0 is the control plane.
+ */
+export async function rangesOfProbes(
   connection: CommonQueryMethods,
   monitorId: number,
-  probeId: number,
+  probeIds: readonly number[],
   fromMs: number,
   toMs: number,
-): Promise<StatusRangeItem[]> {
-  const found = await connection.any(sql.type(row)`
-    select ${columns} from probe_ranges r ${ofShard}
-    where r.monitor_id = ${monitorId} and r.probe_id = ${probeId} and r.started_at < ${sql.timestamp(new Date(toMs))}
-      and (r.ended_at is null or r.ended_at > ${sql.timestamp(new Date(fromMs))})
-    order by r.started_at`);
-  return found.map(rangeItem);
+): Promise<ReadonlyMap<number, StatusRangeItem[]>> {
+  if (probeIds.length === 0) return new Map();
+  const from = sql.fragment`${sql.timestamp(new Date(fromMs))}`;
+  const table = sql.fragment`probe_ranges b where b.monitor_id = ${monitorId} and b.probe_id = v.probe_id`;
+  const found = await connection.any(sql.type(probeRow)`
+    select r.probe_id, ${columnsOf(monitorId)} from unnest(${sql.array([...new Set(probeIds)], 'int4')}) as v (probe_id)
+    cross join lateral (
+      select * from probe_ranges r
+      where r.monitor_id = ${monitorId} and r.probe_id = v.probe_id and r.started_at >= ${firstStart(monitorId, table, from)}
+        and r.started_at < ${sql.timestamp(new Date(toMs))} and (r.ended_at is null or r.ended_at > ${from})) r
+    order by r.probe_id, r.started_at`);
+  const byProbe = Map.groupBy(found, (each) => each.probe_id);
+  return new Map([...byProbe].map(([probeId, rows]) => [probeId, rows.map(rangeItem)]));
 }
 
 /** How far a shard is folded, in milliseconds; null before its first fold. Nothing earlier changes but by late results. */
@@ -117,11 +165,54 @@ const sampledMonitors = 50;
 export async function sampleReadModels(pool: CommonQueryMethods): Promise<ReadModelSample> {
   return pool.one(sql.type(z.object({ looked: z.number(), wrong: z.number() }))`
     with sample as (
-      select id, case when status in ('PARTIAL', 'WARNING') then 'DEGRADED' else status end as told
+      select id, reset_at, case when status in ('PARTIAL', 'WARNING') then 'DEGRADED' else status end as told
       from monitors
       where deleted_at is null and id > (select floor(random() * coalesce(max(id), 0))::integer from monitors)
       order by id limit ${sampledMonitors})
     select count(*)::integer as looked,
       (count(*) filter (where sample.told <> coalesce(open.status, 'UNKNOWN')))::integer as wrong
-    from sample left join status_ranges open on open.monitor_id = sample.id and open.ended_at is null`);
+    from sample left join status_ranges open on open.monitor_id = sample.id and open.ended_at is null
+      and open.started_at >= coalesce(sample.reset_at, '-infinity')`);
+}
+
+/** Ranges that are removed at once. */
+const rowsAtOnce = 5_000;
+const removedRow = z.object({ rows: z.number(), was_any: z.boolean() });
+
+/**
+ * Removes a batch of a monitor's consensus ranges: those that began before the time (milliseconds), all when it is null. Ranges that the
+ * ingest holds are left for another batch: it holds them for a moment, and the two must not wait for each other.
+ * @returns how many; whether there were any; whether all of them were held
+ */
+export function removeStatusRanges(worker: CommonQueryMethods, monitorId: number, beforeMs: number | null) {
+  return removeRanges(worker, sql.fragment`status_ranges`, 'status_ranges', monitorId, beforeMs);
+}
+
+/** The same of the ranges of its probes. */
+export function removeProbeRanges(worker: CommonQueryMethods, monitorId: number, beforeMs: number | null) {
+  return removeRanges(worker, sql.fragment`probe_ranges`, 'probe_ranges', monitorId, beforeMs);
+}
+
+async function removeRanges<Kind extends 'status_ranges' | 'probe_ranges'>(
+  worker: CommonQueryMethods,
+  table: Fragment,
+  kind: Kind,
+  monitorId: number,
+  beforeMs: number | null,
+) {
+  const older =
+    beforeMs === null ? sql.fragment`` : sql.fragment`and r.started_at < ${sql.timestamp(new Date(beforeMs))}`;
+  const found = await worker.one(sql.type(removedRow)`
+    with gone as (
+      delete from ${table} where ctid = any(array(
+        select r.ctid from ${table} r where r.monitor_id = ${monitorId} ${older}
+        limit ${rowsAtOnce} for update skip locked))
+      returning 1)
+    select exists (select from ${table} r where r.monitor_id = ${monitorId} ${older}) as was_any,
+      (select count(*) from gone)::integer as rows`);
+  return {
+    removed: { [kind]: found.rows } as { readonly [Each in Kind]: number },
+    wasAny: found.was_any,
+    wasHeld: found.was_any && found.rows === 0,
+  };
 }

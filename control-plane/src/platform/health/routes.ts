@@ -22,8 +22,10 @@ export type HealthContext = {
 
 /** What other areas contribute to the deep look. */
 export type HealthOptions = {
-  /** Compares a sample of read models with what they are made from. Given the pool of the worker login. */
-  readonly readModels: (pool: DatabasePool) => Promise<{ readonly looked: number; readonly wrong: number }>;
+  /** Each compares a sample of read models with what they are made from. Given the pool of the worker login. */
+  readonly readModels: readonly ((
+    pool: DatabasePool,
+  ) => Promise<{ readonly looked: number; readonly wrong: number }>)[];
 };
 
 type Part = { status: 'ok' | 'failing'; detail: string };
@@ -146,7 +148,9 @@ async function ingestHealth({ database, now }: HealthContext): Promise<Part & { 
 
 async function readModelHealth({ database }: HealthContext, { readModels }: HealthOptions): Promise<Part> {
   const look = async (): Promise<Part> => {
-    const { looked, wrong } = await readModels(database.worker);
+    const samples = await Promise.all(readModels.map((sample) => sample(database.worker)));
+    const looked = samples.reduce((sum, sample) => sum + sample.looked, 0);
+    const wrong = samples.reduce((sum, sample) => sum + sample.wrong, 0);
     if (wrong > 0) return { status: 'failing', detail: `${wrong} of ${looked} differ from what they are made from` };
     return { status: 'ok', detail: looked === 0 ? 'there are none yet' : `${looked} looked at, all as they should be` };
   };

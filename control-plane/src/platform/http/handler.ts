@@ -1,6 +1,7 @@
 import type { AnswerOf, InputOf, RouteContract } from '@parallax/api-contract';
 import type { FastifyReply } from 'fastify';
 import type { Caller } from './caller.ts';
+import type { GivenFile } from './file-body.ts';
 
 /** What a handler may know of its request beside its validated input. */
 export type RequestFacts = {
@@ -18,6 +19,8 @@ export type RequestFacts = {
 export type HandlerInput<Contract extends RouteContract> = InputOf<Contract> & {
   /** Present where the contract asks for credentials; on `bearer-or-none` only when they were given. */
   readonly caller: Contract['credentials'] extends 'bearer' | 'key-or-bearer' ? Caller : Caller | undefined;
+  /** Present where the contract takes a file. */
+  readonly file: Contract['file'] extends undefined ? undefined : GivenFile;
   readonly request: RequestFacts;
 };
 

@@ -1,5 +1,5 @@
 import { problemSchema, problems } from '@parallax/api-contract';
-import type { Credentials, RouteContract } from '@parallax/api-contract';
+import type { Credentials, FileBody, RouteContract } from '@parallax/api-contract';
 import { z } from 'zod';
 
 /** A JSON object of the document. */
@@ -65,6 +65,7 @@ function operation(contract: RouteContract, components: Components): Node {
     security: securityOf[contract.credentials],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(contract.body === undefined ? {} : { requestBody: requestBody(contract.body, components) }),
+    ...(contract.file === undefined ? {} : { requestBody: requestFile(contract.file) }),
     responses: responsesOf(contract, components),
   };
 }
@@ -103,6 +104,17 @@ function requestBody(schema: z.ZodType, components: Components): Node {
   };
 }
 
+function requestFile(file: FileBody): Node {
+  const bytes: Node = { type: 'string', format: 'binary', description: `At most ${file.maxBytes} bytes.` };
+  const form: Node = { type: 'object', properties: { file: bytes }, required: ['file'] };
+  return {
+    required: true,
+    content: Object.fromEntries(
+      file.types.map((type) => [type, { schema: type === 'multipart/form-data' ? form : bytes }]),
+    ),
+  };
+}
+
 function responsesOf(contract: RouteContract, components: Components): Node {
   const { status, answer, contentType = 'application/json' } = contract.success;
   const described: Node =
@@ -114,7 +126,7 @@ function responsesOf(contract: RouteContract, components: Components): Node {
   const isPublic = contract.credentials === 'none' && !contract.path.startsWith('/api/');
   const statuses = new Set([
     ...(contract.credentials === 'none' ? [] : [401, 403]),
-    ...(contract.params !== undefined || contract.query !== undefined || contract.body !== undefined ? [422] : []),
+    ...(takesInput(contract) ? [422] : []),
     ...(isPublic ? [] : [429, 503]),
     ...(contract.errors ?? []),
   ]);
@@ -128,6 +140,10 @@ function responsesOf(contract: RouteContract, components: Components): Node {
     responses[contract.alternative.status] = { description: contract.alternative.description, ...described };
   }
   return responses;
+}
+
+function takesInput({ params, query, body, file }: RouteContract): boolean {
+  return [params, query, body, file].some((part) => part !== undefined);
 }
 
 function successText(status: number): string {

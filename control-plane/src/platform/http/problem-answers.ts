@@ -81,7 +81,7 @@ export function problemOf(error: unknown): Problem {
 const frameworkProblems: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   FST_ERR_BAD_URL: ['not_found', 'the path is not validly percent-encoded'],
   FST_ERR_MAX_PARAM_LENGTH: ['uri_too_long', 'a part of the path is too long'],
-  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'the body is larger than 256 KiB'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'the body is larger than this route takes'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'send application/json in UTF-8'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['bad_request', 'the body has another length than its Content-Length says'],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_json', 'the body is empty'],

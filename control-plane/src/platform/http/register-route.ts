@@ -1,8 +1,10 @@
-import { Problem } from '@parallax/api-contract';
+import { invalidInput, Problem } from '@parallax/api-contract';
 import type { Credentials, RouteContract } from '@parallax/api-contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Caller } from './caller.ts';
+import { takeFiles } from './file-body.ts';
+import type { GivenFile } from './file-body.ts';
 import { clientAddress } from './client-address.ts';
 import { AlternativeAnswer, JsonText, OtherText } from './handler.ts';
 import type { RequestFacts, Route } from './handler.ts';
@@ -24,7 +26,17 @@ export type RequestGuards = {
 const callers = new WeakMap<FastifyRequest, Caller | undefined>();
 
 /** Adds one route: credentials, limits, validation, handler, answer. */
-export function registerRoute(app: FastifyInstance, route: Route, guards: RequestGuards): void {
+export async function registerRoute(app: FastifyInstance, route: Route, guards: RequestGuards): Promise<void> {
+  const { file } = route.contract;
+  if (file === undefined) return addRoute(app, route, guards);
+  // What a body may be belongs to a scope of the framework, so such a route has one of its own.
+  await app.register(async (scope) => {
+    takeFiles(scope, file);
+    addRoute(scope, route, guards);
+  });
+}
+
+function addRoute(app: FastifyInstance, route: Route, guards: RequestGuards): void {
   const { contract } = route;
   app.route({
     method: contract.method,
@@ -46,11 +58,18 @@ export function registerRoute(app: FastifyInstance, route: Route, guards: Reques
         query: input.query,
         body: input.body,
         caller: callers.get(request),
+        file: givenFile(contract, request.body),
         request: factsOf(request, reply),
       });
       return sendAnswer(contract, result, reply);
     },
   });
+}
+
+function givenFile(contract: RouteContract, body: unknown): GivenFile {
+  if (contract.file === undefined) return undefined as never;
+  if (body === undefined) throw invalidInput('body', '', 'file_required', 'a file is required');
+  return body as GivenFile;
 }
 
 function sendAnswer(contract: RouteContract, result: unknown, reply: FastifyReply): FastifyReply {

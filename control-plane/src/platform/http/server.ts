@@ -102,7 +102,7 @@ export async function buildHttpServer(routes: readonly Route[], options: HttpSer
   readBodiesAsJson(app);
   guardRequests(app, routes, options, limits, decorate);
   await registerDocuments(app, routes);
-  for (const route of routes) registerRoute(app, route, options);
+  for (const route of routes) await registerRoute(app, route, options);
   return app;
 }
 

@@ -18,8 +18,7 @@ export function validateInput(contract: RouteContract, raw: RawInput): RawInput 
   const errors: InputError[] = [];
   const params = contract.params === undefined ? undefined : parsePart('path', contract.params, raw.params, errors);
   const query = contract.query === undefined ? undefined : parsePart('query', contract.query, raw.query, errors);
-  const body =
-    contract.body === undefined ? refuseBody(raw.body, errors) : parsePart('body', contract.body, raw.body, errors);
+  const body = parseBody(contract, raw.body, errors);
   const first = errors[0];
   if (first !== undefined) {
     const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
@@ -27,6 +26,11 @@ export function validateInput(contract: RouteContract, raw: RawInput): RawInput 
     throw new Problem('invalid_input', `${place}: ${first.message}${more}`, { errors: errors.slice(0, maxErrors) });
   }
   return { params, query, body };
+}
+
+function parseBody(contract: RouteContract, body: unknown, errors: InputError[]): unknown {
+  if (contract.file !== undefined) return undefined;
+  return contract.body === undefined ? refuseBody(body, errors) : parsePart('body', contract.body, body, errors);
 }
 
 function parsePart(where: InputError['in'], schema: z.ZodType, value: unknown, errors: InputError[]): unknown {

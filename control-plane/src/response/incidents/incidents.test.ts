@@ -1,6 +1,6 @@
 import { listIncidentsRoute, readIncidentRoute } from '@parallax/api-contract';
 import t from 'tap';
-import { addMember, monitorsApi } from '../../monitoring/testing.ts';
+import { addMember, addRange, monitorsApi } from '../../monitoring/testing.ts';
 import type { MonitorsApi } from '../../monitoring/testing.ts';
 import { enqueue } from '../../platform/outbox/enqueue.ts';
 import { workOnce } from '../../platform/outbox/worker.ts';
@@ -95,6 +95,25 @@ void t.test(
     );
   },
 );
+
+void t.test('an outage that changed its kind before it was told began with the first of its ranges', async (t) => {
+  const api = await incidentsApi(t);
+  const { id } = await api.monitor({ name: 'Shop' });
+  const ranges = [
+    ['DOWN', 0, 5],
+    ['UP', 5, 10],
+    ['DOWN', 10, 20],
+    ['TIMEOUT', 20, 30],
+    ['DOWN', 30, null],
+  ] as const;
+  for (const [status, from, to] of ranges) {
+    const toMs = to === null ? null : Date.parse(at(to));
+    await addRange(api.database, { monitorId: id, fromMs: Date.parse(at(from)), toMs, status });
+  }
+  await transition(api, id, 'UP', 'DOWN', 31, { range_started_at: at(30) });
+  await settle(api);
+  t.match(await incidents(api), { total: 1, incidents: [{ started_at: at(10), cause: { status: 'DOWN' } }] });
+});
 
 void t.test('a pause and a deletion end the incident', async (t) => {
   const api = await incidentsApi(t);

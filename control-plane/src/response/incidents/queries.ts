@@ -1,11 +1,12 @@
-import { incidentSchema } from '@parallax/api-contract';
+import { incidentResolutions, incidentSchema } from '@parallax/api-contract';
 import type { Incident, IncidentResolution } from '@parallax/api-contract';
 import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
-import type { Decision, MonitorState, OpenIncident } from './transition.ts';
+import type { Amendment, KnownIncident } from './revision.ts';
+import type { Decision, EndedIncident, MonitorState, OpenIncident } from './transition.ts';
 
 const iso = (column: ReturnType<typeof sql.fragment>) =>
   sql.fragment`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -74,6 +75,10 @@ const stateRow = z.object({
   is_paused: z.boolean(),
   is_deleted: z.boolean(),
   open_started_at: z.number().nullable(),
+  ended_id: z.number().nullable(),
+  ended_started_at: z.number().nullable(),
+  ended_resolved_at: z.number().nullable(),
+  reset_at: z.number().nullable(),
 });
 
 /**
@@ -83,17 +88,33 @@ const stateRow = z.object({
 export async function lockState(
   transaction: Transaction,
   monitorId: number,
-): Promise<{ readonly monitor: MonitorState; readonly open: OpenIncident | undefined } | null> {
+): Promise<{
+  readonly monitor: MonitorState;
+  readonly open: OpenIncident | undefined;
+  readonly ended: EndedIncident | undefined;
+  /** The last reset of its statistics, milliseconds; null for none. */
+  readonly resetMs: number | null;
+} | null> {
   await transaction.query(sql.unsafe`select from monitors where id = ${monitorId} for key share`);
   const row = await transaction.maybeOne(sql.type(stateRow)`
-    select m.name, m.deleted_at is not null as is_deleted,
+    select m.name, m.deleted_at is not null as is_deleted, m.reset_at,
       not m.is_active or exists (select from pauses p where p.monitor_id = m.id and p.ended_at is null) as is_paused,
-      (select i.started_at from incidents i where i.monitor_id = m.id and i.status <> 'resolved') as open_started_at
-    from monitors m where m.id = ${monitorId}`);
+      (select i.started_at from incidents i where i.monitor_id = m.id and i.status <> 'resolved') as open_started_at,
+      ended.id as ended_id, ended.started_at as ended_started_at, ended.resolved_at as ended_resolved_at
+    from monitors m left join lateral (
+      select i.id, i.started_at, i.resolved_at from incidents i
+      where i.monitor_id = m.id and i.status = 'resolved' and i.resolution = 'auto' order by i.resolved_at desc limit 1
+    ) ended on true
+    where m.id = ${monitorId}`);
   if (row === null) return null;
   return {
     monitor: { name: row.name, isPaused: row.is_paused, isDeleted: row.is_deleted },
     open: row.open_started_at === null ? undefined : { startedMs: row.open_started_at },
+    ended:
+      row.ended_id === null || row.ended_started_at === null || row.ended_resolved_at === null
+        ? undefined
+        : { id: row.ended_id, startedMs: row.ended_started_at, resolvedMs: row.ended_resolved_at },
+    resetMs: row.reset_at,
   };
 }
 
@@ -104,10 +125,23 @@ export async function openIncident(
   opening: Extract<Decision, { kind: 'open' }>,
 ): Promise<void> {
   await transaction.query(sql.unsafe`
-    insert into incidents (workspace_id, monitor_id, title, started_at, cause, detected_late)
+    insert into incidents (workspace_id, monitor_id, title, started_at, cause)
     values (${place.workspaceId}, ${place.monitorId}, ${opening.title}, ${sql.timestamp(new Date(opening.startedMs))},
-      ${JSON.stringify(opening.cause)}::jsonb, ${opening.detectedLate})
+      ${JSON.stringify(opening.cause)}::jsonb)
     on conflict (monitor_id) where status <> 'resolved' do nothing`);
+}
+
+/** Opens an incident again that had not ended, unless another one is open. */
+export async function reopenIncident(
+  transaction: Transaction,
+  { incidentId, startedMs }: Extract<Decision, { kind: 'reopen' }>,
+): Promise<void> {
+  await transaction.query(sql.unsafe`
+    update incidents i set status = case when acknowledged_at is null then 'open' else 'acknowledged' end, resolution = null,
+      resolved_at = null, detected_late = false, started_at = ${sql.timestamp(new Date(startedMs))},
+      version = version + 1, updated_at = clock_timestamp()
+    where id = ${incidentId} and not exists (
+      select from incidents other where other.monitor_id = i.monitor_id and other.status <> 'resolved')`);
 }
 
 /** Dates the open incident of a monitor back; never forward. */
@@ -130,4 +164,64 @@ export async function resolveIncident(
     update incidents set status = 'resolved', resolution = ${resolution}, resolved_at = greatest(${at}, started_at),
       version = version + 1, updated_at = clock_timestamp()
     where monitor_id = ${monitorId} and status <> 'resolved'`);
+}
+
+const knownRow = z.object({
+  id: z.number(),
+  started_at: z.number(),
+  resolved_at: z.number().nullable(),
+  resolution: z.enum(incidentResolutions).nullable(),
+});
+
+/** The incidents of a monitor that last still or ended at a time or later, oldest first. */
+export async function incidentsSince(
+  transaction: Transaction,
+  monitorId: number,
+  sinceMs: number,
+): Promise<KnownIncident[]> {
+  const rows = await transaction.any(sql.type(knownRow)`
+    select id, started_at, resolved_at, resolution from incidents
+    where monitor_id = ${monitorId} and (resolved_at is null or resolved_at >= ${sql.timestamp(new Date(sinceMs))})
+    order by started_at, id`);
+  return rows.map((row) => ({
+    id: row.id,
+    startedMs: row.started_at,
+    resolvedMs: row.resolved_at,
+    resolution: row.resolution,
+  }));
+}
+
+/** Writes an outage of the past as an incident: resolved when it is over, else open, unless another one is. */
+export async function recordIncident(
+  transaction: Transaction,
+  place: { readonly workspaceId: number; readonly monitorId: number },
+  found: Extract<Amendment, { kind: 'record' }>,
+): Promise<void> {
+  await transaction.query(sql.unsafe`
+    insert into incidents (workspace_id, monitor_id, title, status, resolution, started_at, resolved_at, cause, detected_late)
+    values (${place.workspaceId}, ${place.monitorId}, ${found.title}, ${found.resolvedMs === null ? 'open' : 'resolved'},
+      ${found.resolvedMs === null ? null : 'auto'}, ${sql.timestamp(new Date(found.startedMs))},
+      ${found.resolvedMs === null ? null : sql.timestamp(new Date(found.resolvedMs))}, ${JSON.stringify(found.cause)}::jsonb, ${found.detectedLate})
+    on conflict (monitor_id) where status <> 'resolved' do nothing`);
+}
+
+/** Takes an incident back, or moves it to when its outage was. */
+export async function amendIncident(
+  transaction: Transaction,
+  amendment: Exclude<Amendment, { kind: 'record' }>,
+): Promise<void> {
+  const change =
+    amendment.kind === 'correct'
+      ? sql.fragment`status = 'resolved', resolution = 'corrected',
+          resolved_at = greatest(${sql.timestamp(new Date(amendment.atMs))}, started_at)`
+      : sql.fragment`started_at = ${sql.timestamp(new Date(amendment.startedMs))},
+          resolved_at = ${amendment.resolvedMs === null ? null : sql.timestamp(new Date(amendment.resolvedMs))}`;
+  await transaction.query(sql.unsafe`
+    update incidents set ${change}, version = version + 1, updated_at = clock_timestamp() where id = ${amendment.incidentId}`);
+}
+
+/** Removes all incidents of a monitor. @returns how many */
+export async function removeIncidents(transaction: Transaction, monitorId: number): Promise<number> {
+  const { rowCount } = await transaction.query(sql.unsafe`delete from incidents where monitor_id = ${monitorId}`);
+  return rowCount;
 }

@@ -24,18 +24,8 @@ void t.test('a confirmed outage opens an incident dated back to its onset', asyn
     kind: 'open',
     startedMs: Date.parse(onset),
     title: 'Shop is down',
-    detectedLate: false,
   });
   t.match(decideIncident(transition('TIMEOUT'), monitor, undefined), { kind: 'open', cause: { status: 'TIMEOUT' } });
-});
-
-void t.test('an outage found long after it began is marked', async (t) => {
-  t.match(decideIncident(transition('DOWN', { detected_at: detected(15) }), monitor, undefined), {
-    detectedLate: false,
-  });
-  t.match(decideIncident(transition('DOWN', { detected_at: detected(16) }), monitor, undefined), {
-    detectedLate: true,
-  });
 });
 
 void t.test('an open incident stays through PARTIAL and UNKNOWN and ends on an answer', async (t) => {
@@ -46,11 +36,13 @@ void t.test('an open incident stays through PARTIAL and UNKNOWN and ends on an a
     t.same(decideIncident(transition(to), monitor, open), { kind: 'resolve', resolution: 'auto', atMs });
     t.same(decideIncident(transition(to), monitor, undefined), { kind: 'nothing' });
   }
-  t.match(
-    decideIncident(transition('UP'), monitor, { startedMs: atMs + 5 }),
-    { atMs: atMs + 5 },
-    'it never ends before it began',
-  );
+});
+
+void t.test('one that was good all the time is corrected, as of when that was noticed', async (t) => {
+  for (const startedMs of [atMs, atMs + 5]) {
+    const decided = decideIncident(transition('UP', { detected_at: detected(2) }), monitor, { startedMs });
+    t.same(decided, { kind: 'resolve', resolution: 'corrected', atMs: atMs + 120_000 });
+  }
 });
 
 void t.test('the onset of an open incident moves back only', async (t) => {
@@ -59,6 +51,20 @@ void t.test('the onset of an open incident moves back only', async (t) => {
     kind: 'move_onset',
     startedMs: atMs,
   });
+});
+
+void t.test('an outage that began before the last incident ended is that incident, which goes on', async (t) => {
+  const ended = { id: 7, startedMs: atMs - 60_000, resolvedMs: atMs + 1 };
+  t.same(decideIncident(transition('DOWN'), monitor, undefined, ended), {
+    kind: 'reopen',
+    incidentId: 7,
+    startedMs: atMs - 60_000,
+  });
+  t.match(decideIncident(transition('DOWN'), monitor, undefined, { ...ended, startedMs: atMs + 1 }), {
+    startedMs: atMs,
+  });
+  t.match(decideIncident(transition('DOWN'), monitor, undefined, { ...ended, resolvedMs: atMs }), { kind: 'open' });
+  t.match(decideIncident(transition('DOWN'), { ...monitor, isPaused: true }, undefined, ended), { kind: 'nothing' });
 });
 
 void t.test('nothing is opened for a monitor that is paused or deleted by now', async (t) => {

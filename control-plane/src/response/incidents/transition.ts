@@ -30,30 +30,33 @@ export type MonitorState = { readonly name: string; readonly isPaused: boolean; 
 /** The open incident of the monitor, as far as a transition cares. */
 export type OpenIncident = { readonly startedMs: number };
 
+/** Its latest incident that ended by itself. */
+export type EndedIncident = { readonly id: number; readonly startedMs: number; readonly resolvedMs: number };
+
 export type Decision =
   | { readonly kind: 'nothing' }
   | {
       readonly kind: 'open';
       readonly startedMs: number;
       readonly title: string;
-      readonly detectedLate: boolean;
       readonly cause: { readonly status: 'DOWN' | 'TIMEOUT'; readonly evidence: Readonly<Record<string, unknown>> };
     }
+  /** It had not ended: the outage that is told began before it was resolved. */
+  | { readonly kind: 'reopen'; readonly incidentId: number; readonly startedMs: number }
   /** The onset turned out to be earlier; the incident keeps its identifier. */
   | { readonly kind: 'move_onset'; readonly startedMs: number }
-  | { readonly kind: 'resolve'; readonly resolution: 'auto' | 'paused'; readonly atMs: number };
-
-/** An outage that is found later than this after it began is marked (rule 11 of consensus). */
-const lateAfterMs = 15 * 60_000;
+  | { readonly kind: 'resolve'; readonly resolution: 'auto' | 'corrected'; readonly atMs: number };
 
 /**
  * What a change of status means for the monitor's incident. DOWN and TIMEOUT open one, which then stays through PARTIAL and
- * UNKNOWN and ends on UP, WARNING or DEGRADED. Nothing is opened for a monitor that was deleted or paused in the meantime.
+ * UNKNOWN and ends on UP, WARNING or DEGRADED. A status that is told is of the present, so an outage that it begins wakes people whenever it
+ * began; what is of the past comes as a revision. Nothing is opened for a monitor that was deleted or paused in the meantime.
  */
 export function decideIncident(
   transition: Transition,
   monitor: MonitorState,
   open: OpenIncident | undefined,
+  ended?: EndedIncident,
 ): Decision {
   const { to } = transition;
   switch (to) {
@@ -64,20 +67,25 @@ export function decideIncident(
         return startedMs < open.startedMs ? { kind: 'move_onset', startedMs } : { kind: 'nothing' };
       }
       if (monitor.isDeleted || monitor.isPaused) return { kind: 'nothing' };
+      if (ended !== undefined && startedMs < ended.resolvedMs)
+        return { kind: 'reopen', incidentId: ended.id, startedMs: Math.min(startedMs, ended.startedMs) };
       return {
         kind: 'open',
         startedMs,
         title: titleOf(monitor.name, to),
-        detectedLate: Date.parse(transition.detected_at) - startedMs > lateAfterMs,
         cause: { status: to, evidence: transition.evidence },
       };
     }
     case 'UP':
     case 'WARNING':
-    case 'DEGRADED':
-      return open === undefined
-        ? { kind: 'nothing' }
-        : { kind: 'resolve', resolution: 'auto', atMs: Math.max(Date.parse(transition.at), open.startedMs) };
+    case 'DEGRADED': {
+      if (open === undefined) return { kind: 'nothing' };
+      const atMs = Date.parse(transition.at);
+      // It was good all the time: what was told was false.
+      if (atMs <= open.startedMs)
+        return { kind: 'resolve', resolution: 'corrected', atMs: Date.parse(transition.detected_at) };
+      return { kind: 'resolve', resolution: 'auto', atMs };
+    }
     case 'PARTIAL':
     case 'UNKNOWN':
       return { kind: 'nothing' };

@@ -95,7 +95,7 @@ export class Simulation {
 
   reconfigure(inputs: Partial<MonitorInputs>): void {
     this.inputs = { ...this.inputs, ...inputs };
-    if (this.#fold.reconfigure(this.inputs) !== 'folded') throw new Error('the fold asks for a rebuild');
+    if (typeof this.#fold.reconfigure(this.inputs) === 'object') throw new Error('the fold asks for a rebuild');
   }
 
   /** Another owner takes the shard over: only what is stored is known. */
@@ -168,6 +168,6 @@ export class Simulation {
       receivedUs: this.nowUs,
     };
     this.results.push(row);
-    if (this.#fold.apply([row]) !== 'folded') throw new Error('the fold asks for a rebuild');
+    if (typeof this.#fold.apply([row]) === 'object') throw new Error('the fold asks for a rebuild');
   }
 }

@@ -44,7 +44,18 @@ t.test('a good batch has its place and its rows', async (t) => {
     flags: (1 << 2) | (1 << 6),
     receivedUs,
   });
-  t.same(admitted.leftOut, { tooOld: 0, inFuture: 0, deleted: 0 });
+  t.same(admitted.leftOut, { tooOld: 0, inFuture: 0, deleted: 0, beforeReset: 0 });
+});
+
+t.test('a receipt is stamped in whole milliseconds, never before it was', async (t) => {
+  const stamped = (receivedLaterUs: number) => {
+    const admitted = judge([result(1, receivedUs)], { receivedUs: receivedUs + receivedLaterUs });
+    return admitted.type === 'results' ? admitted.rows[0]?.receivedUs : undefined;
+  };
+  t.same(
+    [0, 1, 999, 1_000, 1_001].map(stamped),
+    [0, 1_000, 1_000, 1_000, 2_000].map((us) => receivedUs + us),
+  );
 });
 
 t.test('rows are left out at 49 h, beyond 60 s ahead, and of deleted monitors, and nothing else is', async (t) => {
@@ -56,7 +67,7 @@ t.test('rows are left out at 49 h, beyond 60 s ahead, and of deleted monitors, a
     result(1, receivedUs + 60_000_000),
     result(2, receivedUs - 1),
   ]);
-  t.same(admitted.leftOut, { tooOld: 1, inFuture: 1, deleted: 1 });
+  t.same(admitted.leftOut, { tooOld: 1, inFuture: 1, deleted: 1, beforeReset: 0 });
   t.same(
     admitted.rows.map((row) => row?.eUs),
     [undefined, receivedUs - 49 * hour, undefined, receivedUs - 2, undefined],
@@ -114,6 +125,20 @@ t.test('nothing that is not signed by the probe gets a place or rows', async () 
   );
 });
 
+t.test('results of before a reset of their monitor are left out, those of its instant are not', async (t) => {
+  const resetUs = receivedUs - 60_000_000;
+  const reset = { isDeleted: false, probes: new Set([3]), inputs: { resetUs } };
+  const admitted = judge([result(5, resetUs - 1), result(5, resetUs), result(1, resetUs - 1)], {
+    knowledge: { ...knowledge, monitors: new Map([...knowledge.monitors, [5, reset]]) },
+  });
+  if (admitted.type !== 'results') throw new Error(JSON.stringify(admitted));
+  t.same(
+    admitted.rows.map((row) => row?.monitorId),
+    [undefined, 5, 1],
+  );
+  t.same(admitted.leftOut, { tooOld: 0, inFuture: 0, deleted: 0, beforeReset: 1 });
+});
+
 t.test(
   'soon after a restore results of monitors and assignments that nobody remembers are left out, and the rest is taken',
   async (t) => {
@@ -125,7 +150,7 @@ t.test(
       admitted.rows.map((row) => row?.monitorId),
       [1, undefined, undefined, 1],
     );
-    t.same(admitted.leftOut, { tooOld: 0, inFuture: 0, deleted: 2 });
+    t.same(admitted.leftOut, { tooOld: 0, inFuture: 0, deleted: 2, beforeReset: 0 });
     t.match(judge(results, { ...restored(3_600_000_000), isFresh: false }), { type: 'unknown', monitorIds: [77, 4] });
     t.match(judge(results, restored(80 * 3_600_000_000)), { type: 'poison', reason: 'unknown_monitor' });
     t.match(judge(results), { type: 'poison', reason: 'unknown_monitor' }, 'without a restore never');

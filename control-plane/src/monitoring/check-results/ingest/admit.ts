@@ -14,6 +14,8 @@ export type KnownMonitor = {
   readonly isDeleted: boolean;
   /** Every probe that it was ever assigned to. */
   readonly probes: ReadonlySet<number>;
+  /** Results of before its last reset are void. */
+  readonly inputs?: { readonly resetUs: number | null } | undefined;
 };
 
 export type Knowledge = {
@@ -29,7 +31,7 @@ export type Knowledge = {
 export type AdmitOptions = {
   readonly shard: number;
   readonly knowledge: Knowledge;
-  /** When the message was received, microseconds; larger by at least 100 with each message. */
+  /** When the message was received, microseconds; larger with each message by more than a batch has results. */
   readonly receivedUs: number;
   /** The knowledge was just read from the database: what is still unknown is refused. */
   readonly isFresh: boolean;
@@ -48,7 +50,12 @@ export type Refusal =
   | 'never_assigned';
 
 /** Why rows of a batch that is otherwise good were left out. */
-export type LeftOut = { readonly tooOld: number; readonly inFuture: number; readonly deleted: number };
+export type LeftOut = {
+  readonly tooOld: number;
+  readonly inFuture: number;
+  readonly deleted: number;
+  readonly beforeReset: number;
+};
 
 export type Admitted =
   | {
@@ -82,8 +89,8 @@ const lateAfterUs = 15_000_000;
 /**
  * Judges one message: who sent it, whether the probe signed it, and whether it may say that. Pure.
  *
- * Single rows are left out, and the cursor still moves over them, when they are older than 49 h, more than 60 s ahead, or of a monitor that
- * is deleted or, soon after a restore, not known here. Everything else that is wrong refuses the whole batch.
+ * Single rows are left out, and the cursor still moves over them, when they are older than 49 h or than the monitor's last reset, more than 60 s
+ * ahead, or of a monitor that is deleted or, soon after a restore, not known here. Everything else that is wrong refuses the whole batch.
  */
 export function admit(
   message: { readonly subject: string; readonly data: Uint8Array },
@@ -160,8 +167,12 @@ function placeOf(header: BatchHeader, count: number | undefined, lost: LostRange
   const epoch = Number(header.epoch);
   const firstSeq = Number(header.firstSeq);
   const lastSeq = lost === undefined ? firstSeq + (count ?? 0) - 1 : Number(lost.toSeq);
-  if (!Number.isSafeInteger(epoch) || !Number.isSafeInteger(lastSeq)) return undefined;
+  if (![epoch, firstSeq, lastSeq].every(Number.isSafeInteger)) return undefined;
   return { probeId: header.probeId, epoch, firstSeq, lastSeq };
+}
+
+function isVoid({ inputs }: KnownMonitor, result: ResultRecord): boolean {
+  return inputs !== undefined && inputs.resetUs !== null && result.effectiveUs < inputs.resetUs;
 }
 
 function rowsOf(
@@ -172,11 +183,18 @@ function rowsOf(
   let tooOld = 0;
   let inFuture = 0;
   let deleted = 0;
+  let beforeReset = 0;
+  // Whole milliseconds pack better, and nobody asks for more.
+  const stampUs = Math.ceil(receivedUs / 1_000) * 1_000;
   const rows = results.map((result, index): IngestRow | undefined => {
     const monitor = knowledge.monitors.get(result.monitorId);
     // A stranger gets here after a restore only.
     if (monitor === undefined || monitor.isDeleted || !monitor.probes.has(place.probeId)) {
       deleted += 1;
+      return undefined;
+    }
+    if (isVoid(monitor, result)) {
+      beforeReset += 1;
       return undefined;
     }
     if (receivedUs - result.effectiveUs > tooOldUs) {
@@ -198,7 +216,7 @@ function rowsOf(
       error: result.error,
       freshS: result.freshS,
       probeRevision: result.probeRevision,
-      receivedUs,
+      receivedUs: stampUs,
       monitorId: result.monitorId,
       flags: packFlags(result.kind, result.outcome, result.source) | (isLate ? lateFlag : 0),
       totalUs: result.totalUs,
@@ -210,5 +228,5 @@ function rowsOf(
       evidence: result.evidence,
     };
   });
-  return { rows, leftOut: { tooOld, inFuture, deleted } };
+  return { rows, leftOut: { tooOld, inFuture, deleted, beforeReset } };
 }

@@ -63,6 +63,11 @@ export function createAnswerer(options: { readonly shard: number; readonly bus: 
           'results refused for ever',
         );
       }
+      if (intake.voided > 0)
+        log.info(
+          { count: intake.voided },
+          'results of before a reset of their monitors came after it and were dropped',
+        );
       if (intake.unrecorded > 0)
         log.warn({ count: intake.unrecorded }, 'more results refused than are recorded at once');
     },

@@ -47,7 +47,9 @@ export function openCentralPart(options: CentralPartOptions): CentralPart {
       dueMs = Number.POSITIVE_INFINITY;
       return lease.take().flatMap((result) => {
         const monitor = memory.monitors.get(result.monitorId);
-        return monitor === undefined || monitor.isDeleted ? [] : [rowOf(result, nowUs())];
+        if (monitor === undefined || monitor.isDeleted) return [];
+        const isVoid = monitor.inputs.resetUs !== null && result.effectiveUs < monitor.inputs.resetUs;
+        return isVoid ? [] : [rowOf(result, nowUs())];
       });
     },
     follow: ({ rechecks, standings }, memory) => {

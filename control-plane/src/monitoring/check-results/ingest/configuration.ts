@@ -1,9 +1,18 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from '@parallax/telemetry';
 import { ensureResultsStream } from '../../../platform/bus/results-stream.ts';
-import { adopt, createMemory, restoreAll, takeoverHorizon, windowOf } from './memory.ts';
+import { adopt, createMemory, freshWindow, restoreAll, underQuarantine } from './memory.ts';
 import type { ShardMemory } from './memory.ts';
-import { readChanged, readCursors, readMark, readMonitors, readProbes, readRestored } from './queries.ts';
+import {
+  readChanged,
+  readCursors,
+  readMark,
+  readMonitors,
+  readProbes,
+  readQuarantines,
+  readRestored,
+} from './queries.ts';
+import type { ShardMonitor } from './queries.ts';
 import { readWindows } from './windows/queries.ts';
 import type { Reader } from './windows/queries.ts';
 
@@ -34,7 +43,7 @@ export async function readShard(
   ]);
   const memory = createMemory({ cursors, probes, mark, toldUntilUs, restoredUs });
   for (const monitor of monitors.values()) memory.monitors.set(monitor.monitorId, monitor);
-  const wanted = [...monitors.values()].map((monitor) => windowOf(monitor, takeoverHorizon(monitor, toldUntilUs)));
+  const wanted = [...monitors.values()].map((monitor) => freshWindow(monitor, toldUntilUs));
   restoreAll(memory, wanted, await readWindows(reader, wanted));
   return memory;
 }
@@ -65,7 +74,11 @@ export function createConfiguration(memory: ShardMemory, options: ConfigurationO
 
   async function learn(monitorIds: readonly number[]): Promise<void> {
     const read = await readMonitors(reader, shard, monitorIds);
-    const newcomers = adopt(memory, read.values());
+    await takeIn(read.values());
+  }
+
+  async function takeIn(read: Iterable<ShardMonitor>): Promise<void> {
+    const newcomers = adopt(memory, read);
     if (newcomers.length === 0) return;
     await options.settled();
     restoreAll(memory, newcomers, await readWindows(reader, newcomers));
@@ -75,13 +88,17 @@ export function createConfiguration(memory: ShardMemory, options: ConfigurationO
     learn,
     ensureStream,
     refresh: async () => {
-      const { mark, changed } = await readChanged(reader, shard, memory.mark);
+      const { mark, changed, quarantined } = await readChanged(reader, shard, memory.mark);
       const fresh = changed.flatMap(({ monitorId, changedXid }) =>
         memory.monitors.get(monitorId)?.changedXid === changedXid ? [] : [monitorId],
       );
       if (fresh.length > 0) await learn(fresh);
+      // They change nothing of a monitor's own: what is in memory is enough.
+      const concerned =
+        quarantined.length === 0 ? [] : underQuarantine(memory, await readQuarantines(reader, quarantined));
+      if (concerned.length > 0) await takeIn(concerned);
       memory.mark = mark;
-      return fresh.length > 0;
+      return fresh.length + concerned.length > 0;
     },
     refreshProbes: async () => {
       memory.probes = await readProbes(reader);

@@ -21,10 +21,23 @@ export function createCopyEncoder(): (rows: readonly IngestRow[]) => Buffer {
     if (buffer.length < most) buffer = Buffer.allocUnsafeSlow(most * 2);
     header.copy(buffer, 0);
     let at = header.length;
-    for (const row of rows) at = writeRow(buffer, at, row);
+    for (const index of byMonitor(rows)) at = writeRow(buffer, at, rows[index] as IngestRow);
     at = int16(buffer, at, -1);
     return buffer.subarray(0, at);
   };
+}
+
+/** More rows than a round has, times the largest number of a monitor, is still exact as a number. */
+const mostRows = 1 << 20;
+
+/**
+ * The places of rows in the order of their monitors, those of one as they came. The key of the table begins with the monitor: entries that go to
+ * one page of its index follow on one another then.
+ */
+function byMonitor(rows: readonly IngestRow[]): Float64Array {
+  const keys = Float64Array.from(rows, (row, index) => row.monitorId * mostRows + index).sort();
+  for (let at = 0; at < keys.length; at += 1) keys[at] = (keys[at] as number) % mostRows;
+  return keys;
 }
 
 function writeRow(buffer: Buffer, start: number, row: IngestRow): number {

@@ -1,3 +1,4 @@
+import { maxBatchResults } from '@parallax/wire';
 import { admit } from './admit.ts';
 import type { Admitted, Knowledge } from './admit.ts';
 import type { Fetched } from './fetch.ts';
@@ -20,8 +21,8 @@ export type Inbox = {
   readonly lastReceivedUs: () => number;
 };
 
-/** Verifying a signature takes some 60 µs and the rest of a full batch three times as long: what runs beside it is not to wait for more. */
-const judgedAtOnce = 8;
+/** Judging takes 1 to 2 µs a result and some 60 µs for a signature: what runs beside it is not to wait for more. */
+const judgedAtOnce = { messages: 8, rows: 1_000 };
 
 export function createInbox(options: {
   readonly shard: number;
@@ -40,7 +41,7 @@ export function createInbox(options: {
 
   function judgeOne(message: Fetched, knowledge: Knowledge): void {
     // Apart by more than a batch has results: effective times that are cut to the receipt stay different.
-    lastReceivedUs = Math.max(options.nowUs(), lastReceivedUs + 101);
+    lastReceivedUs = Math.max(options.nowUs(), lastReceivedUs + maxBatchResults + 1);
     const admitted = admit(message, { shard: options.shard, knowledge, receivedUs: lastReceivedUs, isFresh: false });
     if (waiting.length === 0) sinceMs = performance.now();
     waiting.push({ message, admitted, receivedUs: lastReceivedUs });
@@ -55,8 +56,9 @@ export function createInbox(options: {
       queue.push(message);
     },
     judge: (knowledge) => {
-      const until = Math.min(queue.length, next + judgedAtOnce);
-      while (next < until && rows < options.rows) {
+      const until = Math.min(queue.length, next + judgedAtOnce.messages);
+      const mostRows = Math.min(options.rows, rows + judgedAtOnce.rows);
+      while (next < until && rows < mostRows) {
         const message = queue[next];
         next += 1;
         if (message !== undefined) judgeOne(message, knowledge);

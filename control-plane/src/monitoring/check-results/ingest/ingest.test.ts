@@ -37,7 +37,7 @@ t.test(
       rechecks.push(hint);
     });
     w.start();
-    const atUs = secondsAgo(30);
+    const atUs = secondsAgo(12);
     for (const probe of [one, two]) {
       await w.send(probe, w.batch(probe, {}, [result(w.monitor, atUs - 20_000_000)]));
     }

@@ -1,6 +1,9 @@
 import type { KnownProbe } from './admit.ts';
 import { createShardFold } from './fold.ts';
 import type { RebuildWish, RestoredMonitor, ShardFold } from './fold.ts';
+import { keepingOld } from './old-inputs.ts';
+import { quarantinesOf } from './quarantines.ts';
+import type { Quarantines } from './quarantines.ts';
 import type { ShardMonitor } from './queries.ts';
 import type { StoredWindow, WindowWanted } from './windows/queries.ts';
 import type { Cursors } from './trim.ts';
@@ -64,18 +67,29 @@ export function windowOf(monitor: ShardMonitor, horizonUs: number): WindowWanted
   };
 }
 
+/** The window of a monitor that is new here, or whose ranges somebody wants to be derived anew. */
+export function freshWindow(monitor: ShardMonitor, toldUntilUs: number): WindowWanted {
+  const horizonUs = takeoverHorizon(monitor, toldUntilUs);
+  const refoldFromUs = monitor.refoldFromUs ?? undefined;
+  if (refoldFromUs === undefined) return windowOf(monitor, horizonUs);
+  return { ...windowOf(monitor, Math.min(horizonUs, refoldFromUs)), refoldFromUs };
+}
+
 /** Puts what was read into memory. */
 export function restoreAll(
   memory: ShardMemory,
   wanted: readonly WindowWanted[],
   windows: ReadonlyMap<number, StoredWindow>,
 ): void {
-  for (const { monitorId, horizonUs } of wanted) {
+  for (const { monitorId, horizonUs, refoldFromUs } of wanted) {
     const monitor = memory.monitors.get(monitorId);
     const window = windows.get(monitorId);
     if (monitor === undefined || window === undefined || monitor.isDeleted) continue;
-    const restored: RestoredMonitor = { monitor, window, horizonUs, toldUntilUs: memory.toldUntilUs };
+    const { toldUntilUs } = memory;
+    const restored: RestoredMonitor = { monitor, window, horizonUs, toldUntilUs, refoldFromUs };
     memory.fold.restore(restored);
+    // Once is enough: what is read of the monitor's neighbours later must not begin it again.
+    if (refoldFromUs !== undefined) memory.monitors.set(monitorId, { ...monitor, refoldFromUs: null });
   }
 }
 
@@ -88,15 +102,35 @@ export function rebuildWindows(memory: ShardMemory, wishes: readonly RebuildWish
 
 /**
  * Takes configuration that was read anew into memory.
- * @returns monitors that are new here and must be restored
+ * @returns monitors that are new here, or to be derived anew, and must be restored
  */
 export function adopt(memory: ShardMemory, read: Iterable<ShardMonitor>): WindowWanted[] {
   const newcomers: WindowWanted[] = [];
-  for (const monitor of read) {
+  for (const present of read) {
+    const known = memory.monitors.get(present.monitorId);
+    const monitor = known === undefined ? present : { ...present, inputs: keepingOld(known.inputs, present.inputs) };
     memory.monitors.set(monitor.monitorId, monitor);
+    const isKept = memory.fold.has(monitor.monitorId) && monitor.refoldFromUs == null;
     if (monitor.isDeleted) memory.fold.remove(monitor.monitorId);
-    else if (memory.fold.has(monitor.monitorId)) memory.fold.reconfigure(monitor.monitorId, monitor.inputs);
-    else newcomers.push(windowOf(monitor, takeoverHorizon(monitor, memory.toldUntilUs)));
+    else if (isKept) memory.fold.reconfigure(monitor.monitorId, monitor.inputs);
+    else newcomers.push(freshWindow(monitor, memory.toldUntilUs));
   }
   return newcomers;
+}
+
+/** The monitors of memory that quarantines of these probes concern and that know others of them, with these. */
+export function underQuarantine(memory: ShardMemory, quarantines: Quarantines): ShardMonitor[] {
+  return [...memory.monitors.values()].flatMap((monitor) => {
+    if (monitor.isDeleted || !monitor.inputs.assignments.some(({ voter }) => quarantines.has(voter))) return [];
+    const { assignments, quarantines: known } = monitor.inputs;
+    const kept = known.filter(({ voter }) => !quarantines.has(voter));
+    const present = [...kept, ...quarantinesOf(assignments, quarantines)];
+    const told = (list: typeof known): string =>
+      list
+        .map(({ voter, fromUs, toUs }) => `${voter} ${fromUs} ${toUs}`)
+        .sort()
+        .join();
+    if (told(present) === told(known)) return [];
+    return [{ ...monitor, inputs: { ...monitor.inputs, quarantines: present } }];
+  });
 }

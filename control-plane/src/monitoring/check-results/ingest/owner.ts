@@ -7,6 +7,7 @@ import type { Bus } from '../../../platform/bus/bus.ts';
 import type { RecheckWish } from '../../consensus/index.ts';
 import type { CentralRunner } from '../../central-checks/index.ts';
 import { createAnswerer } from './answer.ts';
+import { Backlogs } from './backlogs.ts';
 import { openCentralPart } from './central.ts';
 import type { CentralPart } from './central.ts';
 import { createConfiguration, readShard } from './configuration.ts';
@@ -112,6 +113,7 @@ export function startOwner(options: OwnerOptions): Owner {
   const partitions = createPartitions(reader);
   const inbox = createInbox({ shard, rows: limits.rows, lingerMs: limits.lingerMs, nowUs });
   const bell = createBell();
+  const backlogs = new Backlogs();
 
   const central: CentralPart | undefined =
     options.central &&
@@ -221,7 +223,9 @@ export function startOwner(options: OwnerOptions): Owner {
     await rebuild(memory);
     const isHeld = isHolding();
     const toldUs = Math.max(nowUs(), inbox.lastReceivedUs(), memory.toldUntilUs);
-    const { rechecks, standings, ...changes } = memory.fold.take(toldUs, isHeld);
+    backlogs.note(taken.arrivals);
+    const behind = backlogs.at(nowUs());
+    const { rechecks, standings, ...changes } = memory.fold.take(toldUs, isHeld, (voter) => behind.has(voter));
     central?.follow({ rechecks, standings }, memory);
     if (!isHeld) memory.toldUntilUs = toldUs;
     await partitions.prepareFor(taken.rows, toldUs);

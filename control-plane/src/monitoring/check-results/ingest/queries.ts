@@ -2,13 +2,27 @@ import { freshSeconds } from '@parallax/checks';
 import type { Assignment, ConfigurationEvent, Interval, MonitorInputs, Policy, Status } from '../../consensus/index.ts';
 import { atMicroseconds } from '../../status-ranges/index.ts';
 import type { KnownProbe } from './admit.ts';
+import { quarantinesOf } from './quarantines.ts';
+import type { Quarantines } from './quarantines.ts';
 import { cursorKey } from './trim.ts';
 import { microseconds } from './windows/queries.ts';
 import type { Reader } from './windows/queries.ts';
 import type { Cursors } from './trim.ts';
 
-/** Inputs that ended longer ago cannot matter to a result that is still accepted: 49 h, the longest streaks, and to spare. */
+/**
+ * Inputs that ended longer ago than this cannot matter to a result that is still accepted: 49 h, the longest streaks, and to spare. Nor to ranges
+ * that are derived anew, when it is counted from where those begin.
+ */
 const inputsBackDays = 20;
+const recentInputs = inputsSince(undefined);
+
+/** SQL of the time from which on inputs matter; that of now, or of an earlier time in microseconds. */
+function inputsSince(fromUs: number | undefined): string {
+  const back = `interval '${inputsBackDays} days'`;
+  return fromUs === undefined
+    ? `now() - ${back}`
+    : `least(now(), ${atMicroseconds(String(Math.floor(fromUs)))}) - ${back}`;
+}
 
 /** A monitor of the shard with all that its status depends on beside results. */
 export type ShardMonitor = {
@@ -21,12 +35,16 @@ export type ShardMonitor = {
   /** As last written. */
   readonly status: Status;
   readonly statusSinceUs: number | null;
+  /** What others were last told, where it is not this status; null: the same. */
+  readonly announcedStatus: Status | null;
   /** The longest that one of its results stays fresh, by its configurations. */
   readonly longestFreshUs: number;
   readonly intervalS: number;
   readonly timeoutS: number;
   readonly confirmations: number;
   readonly changedXid: string;
+  /** Its ranges from here on are to be derived anew, microseconds; null or absent: they are as they should be. */
+  readonly refoldFromUs?: number | null | undefined;
 };
 
 export async function readProbes(reader: Reader): Promise<Map<number, KnownProbe>> {
@@ -69,10 +87,21 @@ export async function readChanged(
   reader: Reader,
   shard: number,
   mark: string,
-): Promise<{ readonly mark: string; readonly changed: { readonly monitorId: number; readonly changedXid: string }[] }> {
-  const found = await reader.query<{ mark: string; id: number | null; changed_xid: string | null }>({
+): Promise<{
+  readonly mark: string;
+  readonly changed: { readonly monitorId: number; readonly changedXid: string }[];
+  /** Probes of which a quarantine was opened or ended. */
+  readonly quarantined: readonly number[];
+}> {
+  const found = await reader.query<{
+    mark: string;
+    id: number | null;
+    changed_xid: string | null;
+    quarantined: number[] | null;
+  }>({
     name: 'ingest-changed',
-    text: `select s.mark::text as mark, m.id, m.changed_xid::text as changed_xid
+    text: `select s.mark::text as mark, m.id, m.changed_xid::text as changed_xid,
+        (select array_agg(distinct q.probe_id) from quarantines q where q.changed_xid >= $2::xid8) as quarantined
       from (select pg_snapshot_xmin(pg_current_snapshot()) as mark) s
       left join monitors m on m.shard = $1 and m.changed_xid >= $2::xid8`,
     values: [shard, mark],
@@ -80,24 +109,47 @@ export async function readChanged(
   const changed = found.rows.flatMap((row) =>
     row.id === null || row.changed_xid === null ? [] : [{ monitorId: row.id, changedXid: row.changed_xid }],
   );
-  return { mark: found.rows[0]?.mark ?? mark, changed };
+  return { mark: found.rows[0]?.mark ?? mark, changed, quarantined: found.rows[0]?.quarantined ?? [] };
 }
 
-/** Monitors of a shard with their inputs: all that are not deleted, or those asked for, deleted ones too. Each kind of row is read at once. */
+/** When the votes of these probes did not count, by probe; of all probes when none are named. Those that are long over are left out. */
+export async function readQuarantines(
+  reader: Reader,
+  only?: readonly number[],
+  recent: string = recentInputs,
+): Promise<Quarantines> {
+  const found = await reader.query<{ probe_id: number; from_us: string; to_us: string | null }>(
+    `select probe_id, ${microseconds('started_at')} as from_us, ${microseconds('ended_at')} as to_us
+     from quarantines
+     where (ended_at is null or ended_at > ${recent}) and ($1::integer[] is null or probe_id = any ($1)) order by started_at`,
+    [only ?? null],
+  );
+  const byProbe = Map.groupBy(found.rows, (row) => row.probe_id);
+  return new Map([...byProbe].map(([probeId, rows]) => [probeId, rows.map(interval)]));
+}
+
+/**
+ * Monitors of a shard with their inputs: all that are not deleted, or those asked for, deleted ones too. Each kind of row is read at once.
+ * @param fromUs inputs that matter to ranges from here on are read too, microseconds; the usual ones when absent
+ */
 export async function readMonitors(
   reader: Reader,
   shard: number,
   only?: readonly number[],
+  fromUs?: number,
 ): Promise<Map<number, ShardMonitor>> {
   const monitors = await reader.query<MonitorRow>(
-    `select m.id, m.workspace_id, m.status, m.changed_xid::text as changed_xid, m.deleted_at is not null as deleted,
+    `select m.id, m.workspace_id, m.status, m.announced_status, m.changed_xid::text as changed_xid, m.deleted_at is not null as deleted,
        m.confirmations, m.consensus_policy, m.probe_revision, m.interval_seconds, m.timeout_seconds,
-       ${microseconds('m.created_at')} as created_us, ${microseconds('m.reset_at')} as reset_us, ${microseconds('m.status_since')} as since_us
+       ${microseconds('m.created_at')} as created_us, ${microseconds('m.reset_at')} as reset_us, ${microseconds('m.status_since')} as since_us,
+       ${microseconds('m.refold_from')} as refold_us
      from monitors m where m.shard = $1 and ${only === undefined ? 'm.deleted_at is null' : 'm.id = any ($2::integer[])'}`,
     only === undefined ? [shard] : [shard, only],
   );
   const ids = monitors.rows.map((row) => row.id);
-  const parts = await readInputs(reader, ids);
+  const refolds = monitors.rows.flatMap((row) => (row.refold_us === null ? [] : [Number(row.refold_us)]));
+  const since = Math.min(fromUs ?? Number.POSITIVE_INFINITY, ...refolds);
+  const parts = await readInputs(reader, ids, inputsSince(Number.isFinite(since) ? since : undefined));
   return new Map(monitors.rows.map((row) => [row.id, shardMonitor(row, parts)]));
 }
 
@@ -105,6 +157,7 @@ type MonitorRow = {
   id: number;
   workspace_id: number;
   status: Status;
+  announced_status: Status | null;
   changed_xid: string;
   deleted: boolean;
   confirmations: number;
@@ -115,6 +168,7 @@ type MonitorRow = {
   created_us: string;
   reset_us: string | null;
   since_us: string | null;
+  refold_us: string | null;
 };
 
 type Inputs = {
@@ -122,11 +176,10 @@ type Inputs = {
   readonly everAssigned: Map<number, Set<number>>;
   readonly configurations: Map<number, { readonly event: ConfigurationEvent; readonly freshUs: number }[]>;
   readonly pauses: Map<number, Interval[]>;
-  readonly quarantines: (Interval & { readonly voter: number })[];
+  readonly quarantines: Quarantines;
 };
 
-async function readInputs(reader: Reader, ids: readonly number[]): Promise<Inputs> {
-  const recent = `now() - interval '${inputsBackDays} days'`;
+async function readInputs(reader: Reader, ids: readonly number[], recent: string): Promise<Inputs> {
   const assignments = await reader.query<{
     monitor_id: number;
     probe_id: number;
@@ -163,10 +216,7 @@ async function readInputs(reader: Reader, ids: readonly number[]): Promise<Input
      from pauses where monitor_id = any ($1::integer[]) and (ended_at is null or ended_at > ${recent})`,
     [ids],
   );
-  const quarantines = await reader.query<{ probe_id: number; from_us: string; to_us: string | null }>(
-    `select probe_id, ${microseconds('started_at')} as from_us, ${microseconds('ended_at')} as to_us
-     from quarantines where ended_at is null or ended_at > ${recent}`,
-  );
+  const quarantines = await readQuarantines(reader, undefined, recent);
   const everAssigned = new Map<number, Set<number>>();
   for (const row of assignments.rows) {
     const probes = everAssigned.get(row.monitor_id) ?? new Set<number>();
@@ -189,7 +239,7 @@ async function readInputs(reader: Reader, ids: readonly number[]): Promise<Input
       },
     })),
     pauses: grouped(pauses.rows, interval),
-    quarantines: quarantines.rows.map((row) => ({ voter: row.probe_id, ...interval(row) })),
+    quarantines,
   };
 }
 
@@ -222,7 +272,6 @@ function freshUs(row: { readonly interval_seconds: number; readonly timeout_seco
 function shardMonitor(row: MonitorRow, parts: Inputs): ShardMonitor {
   const configurations = parts.configurations.get(row.id) ?? [];
   const assignments = parts.assignments.get(row.id) ?? [];
-  const voters = new Set(assignments.map((assignment) => assignment.voter));
   return {
     monitorId: row.id,
     workspaceId: row.workspace_id,
@@ -230,7 +279,9 @@ function shardMonitor(row: MonitorRow, parts: Inputs): ShardMonitor {
     probes: parts.everAssigned.get(row.id) ?? new Set(),
     status: row.status,
     statusSinceUs: row.since_us === null ? null : Number(row.since_us),
+    announcedStatus: row.announced_status,
     changedXid: row.changed_xid,
+    refoldFromUs: row.refold_us === null ? null : Number(row.refold_us),
     intervalS: row.interval_seconds,
     timeoutS: row.timeout_seconds,
     confirmations: row.confirmations,
@@ -240,7 +291,7 @@ function shardMonitor(row: MonitorRow, parts: Inputs): ShardMonitor {
       assignments,
       configurations: configurations.map((item) => item.event),
       pauses: parts.pauses.get(row.id) ?? [],
-      quarantines: parts.quarantines.filter((quarantine) => voters.has(quarantine.voter)),
+      quarantines: quarantinesOf(assignments, parts.quarantines),
       resetUs: row.reset_us === null ? null : Number(row.reset_us),
       createdUs: Number(row.created_us),
     },

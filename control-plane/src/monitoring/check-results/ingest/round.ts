@@ -1,6 +1,7 @@
 import type { RangeEdit, Status } from '../../consensus/index.ts';
 import type { OutboxEntry } from '../../../platform/outbox/enqueue.ts';
 import type { Admitted, Refusal } from './admit.ts';
+import type { Arrival } from './backlogs.ts';
 import type { Fetched } from './fetch.ts';
 import type { IngestRow, LostRange, Place } from './rows.ts';
 import { cursorKey, trim } from './trim.ts';
@@ -35,15 +36,27 @@ export type Intake = {
   /** Probes that sent what is committed already: they missed an acknowledgement. */
   readonly duplicates: Position[];
   readonly resends: Position[];
+  /** One for each batch of results that was taken. */
+  readonly arrivals: Arrival[];
   /** Refusals that got no row of their own, because there were too many. */
   unrecorded: number;
+  /** Results that a reset of their monitor made void before they came. */
+  voided: number;
 };
 
 /** What the fold made of it. */
 export type Changes = {
   readonly edits: RangeEdit[];
-  readonly statuses: { readonly monitorId: number; readonly status: Status; readonly sinceUs: number }[];
+  readonly statuses: {
+    readonly monitorId: number;
+    readonly status: Status;
+    readonly sinceUs: number;
+    /** What was last announced, where it is another; null: the same. */
+    readonly announced: Status | null;
+  }[];
   readonly outbox: OutboxEntry[];
+  /** Monitors whose ranges were derived anew from `refold_from` on. */
+  readonly refolded?: { readonly monitorId: number; readonly fromUs: number }[] | undefined;
 };
 
 /** One message with its judgement. `digest` is asked for only where rows were left out. */
@@ -66,7 +79,9 @@ export function intake(judged: readonly Judged[], cursors: Cursors, digest: (dat
     settled: [],
     duplicates: [],
     resends: [],
+    arrivals: [],
     unrecorded: 0,
+    voided: 0,
   };
   for (const { message, admitted } of judged) {
     const place = admitted.place;
@@ -91,7 +106,17 @@ export function intake(judged: readonly Judged[], cursors: Cursors, digest: (dat
       const row = admitted.rows[index];
       if (row !== undefined) result.rows.push(row);
     }
-    const { tooOld, inFuture } = admitted.leftOut;
+    const last = admitted.rows.at(-1);
+    if (last !== undefined)
+      result.arrivals.push({
+        probeId: place.probeId,
+        epoch: place.epoch,
+        eUs: last.eUs,
+        totalUs: last.totalUs,
+        receivedUs: last.receivedUs,
+      });
+    const { tooOld, inFuture, beforeReset } = admitted.leftOut;
+    result.voided += beforeReset;
     if (tooOld + inFuture > 0) {
       reject(result, {
         subject: message.subject,

@@ -48,7 +48,7 @@ function round(from: number, to: number, edits: readonly RangeEdit[] = []): Roun
     intake: { rows: [row], moves: new Map([['', { probeId: probe.id, epoch: 1, from, to }]]), lost: [], rejected: [] },
     changes: {
       edits: [...edits],
-      statuses: [{ monitorId: monitor, status: 'UP', sinceUs: baseUs }],
+      statuses: [{ monitorId: monitor, status: 'UP', sinceUs: baseUs, announced: null }],
       outbox: [{ key: 'k', kind: 'x', payload: {} }],
     },
     foldedUntilUs: baseUs,

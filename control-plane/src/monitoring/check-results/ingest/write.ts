@@ -6,6 +6,7 @@ import { cleanEvidence, cleanMessage } from './clean-evidence.ts';
 import { copyText } from './copy-buffer.ts';
 import type { Changes, CursorMove, Intake } from './round.ts';
 import type { IngestRow } from './rows.ts';
+import { microseconds } from './windows/queries.ts';
 
 /** Under which right a round is written. */
 export type Ownership = { readonly shard: number; readonly owner: string; readonly term: number };
@@ -22,12 +23,13 @@ export type RoundToWrite = {
   readonly foldedUntilUs: number | undefined;
 };
 
-// One statement: the fence and the cursors. What a stale owner or a stale memory would write is refused by the counts.
+// One statement: the fence and the cursors. What a stale owner or a stale memory would write is refused by the counts. The row that the
+// fence locks also says which hours are closed: none is closed between this statement and the commit.
 const fenceText = `
   with fence as (
     update shards set renewed_at = clock_timestamp(),
       folded_until = greatest(folded_until, ${atMicroseconds('$4::bigint')})
-    where shard = $1 and owner = $2 and term = $3 returning 1),
+    where shard = $1 and owner = $2 and term = $3 returning ${microseconds('closed_until')} as closed_us),
   move as (
     select * from unnest($5::integer[], $6::bigint[], $7::bigint[], $8::bigint[]) as m (probe_id, epoch, before, after)),
   moved as (
@@ -38,7 +40,7 @@ const fenceText = `
     insert into cursors (probe_id, epoch, shard, seq)
     select probe_id, epoch, $1, after from move where before = 0
     returning 1)
-  select (select count(*) from fence)::integer as fenced,
+  select (select count(*) from fence)::integer as fenced, (select closed_us from fence) as closed_us,
     ((select count(*) from moved) + (select count(*) from added))::integer as moved`;
 
 /**
@@ -59,13 +61,15 @@ export async function writeRound(
   }
   await client.query('begin');
   try {
-    await fence(client, ownership, round.foldedUntilUs, moves);
+    const closedUntilUs = await fence(client, ownership, round.foldedUntilUs, moves);
     await copyRows(client, round.intake.rows, encode);
+    await noteStaleHours(client, round.intake.rows, closedUntilUs);
     await writeEvidence(client, round.intake.rows);
     await writeLost(client, ownership.shard, round.intake.lost);
     await writeRejections(client, round.intake.rejected);
     await writeRangeEdits(client, round.changes.edits);
     await writeStatuses(client, round.changes.statuses);
+    await writeRefolded(client, round.changes.refolded ?? []);
     if (round.changes.outbox.length > 0) await client.query(enqueueText, enqueueValues(round.changes.outbox));
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
@@ -82,18 +86,20 @@ export function isOnlyFence({ intake, changes }: Pick<RoundToWrite, 'intake' | '
       intake.rejected.length +
       changes.edits.length +
       changes.statuses.length +
-      changes.outbox.length ===
+      changes.outbox.length +
+      (changes.refolded?.length ?? 0) ===
     0
   );
 }
 
+/** @returns before when hours are closed, in microseconds; minus infinity when none is */
 async function fence(
   client: pg.ClientBase,
   { shard, owner, term }: Ownership,
   foldedUntilUs: number | undefined,
   moves: readonly CursorMove[],
-): Promise<void> {
-  const answer = await client.query<{ fenced: number; moved: number }>({
+): Promise<number> {
+  const answer = await client.query<{ fenced: number; moved: number; closed_us: string | null }>({
     name: 'ingest-fence',
     text: fenceText,
     values: [
@@ -115,6 +121,7 @@ async function fence(
       `shard ${shard}: ${moves.length - counts.moved} of ${moves.length} cursors are not where memory has them`,
     );
   }
+  return counts.closed_us === null ? Number.NEGATIVE_INFINITY : Number(counts.closed_us);
 }
 
 async function copyRows(
@@ -129,6 +136,30 @@ async function copyRows(
     stream.on('error', reject);
     stream.end(encode(rows));
   });
+}
+
+const hourUs = 3_600_000_000;
+
+/**
+ * What was packed of closed hours is out of date with these rows. A note that is there already is locked, though not changed: who packs its
+ * hour before these rows are committed would not see them, and must leave the note. Rows of days that are not kept as rows any more would be lost unseen: they
+ * waited here for more than an hour, so the round is given up, and when it is made again they are too old.
+ */
+async function noteStaleHours(client: pg.ClientBase, rows: readonly IngestRow[], closedUntilUs: number): Promise<void> {
+  const late = rows.filter((row) => row.eUs < closedUntilUs);
+  if (late.length === 0) return;
+  const oldestUs = late.reduce((oldest, row) => Math.min(oldest, row.eUs), Number.POSITIVE_INFINITY);
+  const answer = await client.query<{ is_packed: boolean }>(
+    `with noted as (
+       insert into stale_hours (monitor_id, hour)
+       select distinct monitor_id, hour from unnest($1::integer[], $2::integer[]) as late (monitor_id, hour) order by 1, 2
+       on conflict (monitor_id, hour) do update set noted_at = excluded.noted_at where false)
+     select hot_from > ${atMicroseconds('$3::bigint')} as is_packed from result_storage`,
+    [late.map((row) => row.monitorId), late.map((row) => Math.floor(row.eUs / hourUs)), oldestUs],
+  );
+  if (answer.rows[0]?.is_packed === true) {
+    throw new Error(`results from ${new Date(oldestUs / 1_000).toISOString()} on came too late to be stored`);
+  }
 }
 
 async function writeEvidence(client: pg.ClientBase, rows: readonly IngestRow[]): Promise<void> {
@@ -179,16 +210,31 @@ async function writeRejections(client: pg.ClientBase, rejected: Intake['rejected
 
 async function writeStatuses(client: pg.ClientBase, statuses: Changes['statuses']): Promise<void> {
   if (statuses.length === 0) return;
-  // In the order of their numbers, like everybody who locks several monitors.
+  // In the order of their numbers, like everybody who locks several monitors. A status of before a reset that this round does not know of
+  // yet is void.
   const sorted = [...statuses].sort((a, b) => a.monitorId - b.monitorId);
   await client.query(
-    `update monitors m set status = changed.status, status_since = ${atMicroseconds('changed.since_us')}
-     from (select * from unnest($1::integer[], $2::text[], $3::bigint[]) as c (id, status, since_us) order by id) changed
-     where m.id = changed.id`,
+    `update monitors m set status = changed.status, status_since = ${atMicroseconds('changed.since_us')},
+       announced_status = changed.announced
+     from (
+       select * from unnest($1::integer[], $2::text[], $3::bigint[], $4::text[]) as c (id, status, since_us, announced) order by id
+     ) changed
+     where m.id = changed.id and coalesce(m.reset_at <= ${atMicroseconds('changed.since_us')}, true)`,
     [
       sorted.map((item) => item.monitorId),
       sorted.map((item) => item.status),
       sorted.map((item) => Math.round(item.sinceUs)),
+      sorted.map((item) => item.announced),
     ],
+  );
+}
+
+/** One that was asked for since, from another time on, stays. */
+async function writeRefolded(client: pg.ClientBase, refolded: NonNullable<Changes['refolded']>): Promise<void> {
+  if (refolded.length === 0) return;
+  await client.query(
+    `update monitors m set refold_from = null from unnest($1::integer[], $2::bigint[]) as done (id, from_us)
+     where m.id = done.id and m.refold_from = ${atMicroseconds('done.from_us')}`,
+    [refolded.map((item) => item.monitorId), refolded.map((item) => item.fromUs)],
   );
 }

@@ -191,3 +191,36 @@ void t.test('a timeline of more than 10,000 results is merged, and stands for ev
   );
   t.equal(body.timeline[0]?.started_at, new Date(start).toISOString());
 });
+
+void t.test('of more ranges than a timeline shows the oldest are left out, and it says where it begins', async (t) => {
+  const api = await monitorsApi(t);
+  for (const region of ['eu', 'us']) await addProbe(api.database, region, region);
+  const { id } = await api.monitor();
+  const startMs = Math.floor(Date.now() / 1_000) * 1_000 - 200 * hourMs;
+  // 50,007 ranges of ten seconds, the last one open, the first two before a reset.
+  await api.database.worker.query(sql.unsafe`
+    insert into status_ranges (monitor_id, started_at, ended_at, status)
+    select ${id}, s + n * interval '10 seconds', case when n < 50006 then s + (n + 1) * interval '10 seconds' end,
+      case n % 2 when 0 then 'UP' else 'DOWN' end
+    from (select ${sql.timestamp(new Date(startMs))} as s) b, generate_series(0, 50006) n`);
+  const read = async (hours: number) =>
+    timelineSchema.parse(await get(api, `/api/v1/monitors/${id}/timeline?hours=${hours}`));
+  const at = (index: number) => new Date(startMs + index * 10_000).toISOString();
+  const all = await read(720);
+  t.equal(all.timeline.length, 50_000);
+  t.match(all, {
+    source: 'consensus',
+    from: at(7),
+    timeline: [{ started_at: at(7), ended_at: at(8), status: 'DOWN', count: 0 }],
+  });
+  t.match(all.timeline.at(-1), { started_at: at(50_006), ended_at: null, status: 'UP' });
+  await api.database.worker.query(
+    sql.unsafe`update monitors set reset_at = ${sql.timestamp(new Date(startMs + 80_001))} where id = ${id}`,
+  );
+  const since = await read(720);
+  t.equal(since.timeline.length, 49_998);
+  t.match(since, {
+    from: new Date(Date.parse(since.to) - 720 * hourMs).toISOString(),
+    timeline: [{ started_at: at(9) }],
+  });
+});

@@ -22,13 +22,25 @@ void t.test('the status of a row follows from its outcome', async (t) => {
 });
 
 void t.test('a failure is confirmed by a run of its own probe at its own time', async (t) => {
-  const runs = [
-    { probeId: 1, startedMs: 100, endedMs: 200 },
-    { probeId: 2, startedMs: 300, endedMs: null },
-  ];
+  const runs = new Map([
+    [
+      1,
+      [
+        { startedMs: 100, endedMs: 200 },
+        { startedMs: 200, endedMs: 250 },
+        { startedMs: 400, endedMs: 500 },
+      ],
+    ],
+    [2, [{ startedMs: 300, endedMs: null }]],
+  ]);
   t.ok(isConfirmed(runs, { probeId: 1, effectiveMs: 100 }));
   t.notOk(isConfirmed(runs, { probeId: 1, effectiveMs: 99 }));
-  t.notOk(isConfirmed(runs, { probeId: 1, effectiveMs: 200 }));
+  t.ok(isConfirmed(runs, { probeId: 1, effectiveMs: 249 }));
+  t.notOk(isConfirmed(runs, { probeId: 1, effectiveMs: 250 }));
+  t.notOk(isConfirmed(runs, { probeId: 1, effectiveMs: 399 }));
+  t.ok(isConfirmed(runs, { probeId: 1, effectiveMs: 499 }));
+  t.notOk(isConfirmed(runs, { probeId: 1, effectiveMs: 500 }));
+  t.notOk(isConfirmed(runs, { probeId: 3, effectiveMs: 150 }));
   t.notOk(isConfirmed(runs, { probeId: 2, effectiveMs: 150 }));
   t.ok(isConfirmed(runs, { probeId: 2, effectiveMs: 5_000 }));
 });

@@ -35,19 +35,26 @@ export function rawStatus(result: RawResult): ResultStatus {
 }
 
 /** A run of confirmed failure in a probe's own timeline; half-open, milliseconds, `endedMs` null while it lasts. */
-export type FailureRun = { readonly probeId: number; readonly startedMs: number; readonly endedMs: number | null };
+export type FailureRun = { readonly startedMs: number; readonly endedMs: number | null };
+
+/** Runs of confirmed failure by probe, each probe's in order of time and without overlap. */
+export type FailureRuns = ReadonlyMap<number, readonly FailureRun[]>;
 
 /** Whether a result lies in a run of its probe. */
 export function isConfirmed(
-  runs: readonly FailureRun[],
+  runs: FailureRuns,
   result: { readonly probeId: number; readonly effectiveMs: number },
 ): boolean {
-  return runs.some(
-    (run) =>
-      run.probeId === result.probeId &&
-      run.startedMs <= result.effectiveMs &&
-      (run.endedMs === null || run.endedMs > result.effectiveMs),
-  );
+  const own = runs.get(result.probeId) ?? [];
+  let low = 0;
+  let high = own.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((own[middle]?.startedMs ?? 0) <= result.effectiveMs) low = middle + 1;
+    else high = middle;
+  }
+  const last = own[low - 1];
+  return last !== undefined && (last.endedMs === null || last.endedMs > result.effectiveMs);
 }
 
 /** Milliseconds to a microsecond's precision; null for null. */
@@ -100,7 +107,7 @@ export function outcomeFields(kind: CheckKind, outcome: CheckOutcome): OutcomeFi
 }
 
 /** A stored row as the API answers it. */
-export function checkResult(row: Omit<ResultItem, 'monitorId' | 'freshS'>, runs: readonly FailureRun[]): CheckResult {
+export function checkResult(row: Omit<ResultItem, 'monitorId' | 'freshS'>, runs: FailureRuns): CheckResult {
   return {
     created_at: new Date(row.effectiveMs).toISOString(),
     received_at: new Date(row.receivedMs).toISOString(),

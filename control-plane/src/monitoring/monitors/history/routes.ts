@@ -6,29 +6,30 @@ import { scopeOf } from '../../../platform/http/caller.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
-import { resultsPage } from '../../check-results/index.ts';
+import { readResults, resultsPage } from '../../check-results/index.ts';
 import type { ResultItem } from '../../check-results/index.ts';
-import { probeRanges, statusRanges, statusRangesPage } from '../../status-ranges/index.ts';
+import { rangesOfProbes, statusRangesPage } from '../../status-ranges/index.ts';
 import { noMonitor } from '../not-found.ts';
 import { assignmentSpans, findMonitor } from '../queries.ts';
+import { lastResetMs, newestRanges, retentionDays } from './queries.ts';
 import { checkResult, isConfirmed, rawStatus, responseTimeMs } from './raw-status.ts';
-import type { FailureRun } from './raw-status.ts';
-import { maxPlainEntries, mergedEntries, plainEntry, rangeEntry, timelineSource } from './timeline.ts';
-import type { TimelineRow } from './timeline.ts';
+import type { FailureRuns } from './raw-status.ts';
+import { shownSince } from './shown-since.ts';
+import { TimelineBuilder, maxTimelineEntries, rangeEntry, timelineSource } from './timeline.ts';
+import type { ResultTimeline, TimelineRow } from './timeline.ts';
 
 const hourMs = 3_600_000;
-/** Rows that are read at once for a long timeline. */
-const stepRows = 10_000;
 
 /** What was found: results, status ranges, the timeline. */
 export function historyRoutes(context: Context): Route[] {
   return [
     handle(listResultsRoute, ({ params, query, caller }) =>
-      ofMonitor(context, caller, params.monitor_id, async (tx) => {
+      withResults(context, caller, params.monitor_id, async (tx, sinceMs) => {
         const page = await resultsPage(tx, params.monitor_id, {
           page: query.page,
           pageSize: query.page_size,
           withTotal: query.with_total,
+          sinceMs,
           ...(query.start_time === undefined ? {} : { startMs: Date.parse(query.start_time) }),
           ...(query.end_time === undefined ? {} : { endMs: Date.parse(query.end_time) }),
         });
@@ -67,7 +68,7 @@ export function historyRoutes(context: Context): Route[] {
     ),
 
     handle(readTimelineRoute, ({ params, query, caller }) =>
-      ofMonitor(context, caller, params.monitor_id, async (tx) => {
+      withResults(context, caller, params.monitor_id, async (tx, sinceMs) => {
         const toMs = context.now();
         const fromMs = toMs - query.hours * hourMs;
         const spans = await assignmentSpans(tx, params.monitor_id);
@@ -80,18 +81,23 @@ export function historyRoutes(context: Context): Route[] {
           to: new Date(toMs).toISOString(),
         };
         if (source === 'consensus') {
-          const ranges = await statusRanges(tx, params.monitor_id, fromMs, toMs);
-          return { ...frame, merged: false, timeline: ranges.map(rangeEntry) };
+          const ranges = await newestRanges(tx, params.monitor_id, { fromMs, toMs, most: maxTimelineEntries + 1 });
+          const shown = ranges.slice(-maxTimelineEntries);
+          const beginMs = shown.length < ranges.length ? (shown[0]?.startedMs ?? fromMs) : fromMs;
+          return { ...frame, from: new Date(beginMs).toISOString(), merged: false, timeline: shown.map(rangeEntry) };
         }
-        const rows = await timelineRows(tx, params.monitor_id, {
-          fromMs,
+        const {
+          isMerged,
+          entries,
+          fromMs: beginMs = fromMs,
+        } = await resultTimeline(tx, params.monitor_id, {
+          fromMs: Math.max(fromMs, sinceMs),
           toMs,
           probeId: query.probe_id,
           // The parameter means something only beside a probe.
           includeManual: query.probe_id === undefined || query.include_manual,
         });
-        const isMerged = rows.length > maxPlainEntries;
-        return { ...frame, merged: isMerged, timeline: isMerged ? mergedEntries(rows) : rows.map(plainEntry) };
+        return { ...frame, from: new Date(beginMs).toISOString(), merged: isMerged, timeline: [...entries] };
       }),
     ),
   ];
@@ -111,68 +117,74 @@ async function ofMonitor<Answer>(
   });
 }
 
-/** Runs of confirmed failure of the probes whose failing results are among the items, for the time that these span. */
-async function failureRuns(tx: Transaction, monitorId: number, items: readonly ResultItem[]): Promise<FailureRun[]> {
-  const failing = items.filter((item) => item.outcome === 'fail' || item.outcome === 'timeout');
-  const times = failing.map((item) => item.effectiveMs);
-  const runs: FailureRun[] = [];
-  for (const probeId of new Set(failing.map((item) => item.probeId))) {
-    const fromMs = times.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY);
-    const toMs = times.reduce((most, at) => Math.max(most, at), 0) + 1;
-    for (const range of await probeRanges(tx, monitorId, probeId, fromMs, toMs)) {
-      if (range.status !== 'DOWN' && range.status !== 'TIMEOUT') continue;
-      runs.push({ probeId, startedMs: range.startedMs, endedMs: range.endedMs });
-    }
-  }
-  return runs;
+/** The same for a reading of results. @param read is told from when on results are shown, in milliseconds */
+async function withResults<Answer>(
+  context: Context,
+  caller: Caller,
+  monitorId: number,
+  read: (tx: Transaction, sinceMs: number) => Promise<Answer>,
+): Promise<Answer> {
+  const days = await retentionDays(context.database.worker, monitorId);
+  return ofMonitor(context, caller, monitorId, async (tx) => {
+    const resetMs = await lastResetMs(tx, monitorId);
+    return read(tx, shownSince({ resetMs, nowMs: context.now(), retentionDays: days }));
+  });
 }
 
-/** Results of a window in order of time. Beside one probe's own results those of the control plane are told too when asked for. */
-async function timelineRows(
-  tx: Transaction,
-  monitorId: number,
-  window: {
-    readonly fromMs: number;
-    readonly toMs: number;
-    readonly probeId: number | undefined;
-    readonly includeManual: boolean;
-  },
-): Promise<TimelineRow[]> {
-  const items = await allResults(tx, monitorId, window, window.probeId);
-  if (window.probeId !== undefined && window.includeManual) {
-    const central = await allResults(tx, monitorId, window, 0);
-    items.push(...central.filter((item) => item.kind === 'manual' || item.fallback));
+/** Runs of confirmed failure of the probes whose failing results are among the items, for the time that these span. */
+async function failureRuns(tx: Transaction, monitorId: number, items: readonly ResultItem[]): Promise<FailureRuns> {
+  const failing = items.filter((item) => item.outcome === 'fail' || item.outcome === 'timeout');
+  if (failing.length === 0) return new Map();
+  const probeIds = [...new Set(failing.map((item) => item.probeId))];
+  const fromMs = failing.reduce((least, item) => Math.min(least, item.effectiveMs), Number.POSITIVE_INFINITY);
+  const toMs = failing.reduce((most, item) => Math.max(most, item.effectiveMs), 0) + 1;
+  const ranges = await rangesOfProbes(tx, monitorId, probeIds, fromMs, toMs);
+  return new Map(
+    [...ranges].map(([probeId, own]) => [
+      probeId,
+      own.filter(({ status }) => status === 'DOWN' || status === 'TIMEOUT'),
+    ]),
+  );
+}
+
+type TimelineWindow = {
+  readonly fromMs: number;
+  /** Inclusive. */
+  readonly toMs: number;
+  readonly probeId: number | undefined;
+  readonly includeManual: boolean;
+};
+
+/**
+ * The results of a window as a timeline, read slice by slice. Beside one probe's own results those of the control plane are told too when asked
+ * for.
+ */
+async function resultTimeline(tx: Transaction, monitorId: number, window: TimelineWindow): Promise<ResultTimeline> {
+  const { fromMs, toMs, probeId, includeManual } = window;
+  const builder = new TimelineBuilder();
+  const probes = probeId === undefined || !includeManual ? probeId : [probeId, 0];
+  for await (const slice of readResults(tx, monitorId, { fromMs, toMs: toMs + 1, probeId: probes })) {
+    const shown = slice.filter((item) => isShown(item, window));
+    const runs = await failureRuns(tx, monitorId, shown);
+    for (const item of shown) builder.add(timelineRow(item, runs));
   }
-  items.sort((one, other) => one.effectiveMs - other.effectiveMs || one.probeId - other.probeId);
-  const runs = await failureRuns(tx, monitorId, items);
-  return items.map((item) => ({
+  return builder.timeline();
+}
+
+/** Whether a result is of the probe that is asked about, or stands in for one, and no hand's work where that is not wanted. */
+function isShown(item: ResultItem, { probeId, includeManual }: TimelineWindow): boolean {
+  const isByHand = item.kind === 'manual' || item.fallback;
+  if (!includeManual) return !isByHand;
+  return probeId === undefined || item.probeId === probeId || isByHand;
+}
+
+function timelineRow(item: ResultItem, runs: FailureRuns): TimelineRow {
+  return {
     atMs: item.effectiveMs,
     status: rawStatus({ kind: item.kind, outcome: item.outcome, isConfirmed: isConfirmed(runs, item) }),
     responseTimeMs: responseTimeMs(item.outcome, item.totalUs),
     probeId: item.probeId === 0 ? null : item.probeId,
     isManual: item.kind === 'manual',
     isFallback: item.fallback,
-  }));
-}
-
-async function allResults(
-  tx: Transaction,
-  monitorId: number,
-  window: { readonly fromMs: number; readonly toMs: number; readonly includeManual: boolean },
-  probeId: number | undefined,
-): Promise<ResultItem[]> {
-  const items: ResultItem[] = [];
-  for (let page = 1; ; page += 1) {
-    const found = await resultsPage(tx, monitorId, {
-      page,
-      pageSize: stepRows,
-      startMs: window.fromMs,
-      endMs: window.toMs,
-      withTotal: false,
-      includeManual: window.includeManual,
-      ...(probeId === undefined ? {} : { probeId }),
-    });
-    items.push(...found.items);
-    if (found.items.length < stepRows) return items;
-  }
+  };
 }

@@ -1,32 +1,19 @@
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
-import { addProbe, addRange, addResults, monitorsApi } from '../../testing.ts';
+import { addProbe, monitorsApi } from '../../testing.ts';
 import type { MonitorsApi } from '../../testing.ts';
-import { emptyDeleted } from './job.ts';
+import { emptyDeleted as emptyDeletedWith } from '../emptying/job.ts';
+import { addOfEverything, keptRows, noRows } from '../emptying/testing.ts';
+import type { KeptRows } from '../emptying/testing.ts';
 
 const row = z.record(z.string(), z.unknown());
 
-async function rowsOf(api: MonitorsApi, monitorId: number): Promise<number> {
-  return api.database.worker.oneFirst(sql.type(z.object({ n: z.number() }))`
-    select ((select count(*) from check_results where monitor_id = ${monitorId})
-      + (select count(*) from result_evidence where monitor_id = ${monitorId})
-      + (select count(*) from status_ranges where monitor_id = ${monitorId})
-      + (select count(*) from probe_ranges where monitor_id = ${monitorId}))::integer as n`);
-}
+const emptyDeleted = (context: MonitorsApi['context'], mayGoOn: () => boolean): Promise<number> =>
+  emptyDeletedWith(context, [], mayGoOn);
 
-async function withData(api: MonitorsApi, monitorId: number): Promise<void> {
-  const now = Date.now();
-  const hours = Array.from({ length: 30 }, (_, index) => index);
-  await addResults(
-    api.database,
-    hours.flatMap((hour) => [1, 2].map((probeId) => ({ monitorId, probeId, atMs: now - hour * 3_600_000 }))),
-  );
-  await addRange(api.database, { monitorId, fromMs: now - 3_600_000, toMs: null, status: 'UP' });
-  await addRange(api.database, { monitorId, probeId: 1, fromMs: now - 3_600_000, toMs: null, status: 'UP' });
-  await api.database.worker.query(sql.unsafe`
-    insert into result_evidence (e, monitor_id, probe_id, message, evidence) values (now(), ${monitorId}, 1, 'm', '{}')`);
-}
+const withData = (api: MonitorsApi, monitorId: number): Promise<KeptRows> =>
+  addOfEverything(api.database, { id: monitorId, workspaceId: api.workspaceId }, Date.now());
 
 void t.test('pausing writes the interval and tells others, resuming ends it; both are idempotent', async (t) => {
   const api = await monitorsApi(t);
@@ -83,14 +70,14 @@ void t.test('deleting empties the data, frees the probes, runs the hooks and ans
   const { id } = await api.monitor({ settings: { password: 'secret' } });
   const other = await api.monitor();
   await withData(api, id);
-  await withData(api, other.id);
+  const others = await withData(api, other.id);
   api.broker.hints.length = 0;
   const path = `/api/v1/monitors/${id}`;
   t.equal((await api.call('DELETE', path, { token: api.token, headers: { 'if-match': '"9"' } })).status, 412);
   const gone = await api.call('DELETE', path, { token: api.token });
   t.equal(gone.status, 204);
-  t.equal(await rowsOf(api, id), 0);
-  t.equal(await rowsOf(api, other.id), 63, 'others keep theirs');
+  t.same(await keptRows(api.database, id), noRows);
+  t.same(await keptRows(api.database, other.id), others, 'others keep theirs');
   t.same(hooked, [id]);
   t.same(new Set(api.broker.hints), new Set(['config.0', `dispatch.${probe}`]));
   for (const [method, url] of [
@@ -124,18 +111,18 @@ void t.test(
   async (t) => {
     const api = await monitorsApi(t, { monitors: { deletionDeadlineMs: 0 } });
     const { id } = await api.monitor();
-    await withData(api, id);
+    const before = await withData(api, id);
     const path = `/api/v1/monitors/${id}`;
     t.match(await api.call('DELETE', path, { token: api.token }), { status: 504, body: { code: 'deadline_exceeded' } });
     t.equal((await api.call('GET', path, { token: api.token })).status, 404, 'gone for every other route');
-    t.equal(await rowsOf(api, id), 63);
+    t.same(await keptRows(api.database, id), before);
     t.equal(await emptyDeleted(api.context, () => true), 0, 'a request may still be at it');
     await api.database.worker.query(
       sql.unsafe`update monitors set deleted_at = now() - interval '26 seconds' where id = ${id}`,
     );
     t.equal(await emptyDeleted(api.context, () => false), 0, 'stopped before the first batch');
     t.equal(await emptyDeleted(api.context, () => true), 1);
-    t.equal(await rowsOf(api, id), 0);
+    t.same(await keptRows(api.database, id), noRows);
     t.equal(await emptyDeleted(api.context, () => true), 0);
   },
 );
@@ -148,7 +135,7 @@ void t.test('a minute after a deletion the data is looked at once more', async (
   await api.database.worker.query(sql.unsafe`
     update monitors set deleted_at = deleted_at - interval '61 seconds', emptied_at = emptied_at - interval '61 seconds'`);
   t.equal(await emptyDeleted(api.context, () => true), 1);
-  t.equal(await rowsOf(api, id), 0);
+  t.same(await keptRows(api.database, id), noRows);
   t.equal(await emptyDeleted(api.context, () => true), 0);
 });
 

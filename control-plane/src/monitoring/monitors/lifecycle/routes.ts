@@ -7,16 +7,20 @@ import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
+import { emptyMonitor, recordDeletedEmpty } from '../emptying/queries.ts';
+import type { RowsOfMonitor } from '../emptying/rows.ts';
 import { etagOf, requireMatch } from '../etag.ts';
 import { announceChange } from '../gateway.ts';
 import { readMonitorJson } from '../list/queries.ts';
 import { noMonitor } from '../not-found.ts';
 import { lockMonitor } from '../queries.ts';
-import { emptyMonitor, lockDeletable, markDeleted, recordEmptied, switchMonitor } from './queries.ts';
+import { lockDeletable, markDeleted, switchMonitor } from './queries.ts';
 import type { OnMonitorDeleted } from './queries.ts';
 
 export type DeletionOptions = {
   readonly hooks: readonly OnMonitorDeleted[];
+  /** Rows of capabilities to the right. */
+  readonly more: readonly RowsOfMonitor[];
   /** How long a DELETE may work before it answers 504; the server's own limit for an answer is above it. */
   readonly deadlineMs: number;
 };
@@ -95,12 +99,13 @@ async function deleteMonitor(
   });
   announceChange(context.bus, marked.shard, marked.probeIds);
   const isInTime = () => performance.now() - startedMs < deletion.deadlineMs;
-  if (!marked.isEmptied && !(await emptyMonitor(context.database.worker, monitorId, isInTime))) {
+  const what = { monitorId, beforeMs: null, more: deletion.more };
+  if (!marked.isEmptied && !(await emptyMonitor(context.database.worker, what, isInTime)).isDone) {
     throw new Problem(
       'deadline_exceeded',
       `monitor ${monitorId} is deleted, but removing its results takes longer than ${deletion.deadlineMs / 1000} s; ` +
         'it goes on in the background, and the same call again answers 204 when it is done',
     );
   }
-  await recordEmptied(context.database.worker, monitorId, true);
+  await recordDeletedEmpty(context.database.worker, monitorId, true);
 }

@@ -3,6 +3,7 @@ import type { Monitor, MonitorSort, StatusFilter } from '@parallax/api-contract'
 import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
+import { latestResultJoin } from '../../check-results/index.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
 
 /*
@@ -29,21 +30,12 @@ const stateJoin = sql.fragment`
     end as category
   ) state`;
 
-// The last result that nobody asked for by hand. Kind is in bits 0–1 (2 manual), outcome in bits 2–5, bit 10 is the fallback of
-// the control plane.
-const latestJoin = sql.fragment`
-  left join lateral (
-    select r.e, r.flags, r.total_us, r.probe_id from check_results r
-    where r.monitor_id = m.id and (r.flags & 3) <> 2 and r.e >= coalesce(m.reset_at, '-infinity')
-    order by r.e desc, r.probe_id desc limit 1
-  ) latest on true`;
-
-// An answer is ok, slow or warn (0 to 2). What the control plane measured beside probes is no latency of theirs.
+// Outcome is in bits 2–5 of the flags; an answer is ok, slow or warn (0 to 2). Bit 10 is the fallback of the control plane: what the control plane measured beside probes is no latency of theirs.
 const latestMs = sql.fragment`(case
   when ((latest.flags >> 2) & 15) <= 2 and (latest.flags & 1024) = 0 then latest.total_us / 1000.0 end)`;
 
 // Seconds of ranges within the last 24 hours. An open range counts to where its shard was folded: a stopped control plane earns
-// nothing. Ranges do not overlap, so only the last one that began before the window can reach into it.
+// nothing. Ranges do not overlap, so only the last one that began before the window can reach into it. Those of before a reset are void.
 const dayJoin = sql.fragment`
   left join lateral (
     select
@@ -56,7 +48,7 @@ const dayJoin = sql.fragment`
       )) as seconds
       from status_ranges r left join shards s on s.shard = m.shard
       where r.monitor_id = m.id and (r.ended_at is null or r.ended_at > now() - interval '24 hours')
-        and r.started_at >= coalesce((
+        and r.started_at >= greatest(m.reset_at, (
           select max(b.started_at) from status_ranges b
           where b.monitor_id = m.id and b.started_at <= now() - interval '24 hours'
         ), '-infinity')
@@ -104,7 +96,7 @@ export async function readMonitorJson(
   monitorId: number,
 ): Promise<Monitor | null> {
   const found = await connection.maybeOneFirst(sql.type(z.object({ monitor: monitorSchema }))`
-    select ${json} as monitor from monitors m ${stateJoin} ${latestJoin} ${dayJoin}
+    select ${json} as monitor from monitors m ${stateJoin} ${latestResultJoin} ${dayJoin}
     where m.id = ${monitorId} and m.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and m.deleted_at is null`);
   return found;
 }
@@ -134,7 +126,7 @@ export async function monitorsPage(
 ): Promise<{ readonly monitorsJson: string; readonly total: number }> {
   const joins = [
     stateJoin,
-    ...(filter.sort === 'response' || isLastOutcome(filter.status_filter) ? [latestJoin] : []),
+    ...(filter.sort === 'response' || isLastOutcome(filter.status_filter) ? [latestResultJoin] : []),
     ...(filter.sort === 'uptime' ? [dayJoin] : []),
   ];
   const page = z.object({ monitors: z.string(), total: z.number() });
@@ -149,7 +141,7 @@ export async function monitorsPage(
     )
     select (select count(*)::integer from matching) as total, coalesce((
       select jsonb_agg(${json} order by page.place)
-      from page join monitors m on m.id = page.id ${stateJoin} ${latestJoin} ${dayJoin}
+      from page join monitors m on m.id = page.id ${stateJoin} ${latestResultJoin} ${dayJoin}
     ), '[]')::text as monitors`);
   return { monitorsJson: found.monitors, total: found.total };
 }

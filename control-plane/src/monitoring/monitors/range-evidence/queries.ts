@@ -1,40 +1,45 @@
-import { unpackFlags } from '@parallax/wire';
 import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
+import { readResults } from '../../check-results/index.ts';
 import type { StoredVote } from './votes.ts';
 
 const rangeRow = z.object({
   started_at: z.number(),
   started_us: z.bigint(),
+  ended_us: z.bigint().nullable(),
   ended_at: z.number().nullable(),
   status: z.enum(['UP', 'DOWN', 'TIMEOUT', 'DEGRADED']),
   evidence: z.unknown(),
   revised_at: z.number().nullable(),
 });
-/** One stored range. Times in milliseconds since the epoch. */
+/** One stored range. Times in milliseconds since the epoch, and exactly in microseconds. */
 export type OneRange = {
   readonly startedMs: number;
   readonly startedUs: number;
+  readonly endedUs: number | null;
   readonly endedMs: number | null;
   readonly status: 'UP' | 'DOWN' | 'TIMEOUT' | 'DEGRADED';
   readonly evidence: unknown;
   readonly revisedMs: number | null;
 };
 
-/** A range of the monitor, which the caller has seen to be the tenant's; null when it has none of that number. */
+/** A range of the monitor, which the caller has seen to be the tenant's; null when it has none of that number, or a reset made it void. */
 export async function findRange(
   connection: CommonQueryMethods,
   monitorId: number,
   rangeId: number,
 ): Promise<OneRange | null> {
   const row = await connection.maybeOne(sql.type(rangeRow)`
-    select started_at, (extract(epoch from started_at) * 1000000)::bigint as started_us, ended_at, status, evidence, revised_at
-    from status_ranges where monitor_id = ${monitorId} and id = ${rangeId}`);
+    select r.started_at, (extract(epoch from r.started_at) * 1000000)::bigint as started_us, r.ended_at,
+      (extract(epoch from r.ended_at) * 1000000)::bigint as ended_us, r.status, r.evidence, r.revised_at
+    from status_ranges r join monitors m on m.id = r.monitor_id
+    where r.monitor_id = ${monitorId} and r.id = ${rangeId} and coalesce(r.started_at >= m.reset_at, true)`);
   if (row === null) return null;
   return {
     startedMs: row.started_at,
     startedUs: Number(row.started_us),
+    endedUs: row.ended_us === null ? null : Number(row.ended_us),
     endedMs: row.ended_at,
     status: row.status,
     evidence: row.evidence,
@@ -54,12 +59,7 @@ export async function probesNamed(
   return new Map(rows.map(({ id, name, region }) => [id, { name, region }]));
 }
 
-const failureRow = z.object({
-  probe_id: z.number(),
-  message: z.string(),
-  evidence: z.unknown(),
-  flags: z.number().nullable(),
-});
+const failureRow = z.object({ probe_id: z.number(), e: z.number(), message: z.string(), evidence: z.unknown() });
 /** What was kept of a failure. */
 export type KeptFailure = {
   readonly message: string;
@@ -79,7 +79,7 @@ export async function failuresBehind(
 ): Promise<ReadonlyMap<number, KeptFailure>> {
   const rows = votes.map(({ voter, sinceUs }) => [voter, String(sinceUs), String(Math.max(sinceUs, rangeStartedUs))]);
   const found = await connection.any(sql.type(failureRow)`
-    select v.probe_id, kept.message, kept.evidence, r.flags
+    select v.probe_id, kept.e, kept.message, kept.evidence
     from (
       select probe_id, 'epoch'::timestamptz + since_us * interval '1 microsecond' as since,
         'epoch'::timestamptz + until_us * interval '1 microsecond' as until
@@ -87,16 +87,24 @@ export async function failuresBehind(
     cross join lateral (
       select e, message, evidence from result_evidence k
       where k.monitor_id = ${monitorId} and k.probe_id = v.probe_id and k.e >= v.since and k.e < v.since + interval '1 day'
-      order by k.e > v.until, case when k.e <= v.until then v.until - k.e else k.e - v.until end limit 1) kept
-    left join check_results r on r.monitor_id = ${monitorId} and r.e = kept.e and r.probe_id = v.probe_id`);
-  return new Map(
-    found.map((row) => [
-      row.probe_id,
-      {
-        message: row.message,
-        evidence: row.evidence,
-        source: row.flags === null ? undefined : unpackFlags(row.flags & 255)?.source,
-      },
-    ]),
-  );
+      order by k.e > v.until, case when k.e <= v.until then v.until - k.e else k.e - v.until end limit 1) kept`);
+  const failures = new Map<number, KeptFailure>();
+  for (const { probe_id: probeId, e, message, evidence } of found) {
+    failures.set(probeId, { message, evidence, source: await sourceOf(connection, monitorId, probeId, e) });
+  }
+  return failures;
+}
+
+/** Whose fault the result of a probe at an instant was, wherever it is kept now. One short reading for each failing voter of a range. */
+async function sourceOf(
+  connection: CommonQueryMethods,
+  monitorId: number,
+  probeId: number,
+  atMs: number,
+): Promise<KeptFailure['source']> {
+  const fromMs = Math.floor(atMs);
+  for await (const items of readResults(connection, monitorId, { fromMs, toMs: fromMs + 1, probeId })) {
+    for (const item of items) if (item.source !== undefined) return item.source;
+  }
+  return undefined;
 }

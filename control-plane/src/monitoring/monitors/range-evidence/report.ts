@@ -1,4 +1,4 @@
-import type { RangeEvidenceReport } from '@parallax/api-contract';
+import type { RangeEvidenceReport, RangeReplay } from '@parallax/api-contract';
 import type { KeptDiagnosis, KeptSide } from '../../diagnostics/index.ts';
 import type { KeptFailure, OneRange } from './queries.ts';
 import { codeOf, failurePhase } from './votes.ts';
@@ -18,8 +18,8 @@ export type RangeParts = {
 const iso = (ms: number): string => new Date(ms).toISOString();
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 
-/** Puts the parts into the answer. */
-export function rangeEvidenceReport(parts: RangeParts): RangeEvidenceReport {
+/** Puts the parts into the answer, with a replay if there is one. */
+export function rangeEvidenceReport(parts: RangeParts, replay: RangeReplay | null): RangeEvidenceReport {
   const { range, stored } = parts;
   return {
     monitor_id: parts.monitorId,
@@ -31,13 +31,18 @@ export function rangeEvidenceReport(parts: RangeParts): RangeEvidenceReport {
     rule: stored.rule,
     quorum: stored.quorum,
     quorum_out_of_reach: stored.quorum_out_of_reach,
-    votes: stored.voters.map((vote) => ({ ...who(parts, vote.voter), ...why(vote, parts.failures.get(vote.voter)) })),
-    missing: stored.missing.map((voter) => who(parts, voter)),
+    votes: stored.voters.map((vote) => ({
+      ...whoOf(parts.probes, vote.voter),
+      ...why(vote, parts.failures.get(vote.voter)),
+    })),
+    missing: stored.missing.map((voter) => whoOf(parts.probes, voter)),
     diagnoses: parts.diagnoses.map(diagnosisOf),
+    replay,
   };
 }
 
-function who({ probes }: RangeParts, voter: number) {
+/** A voter as answers name it. */
+export function whoOf(probes: RangeParts['probes'], voter: number) {
   if (voter === 0) return { probe_id: null, probe_name: null, region: 'central' };
   const probe = probes.get(voter);
   return { probe_id: voter, probe_name: probe?.name ?? null, region: probe?.region ?? null };

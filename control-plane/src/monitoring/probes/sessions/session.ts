@@ -1,5 +1,5 @@
 import type { Logger } from '@parallax/telemetry';
-import { CheckKind } from '@parallax/wire';
+import { CheckKind, maxBatchResults } from '@parallax/wire';
 import type { AgentMessage, Assignment, Heartbeat, Hello } from '@parallax/wire';
 import { dispatchMessageSchema } from '../dispatch-messages.ts';
 import type { DiagnoseRequest, DiagnosisAnswer, DispatchPosition } from '../dispatch-messages.ts';
@@ -121,6 +121,7 @@ export class ProbeSession {
         brokerAddress: welcome.brokerAddress,
         credentials: this.#freshCredentials(),
         shards: welcome.shards,
+        maxBatchResults,
       },
     });
   }

@@ -15,7 +15,7 @@ export interface SignedBatch {
   signature: Buffer;
 }
 
-/** At most 100 results, 128 KiB or 250 ms of one probe, epoch and shard. Columns have one entry for each result, in order of seq. */
+/** At most 500 results (100 until the session's welcome allows more), 128 KiB or 250 ms of one probe, epoch and shard. Columns have one entry for each result, in order of seq. */
 export interface Batch {
   probeId: number;
   epoch: bigint;

@@ -118,6 +118,8 @@ export interface Welcome {
   brokerAddress: string;
   credentials: Credentials | undefined;
   shards: number;
+  /** Most results of a batch; 0 for 100. */
+  maxBatchResults: number;
 }
 
 export interface Listener {
@@ -1237,6 +1239,7 @@ function createBaseWelcome(): Welcome {
     brokerAddress: "",
     credentials: undefined,
     shards: 0,
+    maxBatchResults: 0,
   };
 }
 
@@ -1268,6 +1271,9 @@ export const Welcome: MessageFns<Welcome> = {
     }
     if (message.shards !== 0) {
       writer.uint32(64).int32(message.shards);
+    }
+    if (message.maxBatchResults !== 0) {
+      writer.uint32(72).int32(message.maxBatchResults);
     }
     return writer;
   },
@@ -1349,6 +1355,14 @@ export const Welcome: MessageFns<Welcome> = {
             message.shards = reader.int32();
             continue;
           }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.maxBatchResults = reader.int32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1376,6 +1390,7 @@ export const Welcome: MessageFns<Welcome> = {
       ? Credentials.fromPartial(object.credentials)
       : undefined;
     message.shards = object.shards ?? 0;
+    message.maxBatchResults = object.maxBatchResults ?? 0;
     return message;
   },
 };

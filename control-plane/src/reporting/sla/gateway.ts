@@ -1,0 +1,101 @@
+import { latencySeries } from '../../monitoring/check-results/index.ts';
+import type { Transaction } from '../../platform/database/pools.ts';
+import type { Scope } from '../../platform/database/scope.ts';
+import {
+  latencyFigures,
+  milliseconds,
+  readAvailability,
+  readProbeFigures,
+  readSummary,
+  windowOf,
+} from '../statistics/index.ts';
+import type { ReportWindow, Subject } from '../statistics/index.ts';
+import { errorBudget } from './budget.ts';
+import { createCorrector } from './correction.ts';
+import { correctionsOf } from './corrections/queries.ts';
+import { headOf } from './ledger/queries.ts';
+import type { LatencyStep, SlaReport } from './report.ts';
+import { stepOf } from './steps.ts';
+import { shownTarget } from './target.ts';
+
+const hourMs = 3_600_000;
+const mostOutages = 10_000;
+
+export type ReportRequest = {
+  readonly hours: number;
+  /** Per cent. */
+  readonly sloTarget: number | undefined;
+  /** Whether steps of response times are wanted. */
+  readonly withChart: boolean;
+};
+
+/** Everything that a report on a monitor shows, in the caller's transaction. */
+export async function readReport(
+  transaction: Transaction,
+  scope: Scope,
+  subject: Subject,
+  request: ReportRequest,
+  nowMs: number,
+): Promise<SlaReport> {
+  const window = windowOf(subject, request.hours, nowMs);
+  const corrections = await correctionsOf(transaction, scope, subject, window);
+  const { ends, ...report } = await readAvailability(transaction, subject.id, window, {
+    maintenance: [],
+    listedOutages: mostOutages,
+    endsMs: [hourMs, 6 * hourMs],
+    correct: createCorrector(corrections),
+  });
+  const summary = await readSummary(transaction, subject.id, window);
+  const probes = await readProbeFigures(transaction, subject.id, window, summary, report.measured.pausedMs);
+  const head = await headOf(transaction, subject.id, subject.sla_chain);
+  const { openUntilMs: _openUntilMs, ...shownWindow } = window;
+  return {
+    monitor: {
+      id: subject.id,
+      name: subject.name,
+      protocol: subject.protocol,
+      target: shownTarget(subject.url),
+      workspaceId: subject.workspace_id,
+      workspaceName: subject.workspace_name,
+      intervalSeconds: subject.interval_seconds,
+    },
+    generatedMs: Math.floor(nowMs),
+    window: shownWindow,
+    ...report,
+    latency: latencyFigures(summary.all.latency),
+    latencySteps: request.withChart ? await readSteps(transaction, subject.id, window) : [],
+    probes: probes.map(({ counts: _counts, ...probe }) => probe),
+    budget:
+      request.sloTarget === undefined
+        ? null
+        : errorBudget(request.sloTarget, report.availability, { hour: ends[0] ?? null, sixHours: ends[1] ?? null }),
+    corrections: corrections.toSorted((one, other) => one.startedMs - other.startedMs || one.id - other.id),
+    ledger: {
+      chain: subject.sla_chain,
+      seq: head.seq,
+      digest: head.seq === 0 ? null : head.digest.toString('hex'),
+    },
+  };
+}
+
+/** Steps begin at whole multiples of their length, so that they are whole hours and days. */
+async function readSteps(transaction: Transaction, monitorId: number, window: ReportWindow): Promise<LatencyStep[]> {
+  const { fromMs, toMs } = window;
+  if (fromMs >= toMs) return [];
+  const stepMs = stepOf(window.hours);
+  const steps = await latencySeries(transaction, monitorId, {
+    fromMs: Math.floor(fromMs / stepMs) * stepMs,
+    floorMs: fromMs,
+    toMs,
+    stepMs,
+  });
+  return steps.map((step) => ({
+    fromMs: Math.max(step.atMs, fromMs),
+    toMs: Math.min(step.atMs + stepMs, toMs),
+    count: step.count,
+    meanMs: milliseconds(step.meanUs),
+    p50Ms: milliseconds(step.p50Us),
+    p95Ms: milliseconds(step.p95Us),
+    p99Ms: milliseconds(step.p99Us),
+  }));
+}

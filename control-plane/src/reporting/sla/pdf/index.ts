@@ -1,0 +1,2 @@
+export { renderSlaPdf } from './gateway.ts';
+export type { SlaPdfOptions } from './gateway.ts';

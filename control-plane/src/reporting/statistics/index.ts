@@ -1,0 +1,23 @@
+import type { Capability } from '../../capability.ts';
+import type { Context } from '../../context.ts';
+import { statisticsRoutes } from './routes.ts';
+
+export { iso, latencyAnswer, percent, secondsAnswer, windowAnswer } from './answer.ts';
+export { availabilityOf, noTime } from './availability.ts';
+export type { Availability, Counting, TimeByStatus } from './availability.ts';
+export { createAvailabilityFold } from './availability-fold.ts';
+export type { AvailabilityReport, DayFigures } from './availability-fold.ts';
+export { ofSubject, readProbeFigures, readSummary, windowOf } from './gateway.ts';
+export { latencyFigures, milliseconds } from './latency.ts';
+export type { LatencyFigures } from './latency.ts';
+export type { Outage } from './outages.ts';
+export type { ProbeFigures } from './probes.ts';
+export { findSubject } from './queries.ts';
+export type { Subject } from './queries.ts';
+export { measuredSpans } from './spans.ts';
+export type { ReportRange, Span, TimeInterval } from './spans.ts';
+export { readAvailability } from './timeline/queries.ts';
+export type { ReportWindow } from './window.ts';
+
+/** What a monitor's results and ranges come to: availability, numbers of checks, response times. */
+export const statisticsCapability: Capability<Context> = { name: 'statistics', routes: statisticsRoutes };

@@ -1,0 +1,46 @@
+import t from 'tap';
+import { eventually } from '../harness/processes.ts';
+import { threeAgents } from '../harness/three-agents.ts';
+
+const intervalS = 20;
+const timeoutS = 2;
+
+t.test('a target that dies just after a check is down soon after the next one', { timeout: 180_000 }, async (t) => {
+  const { target, addresses, monitor, statusOf, incidents } = await threeAgents(t, [
+    '127.0.0.31',
+    '127.0.0.32',
+    '127.0.0.33',
+  ]);
+  const path = await monitor('dies', { interval_seconds: intervalS, timeout_seconds: timeoutS });
+  const asked = () => addresses.flatMap((address) => target.asked(address));
+
+  for (const [how, status, withinS] of [
+    ['refuse', 'DOWN', 10],
+    ['hang', 'TIMEOUT', 3 * timeoutS + 10],
+  ] as const) {
+    await t.test(`${how}: ${status} within ${withinS} s of the next failing check`, async (t) => {
+      await eventually('UP', async () => (await statusOf(path)) === 'UP', { timeoutMs: 90_000 });
+      const before = asked().length;
+      await eventually('a check of it', async () => asked().length > before, { timeoutMs: 40_000, everyMs: 10 });
+      const died = Date.now();
+      target.everybody(how);
+      await eventually(status, async () => (await statusOf(path)) === status, { timeoutMs: 70_000, everyMs: 50 });
+      const tookMs = Date.now() - Math.min(...asked().filter((at) => at >= died));
+      t.ok(tookMs <= withinS * 1_000, `${tookMs} ms after the first check that failed`);
+      const open = await eventually(
+        'its incident',
+        async () => {
+          const found = (await incidents()).filter((one) => one.status === 'open');
+          return found.length > 0 ? found : undefined;
+        },
+        { timeoutMs: 60_000 },
+      );
+      t.equal(open.length, 1);
+      target.everybody('answer');
+      await eventually('its end', async () => (await incidents()).every((one) => one.status === 'resolved'), {
+        timeoutMs: 90_000,
+      });
+    });
+  }
+  t.equal((await incidents()).length, 2, 'one incident of each outage');
+});

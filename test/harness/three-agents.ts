@@ -1,0 +1,68 @@
+import { enrolAgent, signedIn, startProduct } from './product.ts';
+import type { Agent, ApiClient, Product } from './product.ts';
+import { eventually } from './processes.ts';
+import { startTarget } from './target.ts';
+import type { Target } from './target.ts';
+import type { TestContext } from '@parallax/testkit';
+
+export type ThreeAgents = {
+  readonly product: Product;
+  readonly api: ApiClient;
+  readonly workspaceId: number;
+  readonly target: Target;
+  /** In the order of their addresses. */
+  readonly agents: readonly Agent[];
+  readonly addresses: readonly string[];
+  /** Makes a monitor of the target. @returns its path */
+  readonly monitor: (name: string, more: Record<string, unknown>) => Promise<string>;
+  readonly statusOf: (path: string) => Promise<string>;
+  readonly incidents: () => Promise<{ id: number; status: string; started_at: string; monitor_id: number }[]>;
+};
+
+/** The product with three probes, which reach one target each from an address of its own; all ends with the test. */
+export async function threeAgents(t: TestContext, addresses: readonly string[]): Promise<ThreeAgents> {
+  const product = await startProduct();
+  t.teardown(() => product.stop());
+  const target = await startTarget();
+  t.teardown(() => target.close());
+  const { api, workspaceId } = await signedIn(product.baseUrl);
+  const agents = await Promise.all(
+    addresses.map((sourceAddress, index) =>
+      enrolAgent(product, api, { name: `probe-${index + 1}`, region: `region-${index + 1}`, sourceAddress }),
+    ),
+  );
+  const running = agents.map((agent) => agent.start());
+  t.teardown(async () => {
+    await Promise.all(running.map((agent) => agent.stop()));
+  });
+  await eventually(
+    'the probes online',
+    async () => {
+      const { probes } = await api.call<{ probes: { health: { status: string } }[] }>('GET', '/api/v1/probes', 200);
+      return probes.filter((probe) => probe.health.status === 'online').length === addresses.length;
+    },
+    { timeoutMs: 90_000 },
+  );
+  return {
+    product,
+    api,
+    workspaceId,
+    target,
+    agents,
+    addresses,
+    monitor: async (name, more) => {
+      const body = { workspace_id: workspaceId, name, url: target.url, protocol: 'http', timeout_seconds: 2, ...more };
+      const { id } = await api.call<{ id: number }>('POST', '/api/v1/monitors', 201, body);
+      return `/api/v1/monitors/${id}`;
+    },
+    statusOf: async (path) => (await api.call<{ status: string }>('GET', path, 200)).status,
+    incidents: async () =>
+      (
+        await api.call<{ incidents: Awaited<ReturnType<ThreeAgents['incidents']>> }>(
+          'GET',
+          `/api/v1/incidents?workspace_id=${workspaceId}`,
+          200,
+        )
+      ).incidents,
+  };
+}
