@@ -21,6 +21,7 @@ import { createPartitions } from './partitions.ts';
 import { readWindows } from './windows/queries.ts';
 import type { Reader } from './windows/queries.ts';
 import { intake } from './round.ts';
+import type { IngestRow } from './rows.ts';
 import type { Changes, Intake } from './round.ts';
 import { createBell, withDeadline } from './waiting.ts';
 import { isOnlyFence, writeRound } from './write.ts';
@@ -92,6 +93,8 @@ export type Owner = {
 };
 
 const sha256 = (data: Uint8Array): Buffer => createHash('sha256').update(data).digest();
+/** Some milliseconds: the transaction that runs beside it is fed by this process too, a few hundred kilobytes at a time. */
+const foldedAtOnce = 500;
 /** A reading that asks for another reading this often is a defect. */
 const mostRebuilds = 8;
 
@@ -219,7 +222,7 @@ export function startOwner(options: OwnerOptions): Owner {
     });
     const taken = intake(judged, memory.cursors, sha256);
     taken.rows.push(...(central?.rows(memory) ?? []));
-    memory.fold.apply(taken.rows);
+    await fold(memory, taken.rows);
     await rebuild(memory);
     const isHeld = isHolding();
     const toldUs = Math.max(nowUs(), inbox.lastReceivedUs(), memory.toldUntilUs);
@@ -233,6 +236,13 @@ export function startOwner(options: OwnerOptions): Owner {
     const isIdle = isOnlyFence({ intake: taken, changes }) && performance.now() - committedMs < limits.idleMs;
     if (isIdle) answerer.answer({ intake: taken, changes, rechecks });
     else commit(taken, changes, rechecks, isHeld ? undefined : toldUs);
+  }
+
+  async function fold(memory: ShardMemory, rows: readonly IngestRow[]): Promise<void> {
+    for (let at = 0; at < rows.length; at += foldedAtOnce) {
+      if (at > 0) await nextTurn();
+      memory.fold.apply(rows.slice(at, at + foldedAtOnce));
+    }
   }
 
   /** Reads what the fold cannot go on without. */

@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
 import { enqueueText, enqueueValues } from '../../../platform/outbox/enqueue.ts';
 import { atMicroseconds, writeRangeEdits } from '../../status-ranges/index.ts';
 import { cleanEvidence, cleanMessage } from './clean-evidence.ts';
 import { copyText } from './copy-buffer.ts';
+import { openTransaction } from './opening.ts';
 import type { Changes, CursorMove, Intake } from './round.ts';
 import type { IngestRow } from './rows.ts';
 import { microseconds } from './windows/queries.ts';
@@ -43,6 +43,8 @@ const fenceText = `
   select (select count(*) from fence)::integer as fenced, (select closed_us from fence) as closed_us,
     ((select count(*) from moved) + (select count(*) from added))::integer as moved`;
 
+type FenceRow = { readonly fenced: number; readonly moved: number; readonly closed_us: string | null };
+
 /**
  * Writes a round in one transaction: the fence, the cursors, the results, and what they changed. Resolves only when the commit is
  * known to have happened; after any error the fate is unknown and memory must be read anew.
@@ -59,10 +61,8 @@ export async function writeRound(
     await fence(client, ownership, round.foldedUntilUs, moves);
     return;
   }
-  await client.query('begin');
   try {
-    const closedUntilUs = await fence(client, ownership, round.foldedUntilUs, moves);
-    await copyRows(client, round.intake.rows, encode);
+    const closedUntilUs = await open(client, ownership, round, moves, encode);
     await noteStaleHours(client, round.intake.rows, closedUntilUs);
     await writeEvidence(client, round.intake.rows);
     await writeLost(client, ownership.shard, round.intake.lost);
@@ -92,50 +92,63 @@ export function isOnlyFence({ intake, changes }: Pick<RoundToWrite, 'intake' | '
   );
 }
 
-/** @returns before when hours are closed, in microseconds; minus infinity when none is */
+/** Begins the transaction with the fence and the results. */
+async function open(
+  client: pg.ClientBase,
+  ownership: Ownership,
+  { intake: { rows }, foldedUntilUs }: RoundToWrite,
+  moves: readonly CursorMove[],
+  encode: (rows: readonly IngestRow[]) => Buffer,
+): Promise<number> {
+  const [fenced = null, closedUs = null, moved = null] = await openTransaction(client, {
+    statement: { name: 'ingest-open', text: fenceText, values: fenceValues(ownership, foldedUntilUs, moves) },
+    copy: rows.length === 0 ? undefined : { text: copyText, data: encode(rows) },
+  });
+  return closedUntil(ownership, moves, { fenced: Number(fenced), moved: Number(moved), closed_us: closedUs });
+}
+
 async function fence(
   client: pg.ClientBase,
+  ownership: Ownership,
+  foldedUntilUs: number | undefined,
+  moves: readonly CursorMove[],
+): Promise<void> {
+  const { rows } = await client.query<FenceRow>({
+    name: 'ingest-fence',
+    text: fenceText,
+    values: [...fenceValues(ownership, foldedUntilUs, moves)],
+  });
+  closedUntil(ownership, moves, rows[0]);
+}
+
+function fenceValues(
   { shard, owner, term }: Ownership,
   foldedUntilUs: number | undefined,
   moves: readonly CursorMove[],
-): Promise<number> {
-  const answer = await client.query<{ fenced: number; moved: number; closed_us: string | null }>({
-    name: 'ingest-fence',
-    text: fenceText,
-    values: [
-      shard,
-      owner,
-      term,
-      foldedUntilUs ?? null,
-      moves.map((move) => move.probeId),
-      moves.map((move) => move.epoch),
-      moves.map((move) => move.from),
-      moves.map((move) => move.to),
-    ],
-  });
-  const counts = answer.rows[0];
-  if (counts?.fenced !== 1)
-    throw new OwnershipLostError(`shard ${shard} is owned by another process: term ${term} is over`);
-  if (counts.moved !== moves.length) {
-    throw new OwnershipLostError(
-      `shard ${shard}: ${moves.length - counts.moved} of ${moves.length} cursors are not where memory has them`,
-    );
-  }
-  return counts.closed_us === null ? Number.NEGATIVE_INFINITY : Number(counts.closed_us);
+): readonly (string | null)[] {
+  const list = (numbers: readonly number[]): string => `{${numbers.join()}}`;
+  return [
+    String(shard),
+    owner,
+    String(term),
+    foldedUntilUs === undefined ? null : String(foldedUntilUs),
+    list(moves.map((move) => move.probeId)),
+    list(moves.map((move) => move.epoch)),
+    list(moves.map((move) => move.from)),
+    list(moves.map((move) => move.to)),
+  ];
 }
 
-async function copyRows(
-  client: pg.ClientBase,
-  rows: readonly IngestRow[],
-  encode: (rows: readonly IngestRow[]) => Buffer,
-): Promise<void> {
-  if (rows.length === 0) return;
-  await new Promise<void>((resolve, reject) => {
-    const stream = client.query(copyFrom(copyText));
-    stream.on('finish', resolve);
-    stream.on('error', reject);
-    stream.end(encode(rows));
-  });
+/** @returns before when hours are closed, in microseconds; minus infinity when none is */
+function closedUntil({ shard, term }: Ownership, moves: readonly CursorMove[], row: FenceRow | undefined): number {
+  if (row?.fenced !== 1)
+    throw new OwnershipLostError(`shard ${shard} is owned by another process: term ${term} is over`);
+  if (row.moved !== moves.length) {
+    throw new OwnershipLostError(
+      `shard ${shard}: ${moves.length - row.moved} of ${moves.length} cursors are not where memory has them`,
+    );
+  }
+  return row.closed_us === null ? Number.NEGATIVE_INFINITY : Number(row.closed_us);
 }
 
 const hourUs = 3_600_000_000;
