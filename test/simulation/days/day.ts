@@ -42,6 +42,8 @@ type Probe = {
   hasBlipped: boolean;
   /** It says nothing that could be dated until then: its clock was set. */
   datesFromMs: number;
+  /** When its last result was taken: the ingest takes those of a probe in their order. */
+  takenMs: number;
 };
 
 type Arrival = { readonly atMs: number; readonly row: StoredResult };
@@ -112,6 +114,7 @@ class Day {
       running: undefined,
       hasBlipped: false,
       datesFromMs: 0,
+      takenMs: 0,
     };
     return probe;
   }
@@ -192,7 +195,8 @@ class Day {
     if (this.#random.chance((this.#setting.intervalS * 1_000) / setClockEveryMs))
       probe.datesFromMs = nowMs + this.#random.between(1, 4_000);
     const sentMs = Math.max(nowMs + this.#random.between(30, 500), probe.datesFromMs);
-    const receivedMs = sentMs + this.#random.between(5, 400);
+    const receivedMs = Math.max(sentMs + this.#random.between(5, 400), probe.takenMs);
+    probe.takenMs = receivedMs;
     const beside = misdated.probeId === probe.id ? misdated.byMs : this.#random.between(-50, 50);
     const receivedUs = receivedMs * 1_000;
     const eUs = Math.min(Math.round((startedMs + beside) * 1_000), receivedUs - 1);

@@ -1,9 +1,9 @@
 import type pg from 'pg';
+import { openTransaction } from '../../../platform/database/open-transaction.ts';
 import { enqueueText, enqueueValues } from '../../../platform/outbox/enqueue.ts';
 import { atMicroseconds, writeRangeEdits } from '../../status-ranges/index.ts';
 import { cleanEvidence, cleanMessage } from './clean-evidence.ts';
 import { copyText } from './copy-buffer.ts';
-import { openTransaction } from './opening.ts';
 import type { Changes, CursorMove, Intake } from './round.ts';
 import type { IngestRow } from './rows.ts';
 import { microseconds } from './windows/queries.ts';

@@ -37,6 +37,9 @@ type Connection = {
   readonly sync: () => void;
 };
 
+type Resolve = (row: readonly (string | null)[]) => void;
+type Reject = (error: Error) => void;
+
 /**
  * `pg` hands a query whatever the server says while it is at its turn. Of one with a name it notes with each statement that the server has
  * parsed that this one is prepared, so the statement is parsed before all others.
@@ -45,11 +48,11 @@ class Exchange implements pg.Submittable {
   readonly name: string;
   readonly text: string;
   readonly #opening: Opening;
-  readonly #resolve: (row: readonly (string | null)[]) => void;
-  readonly #reject: (error: Error) => void;
+  readonly #resolve: Resolve;
+  readonly #reject: Reject;
   #row: readonly (string | null)[] = [];
 
-  constructor(opening: Opening, resolve: Exchange['#resolve'], reject: Exchange['#reject']) {
+  constructor(opening: Opening, resolve: Resolve, reject: Reject) {
     this.name = opening.statement.name;
     this.text = opening.statement.text;
     this.#opening = opening;

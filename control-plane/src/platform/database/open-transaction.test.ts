@@ -1,11 +1,17 @@
+import pg from 'pg';
 import t from 'tap';
-import { testDatabase } from '../../../platform/database/testing.ts';
-import { openIngestClient } from './job.ts';
-import { openTransaction } from './opening.ts';
-import type { Opening } from './opening.ts';
+import { openTransaction } from './open-transaction.ts';
+import type { Opening } from './open-transaction.ts';
+import { testDatabase } from './testing.ts';
 
 const { urls, database } = await testDatabase(t);
-const client = await openIngestClient(urls.worker, 'test opening');
+const connect = async (): Promise<pg.Client> => {
+  const client = new pg.Client(urls.worker);
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+};
+const client = await connect();
 t.teardown(() => client.end());
 await client.query('create temporary table kept (n integer not null)');
 
@@ -37,7 +43,10 @@ t.test('whatever fails is told, nothing is kept, and the connection goes on', as
   const before = await count();
   const failing: [string, Opening][] = [
     ['22P02', { statement: { ...statement, values: ['no number', null] }, copy: rows('5\n') }],
-    ['22P02', { statement: { name: 'first seen', text: 'select $1::integer', values: ['no number'] }, copy: undefined }],
+    [
+      '22P02',
+      { statement: { name: 'first seen', text: 'select $1::integer', values: ['no number'] }, copy: undefined },
+    ],
     ['42601', { statement: { name: 'wrong', text: 'selec', values: [] }, copy: rows('5\n') }],
     ['22P02', { statement, copy: rows('5\nno number\n') }],
     ['22P02', { statement, copy: rows(`5\nno number\n${'6\n'.repeat(200_000)}`) }],
@@ -54,7 +63,7 @@ t.test('whatever fails is told, nothing is kept, and the connection goes on', as
 });
 
 t.test('a connection that ends fails it', async (t) => {
-  const other = await openIngestClient(urls.worker, 'test opening, ended');
+  const other = await connect();
   const { rows: pids } = await other.query('select pg_backend_pid() as pid');
   const opened = openTransaction(other, {
     statement: { name: 'slow', text: 'select pg_sleep(30)', values: [] },
