@@ -89,11 +89,12 @@ void t.test('a day is closed a day after it ended, in order, from the first day 
 
 void t.test('one pass closes many monitors in batches, also where one has more ranges than a batch', async (t) => {
   const api = await reportingApi(t);
+  const dayStartMs = todayMs(api) - 2 * dayMs;
   const ids: number[] = [];
   for (let index = 0; index < 7; index += 1) {
-    ids.push(await api.oldMonitor(2 * dayMs + 12 * hourMs, { name: `m${index}`, is_active: true }));
+    // Older than that day, whatever the time of the present one is.
+    ids.push(await api.oldMonitor(api.nowMs - dayStartMs + 6 * hourMs, { name: `m${index}`, is_active: true }));
   }
-  const dayStartMs = todayMs(api) - 2 * dayMs;
   for (const [index, monitorId] of ids.entries()) {
     // The fifth has six ranges, more than are read at once: its batch ends before it, and it is read by itself.
     for (let n = 0; n < (index === 4 ? 6 : 1); n += 1) {
