@@ -1,6 +1,25 @@
 -- What the migrations result in, read from the catalog. Made by: npm run schema
 
 -- tables and columns
+-- access_tokens.id integer not null generated always as identity
+-- access_tokens.user_id integer not null
+-- access_tokens.name text not null
+-- access_tokens.prefix text not null
+-- access_tokens.token_hash bytea not null
+-- access_tokens.read_only boolean not null default false
+-- access_tokens.workspace_ids integer[]
+-- access_tokens.expires_at timestamp with time zone
+-- access_tokens.last_used_at timestamp with time zone
+-- access_tokens.revoked_at timestamp with time zone
+-- access_tokens.created_at timestamp with time zone not null default now()
+-- account_tokens.id bigint not null generated always as identity
+-- account_tokens.user_id integer not null
+-- account_tokens.purpose text not null
+-- account_tokens.token_hash bytea not null
+-- account_tokens.email text not null
+-- account_tokens.expires_at timestamp with time zone not null
+-- account_tokens.used_at timestamp with time zone
+-- account_tokens.created_at timestamp with time zone not null default now()
 -- api_keys.id integer not null generated always as identity
 -- api_keys.user_id integer not null
 -- api_keys.name text not null
@@ -73,6 +92,14 @@
 -- flapping.state_at timestamp with time zone not null
 -- flapping.flapping_since timestamp with time zone
 -- flapping.calm_at timestamp with time zone not null
+-- identities.id integer not null generated always as identity
+-- identities.user_id integer not null
+-- identities.way text not null
+-- identities.issuer text not null
+-- identities.subject text not null
+-- identities.email text
+-- identities.created_at timestamp with time zone not null default now()
+-- identities.last_used_at timestamp with time zone
 -- incidents.id integer not null generated always as identity
 -- incidents.workspace_id integer not null
 -- incidents.monitor_id integer not null
@@ -118,6 +145,14 @@
 -- lost_watch.is_one boolean not null default true
 -- lost_watch.looked_at timestamp with time zone not null
 -- lost_watch.quiet_until timestamp with time zone not null
+-- mails.id uuid not null default gen_random_uuid()
+-- mails.sealed bytea
+-- mails.attempts integer not null default 0
+-- mails.due_at timestamp with time zone not null default now()
+-- mails.leased_until timestamp with time zone
+-- mails.last_error text
+-- mails.given_up_at timestamp with time zone
+-- mails.created_at timestamp with time zone not null default now()
 -- monitor_history.monitor_id integer not null
 -- monitor_history.effective_at timestamp with time zone not null
 -- monitor_history.version integer not null
@@ -180,11 +215,27 @@
 -- packing_jobs.at integer not null
 -- packing_jobs.next_monitor_id integer not null default 0
 -- packing_jobs.created_at timestamp with time zone not null default now()
+-- passkeys.id integer not null generated always as identity
+-- passkeys.user_id integer not null
+-- passkeys.name text not null
+-- passkeys.credential_id bytea not null
+-- passkeys.public_key bytea not null
+-- passkeys.counter bigint not null
+-- passkeys.transports text[] not null default '{}'::text[]
+-- passkeys.backed_up boolean not null
+-- passkeys.created_at timestamp with time zone not null default now()
+-- passkeys.last_used_at timestamp with time zone
 -- pauses.id bigint not null generated always as identity
 -- pauses.monitor_id integer not null
 -- pauses.started_at timestamp with time zone not null
 -- pauses.ended_at timestamp with time zone
 -- pauses.paused_by text not null default 'self'::text
+-- pending_sign_ins.state_hash bytea not null
+-- pending_sign_ins.browser_hash bytea not null
+-- pending_sign_ins.way text not null
+-- pending_sign_ins.user_id integer
+-- pending_sign_ins.session_id uuid
+-- pending_sign_ins.expires_at timestamp with time zone not null
 -- probe_certificates.serial text not null
 -- probe_certificates.probe_id integer not null
 -- probe_certificates.key_fingerprint text not null
@@ -242,6 +293,10 @@
 -- rate_limits.key text not null
 -- rate_limits.window_started_at timestamp with time zone not null
 -- rate_limits.used integer not null
+-- recovery_codes.id integer not null generated always as identity
+-- recovery_codes.user_id integer not null
+-- recovery_codes.code_hash bytea not null
+-- recovery_codes.used_at timestamp with time zone
 -- rejected_batches.id bigint not null generated always as identity
 -- rejected_batches.at timestamp with time zone not null default now()
 -- rejected_batches.subject text not null
@@ -254,6 +309,8 @@
 -- replicas.listeners jsonb not null
 -- replicas.started_at timestamp with time zone not null default now()
 -- replicas.seen_at timestamp with time zone not null default now()
+-- replicas.seals_with text
+-- replicas.holds_keys text[]
 -- result_days.monitor_id integer not null
 -- result_days.day integer not null
 -- result_days.probe_id integer not null
@@ -303,6 +360,11 @@
 -- shards.folded_until timestamp with time zone
 -- shards.renewed_at timestamp with time zone
 -- shards.closed_until timestamp with time zone
+-- sign_in_challenges.token_hash bytea not null
+-- sign_in_challenges.purpose text not null
+-- sign_in_challenges.user_id integer
+-- sign_in_challenges.way text
+-- sign_in_challenges.expires_at timestamp with time zone not null
 -- sla_corrections.id integer not null generated always as identity
 -- sla_corrections.workspace_id integer not null
 -- sla_corrections.monitor_id integer not null
@@ -338,9 +400,16 @@
 -- status_ranges.status text not null
 -- status_ranges.evidence jsonb not null default '{}'::jsonb
 -- status_ranges.revised_at timestamp with time zone
+-- totp_factors.user_id integer not null
+-- totp_factors.secret bytea not null
+-- totp_factors.confirmed_at timestamp with time zone
+-- totp_factors.last_step bigint not null default 0
+-- totp_factors.created_at timestamp with time zone not null default now()
+-- used_proofs.digest bytea not null
+-- used_proofs.expires_at timestamp with time zone not null
 -- users.id integer not null generated always as identity
--- users.email text not null
--- users.password_hash text not null
+-- users.email text
+-- users.password_hash text
 -- users.display_name text
 -- users.locale text not null default 'en'::text
 -- users.timezone text not null default 'UTC'::text
@@ -350,11 +419,24 @@
 -- users.version integer not null default 1
 -- users.created_at timestamp with time zone not null default now()
 -- users.updated_at timestamp with time zone not null default now()
+-- users.deleted_at timestamp with time zone
+-- workspace_invites.id integer not null default nextval('workspace_members_id_seq'::regclass)
+-- workspace_invites.workspace_id integer not null
+-- workspace_invites.role text not null
+-- workspace_invites.email text
+-- workspace_invites.token_hash bytea not null
+-- workspace_invites.mailed_hash bytea
+-- workspace_invites.invited_by integer
+-- workspace_invites.expires_at timestamp with time zone not null
+-- workspace_invites.used_at timestamp with time zone
+-- workspace_invites.used_by integer
+-- workspace_invites.created_at timestamp with time zone not null default now()
 -- workspace_members.workspace_id integer not null
 -- workspace_members.user_id integer not null
 -- workspace_members.role text not null
 -- workspace_members.is_default boolean not null default false
 -- workspace_members.created_at timestamp with time zone not null default now()
+-- workspace_members.id integer not null generated by default as identity
 -- workspaces.id integer not null generated always as identity
 -- workspaces.owner_id integer not null
 -- workspaces.name text not null
@@ -362,8 +444,12 @@
 -- workspaces.version integer not null default 1
 -- workspaces.created_at timestamp with time zone not null default now()
 -- workspaces.updated_at timestamp with time zone not null default now()
+-- workspaces.deleted_at timestamp with time zone
+-- workspaces.emptied_at timestamp with time zone
 
 -- table options
+-- access_tokens row-level security forced
+-- account_tokens row-level security forced
 -- api_keys row-level security forced
 -- assignments
 -- audit_log row-level security forced
@@ -371,22 +457,27 @@
 -- cursors
 -- diagnoses row-level security forced
 -- flapping row-level security forced
+-- identities row-level security forced
 -- incidents row-level security forced
 -- installation
 -- join_tokens row-level security forced
 -- lost_results
 -- lost_watch
+-- mails row-level security forced
 -- monitor_history
 -- monitors row-level security forced
 -- outbox
 -- packing_jobs
+-- passkeys row-level security forced
 -- pauses
+-- pending_sign_ins row-level security forced
 -- probe_certificates
 -- probe_ranges
 -- probe_sessions
 -- probes row-level security forced
 -- quarantines
 -- rate_limits unlogged
+-- recovery_codes row-level security forced
 -- rejected_batches
 -- replicas
 -- result_days partitioned by RANGE (day)
@@ -397,16 +488,30 @@
 -- sealed_keys
 -- sessions row-level security forced
 -- shards
+-- sign_in_challenges row-level security forced
 -- sla_corrections row-level security forced
 -- sla_ledger
 -- sla_progress
 -- stale_hours
 -- status_ranges
+-- totp_factors row-level security forced
+-- used_proofs row-level security forced
 -- users row-level security forced
+-- workspace_invites row-level security forced
 -- workspace_members row-level security forced
 -- workspaces row-level security forced
 
 -- constraints
+-- access_tokens.access_tokens_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- access_tokens.access_tokens_pkey PRIMARY KEY (id)
+-- access_tokens.access_tokens_token_hash_key UNIQUE (token_hash)
+-- access_tokens.access_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- access_tokens.access_tokens_workspace_ids_check CHECK (((cardinality(workspace_ids) >= 1) AND (cardinality(workspace_ids) <= 1000)))
+-- account_tokens.account_tokens_pkey PRIMARY KEY (id)
+-- account_tokens.account_tokens_purpose_check CHECK ((purpose = ANY (ARRAY['password'::text, 'email'::text])))
+-- account_tokens.account_tokens_token_hash_check CHECK ((length(token_hash) = 32))
+-- account_tokens.account_tokens_token_hash_key UNIQUE (token_hash)
+-- account_tokens.account_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- api_keys.api_keys_key_hash_key UNIQUE (key_hash)
 -- api_keys.api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 -- api_keys.api_keys_pkey PRIMARY KEY (id)
@@ -416,7 +521,7 @@
 -- assignments.assignments_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
 -- assignments.assignments_stands_in_for CHECK (((stands_in_for IS NULL) OR supplement))
 -- assignments.assignments_stands_in_for_fkey FOREIGN KEY (stands_in_for) REFERENCES probes(id)
--- audit_log.audit_log_actor_check CHECK ((actor = ANY (ARRAY['user'::text, 'api_key'::text, 'system'::text, 'command'::text])))
+-- audit_log.audit_log_actor_check CHECK ((actor = ANY (ARRAY['user'::text, 'api_key'::text, 'access_token'::text, 'system'::text, 'command'::text])))
 -- audit_log.audit_log_pkey PRIMARY KEY (id)
 -- cursors.cursors_pkey PRIMARY KEY (probe_id, epoch, shard)
 -- diagnoses.diagnoses_check CHECK (((state = 'wanted'::text) = (made_at IS NULL)))
@@ -428,6 +533,13 @@
 -- flapping.flapping_pkey PRIMARY KEY (monitor_id)
 -- flapping.flapping_states_check CHECK ((states ~ '^[ud]{1,21}$'::text))
 -- flapping.flapping_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
+-- identities.identities_email_check CHECK ((length(email) <= 254))
+-- identities.identities_issuer_check CHECK ((length(issuer) <= 2048))
+-- identities.identities_pkey PRIMARY KEY (id)
+-- identities.identities_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 255)))
+-- identities.identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- identities.identities_way_check CHECK ((way = ANY (ARRAY['identity_provider_a'::text, 'identity_provider_b'::text, 'messenger'::text])))
+-- identities.identities_way_issuer_subject_key UNIQUE (way, issuer, subject)
 -- incidents.incidents_check CHECK (((status = 'resolved'::text) = (resolved_at IS NOT NULL)))
 -- incidents.incidents_pkey PRIMARY KEY (id)
 -- incidents.incidents_resolution_check CHECK ((resolution = ANY (ARRAY['auto'::text, 'manual'::text, 'paused'::text, 'corrected'::text, 'deleted'::text])))
@@ -444,6 +556,8 @@
 -- lost_results.lost_results_pkey PRIMARY KEY (id)
 -- lost_watch.lost_watch_is_one_check CHECK (is_one)
 -- lost_watch.lost_watch_pkey PRIMARY KEY (is_one)
+-- mails.mails_check CHECK (((sealed IS NULL) = (given_up_at IS NOT NULL)))
+-- mails.mails_pkey PRIMARY KEY (id)
 -- monitor_history.monitor_history_pkey PRIMARY KEY (monitor_id, version)
 -- monitors.monitors_announced_status_check CHECK ((announced_status = ANY (ARRAY['UP'::text, 'DOWN'::text, 'TIMEOUT'::text, 'DEGRADED'::text, 'PARTIAL'::text, 'WARNING'::text, 'UNKNOWN'::text])))
 -- monitors.monitors_confirmations_check CHECK (((confirmations >= 1) AND (confirmations <= 5)))
@@ -451,6 +565,7 @@
 -- monitors.monitors_description_check CHECK ((length(description) <= 2000))
 -- monitors.monitors_interval_seconds_check CHECK (((interval_seconds >= 1) AND (interval_seconds <= 86400)))
 -- monitors.monitors_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- monitors.monitors_of_owner FOREIGN KEY (workspace_id, owner_id) REFERENCES workspaces(id, owner_id) ON UPDATE CASCADE
 -- monitors.monitors_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id)
 -- monitors.monitors_pkey PRIMARY KEY (id)
 -- monitors.monitors_status_check CHECK ((status = ANY (ARRAY['UP'::text, 'DOWN'::text, 'TIMEOUT'::text, 'DEGRADED'::text, 'PARTIAL'::text, 'WARNING'::text, 'UNKNOWN'::text])))
@@ -461,8 +576,17 @@
 -- outbox.outbox_pkey PRIMARY KEY (id)
 -- packing_jobs.packing_jobs_kind_check CHECK ((kind = ANY (ARRAY['hour'::text, 'day'::text])))
 -- packing_jobs.packing_jobs_pkey PRIMARY KEY (kind, shard, at)
+-- passkeys.passkeys_credential_id_check CHECK (((length(credential_id) >= 1) AND (length(credential_id) <= 1023)))
+-- passkeys.passkeys_credential_id_key UNIQUE (credential_id)
+-- passkeys.passkeys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- passkeys.passkeys_pkey PRIMARY KEY (id)
+-- passkeys.passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- pauses.pauses_paused_by_check CHECK ((paused_by = ANY (ARRAY['self'::text, 'group'::text])))
 -- pauses.pauses_pkey PRIMARY KEY (id)
+-- pending_sign_ins.pending_sign_ins_pkey PRIMARY KEY (state_hash)
+-- pending_sign_ins.pending_sign_ins_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE
+-- pending_sign_ins.pending_sign_ins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- pending_sign_ins.pending_sign_ins_way_check CHECK ((way = ANY (ARRAY['identity_provider_a'::text, 'identity_provider_b'::text])))
 -- probe_certificates.probe_certificates_pkey PRIMARY KEY (serial)
 -- probe_certificates.probe_certificates_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
 -- probe_ranges.probe_ranges_check CHECK (((ended_at IS NULL) OR (ended_at > started_at)))
@@ -479,6 +603,9 @@
 -- quarantines.quarantines_pkey PRIMARY KEY (id)
 -- quarantines.quarantines_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
 -- rate_limits.rate_limits_pkey PRIMARY KEY (key)
+-- recovery_codes.recovery_codes_pkey PRIMARY KEY (id)
+-- recovery_codes.recovery_codes_user_id_code_hash_key UNIQUE (user_id, code_hash)
+-- recovery_codes.recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- rejected_batches.rejected_batches_pkey PRIMARY KEY (id)
 -- replicas.replicas_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 -- replicas.replicas_pkey PRIMARY KEY (name)
@@ -491,9 +618,13 @@
 -- schema_migrations.schema_migrations_pkey PRIMARY KEY (number)
 -- sealed_keys.sealed_keys_pkey PRIMARY KEY (name)
 -- sessions.sessions_pkey PRIMARY KEY (id)
--- sessions.sessions_revoked_reason_check CHECK ((revoked_reason = ANY (ARRAY['logout'::text, 'logout_all'::text, 'reuse'::text, 'password'::text])))
+-- sessions.sessions_revoked_reason_check CHECK ((revoked_reason = ANY (ARRAY['logout'::text, 'logout_all'::text, 'reuse'::text, 'password'::text, 'ended'::text, 'deleted'::text])))
 -- sessions.sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- shards.shards_pkey PRIMARY KEY (shard)
+-- sign_in_challenges.sign_in_challenges_check CHECK (((user_id IS NULL) = (purpose = 'passkey_sign_in'::text)))
+-- sign_in_challenges.sign_in_challenges_pkey PRIMARY KEY (token_hash)
+-- sign_in_challenges.sign_in_challenges_purpose_check CHECK ((purpose = ANY (ARRAY['second_factor'::text, 'passkey_registration'::text, 'passkey_sign_in'::text])))
+-- sign_in_challenges.sign_in_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- sla_corrections.sla_corrections_check CHECK ((ended_at > started_at))
 -- sla_corrections.sla_corrections_counted_as_check CHECK ((counted_as = ANY (ARRAY['UP'::text, 'EXCLUDED'::text, 'MEASURED'::text])))
 -- sla_corrections.sla_corrections_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
@@ -511,52 +642,83 @@
 -- status_ranges.status_ranges_check CHECK (((ended_at IS NULL) OR (ended_at > started_at)))
 -- status_ranges.status_ranges_pkey PRIMARY KEY (id)
 -- status_ranges.status_ranges_status_check CHECK ((status = ANY (ARRAY['UP'::text, 'DOWN'::text, 'TIMEOUT'::text, 'DEGRADED'::text])))
+-- totp_factors.totp_factors_pkey PRIMARY KEY (user_id)
+-- totp_factors.totp_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- used_proofs.used_proofs_pkey PRIMARY KEY (digest)
+-- users.users_check CHECK (((deleted_at IS NULL) OR ((email IS NULL) AND (password_hash IS NULL) AND (display_name IS NULL))))
 -- users.users_display_name_check CHECK ((length(display_name) <= 80))
 -- users.users_email_check CHECK (((email = lower(email)) AND (length(email) <= 254)))
 -- users.users_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'ru'::text])))
 -- users.users_pkey PRIMARY KEY (id)
 -- users.users_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'paid'::text, 'self_hosted'::text])))
+-- workspace_invites.workspace_invites_check CHECK (((email IS NULL) = (mailed_hash IS NULL)))
+-- workspace_invites.workspace_invites_email_check CHECK (((email = lower(email)) AND (length(email) <= 254)))
+-- workspace_invites.workspace_invites_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES users(id) ON DELETE SET NULL
+-- workspace_invites.workspace_invites_mailed_hash_key UNIQUE (mailed_hash)
+-- workspace_invites.workspace_invites_pkey PRIMARY KEY (id)
+-- workspace_invites.workspace_invites_role_check CHECK ((role = ANY (ARRAY['editor'::text, 'viewer'::text])))
+-- workspace_invites.workspace_invites_token_hash_key UNIQUE (token_hash)
+-- workspace_invites.workspace_invites_used_by_fkey FOREIGN KEY (used_by) REFERENCES users(id) ON DELETE SET NULL
+-- workspace_invites.workspace_invites_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+-- workspace_members.workspace_members_id UNIQUE (id)
 -- workspace_members.workspace_members_pkey PRIMARY KEY (workspace_id, user_id)
 -- workspace_members.workspace_members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'editor'::text, 'viewer'::text])))
 -- workspace_members.workspace_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- workspace_members.workspace_members_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+-- workspaces.workspaces_id_owner UNIQUE (id, owner_id)
 -- workspaces.workspaces_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 -- workspaces.workspaces_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id)
 -- workspaces.workspaces_ping_key_key UNIQUE (ping_key)
 -- workspaces.workspaces_pkey PRIMARY KEY (id)
 
 -- indexes
+-- CREATE INDEX access_tokens_user ON public.access_tokens USING btree (user_id)
+-- CREATE INDEX account_tokens_user ON public.account_tokens USING btree (user_id, purpose, created_at)
 -- CREATE INDEX api_keys_user ON public.api_keys USING btree (user_id)
 -- CREATE INDEX assignments_ended_supplements ON public.assignments USING btree (ended_at) WHERE (supplement AND (ended_at IS NOT NULL))
 -- CREATE INDEX assignments_monitor ON public.assignments USING btree (monitor_id)
 -- CREATE INDEX assignments_open_of_probe ON public.assignments USING btree (probe_id, monitor_id) WHERE (ended_at IS NULL)
 -- CREATE INDEX assignments_revision ON public.assignments USING btree (probe_id, revision)
--- CREATE INDEX audit_log_workspace ON public.audit_log USING btree (workspace_id, id)
+-- CREATE INDEX audit_log_account_at ON public.audit_log USING btree (user_id, at, id) WHERE (workspace_id IS NULL)
+-- CREATE INDEX audit_log_workspace_at ON public.audit_log USING btree (workspace_id, at, id)
 -- CREATE INDEX check_results_key ON ONLY public.check_results USING btree (monitor_id, e, probe_id)
 -- CREATE INDEX diagnoses_wanted ON public.diagnoses USING btree (due_at) WHERE (state = 'wanted'::text)
 -- CREATE INDEX flapping_calm ON public.flapping USING btree (calm_at)
+-- CREATE INDEX identities_user ON public.identities USING btree (user_id)
 -- CREATE INDEX incidents_monitor ON public.incidents USING btree (monitor_id)
 -- CREATE INDEX incidents_workspace ON public.incidents USING btree (workspace_id, started_at DESC, id DESC)
+-- CREATE INDEX join_tokens_workspace ON public.join_tokens USING btree (workspace_id) WHERE (workspace_id IS NOT NULL)
 -- CREATE INDEX lost_results_received ON public.lost_results USING btree (received_at)
+-- CREATE INDEX mails_due ON public.mails USING btree (due_at) WHERE (given_up_at IS NULL)
 -- CREATE INDEX monitors_changed ON public.monitors USING btree (shard, changed_xid)
 -- CREATE INDEX monitors_deleted ON public.monitors USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
 -- CREATE INDEX monitors_reset ON public.monitors USING btree (reset_at) WHERE (reset_at IS NOT NULL)
 -- CREATE INDEX monitors_workspace ON public.monitors USING btree (workspace_id) WHERE (deleted_at IS NULL)
 -- CREATE INDEX outbox_done ON public.outbox USING btree (done_at) WHERE (done_at IS NOT NULL)
 -- CREATE INDEX outbox_unfinished ON public.outbox USING btree (key, id) WHERE (done_at IS NULL)
+-- CREATE INDEX passkeys_user ON public.passkeys USING btree (user_id)
 -- CREATE INDEX pauses_monitor ON public.pauses USING btree (monitor_id, started_at)
 -- CREATE INDEX probe_certificates_probe ON public.probe_certificates USING btree (probe_id)
 -- CREATE INDEX probe_ranges_failing ON public.probe_ranges USING btree (monitor_id) WHERE ((ended_at IS NULL) AND (status = ANY (ARRAY['DOWN'::text, 'TIMEOUT'::text])))
+-- CREATE INDEX probes_workspace ON public.probes USING btree (workspace_id) WHERE (workspace_id IS NOT NULL)
 -- CREATE INDEX quarantines_changed ON public.quarantines USING btree (changed_xid)
 -- CREATE INDEX quarantines_probe ON public.quarantines USING btree (probe_id, started_at)
 -- CREATE INDEX rejected_batches_at ON public.rejected_batches USING btree (at)
 -- CREATE INDEX result_evidence_key ON public.result_evidence USING btree (monitor_id, e, probe_id)
 -- CREATE INDEX result_evidence_time ON public.result_evidence USING btree (e)
 -- CREATE INDEX sessions_user ON public.sessions USING btree (user_id) WHERE (revoked_at IS NULL)
+-- CREATE INDEX sign_in_challenges_user ON public.sign_in_challenges USING btree (user_id)
 -- CREATE INDEX sla_corrections_monitor ON public.sla_corrections USING btree (monitor_id, chain, ended_at)
 -- CREATE INDEX stale_hours_noted ON public.stale_hours USING btree (noted_at)
+-- CREATE INDEX workspace_invites_expires ON public.workspace_invites USING btree (expires_at)
+-- CREATE INDEX workspace_invites_workspace ON public.workspace_invites USING btree (workspace_id)
 -- CREATE INDEX workspace_members_user ON public.workspace_members USING btree (user_id)
 -- CREATE INDEX workspaces_owner ON public.workspaces USING btree (owner_id)
+-- CREATE INDEX workspaces_to_empty ON public.workspaces USING btree (deleted_at) WHERE ((deleted_at IS NOT NULL) AND (emptied_at IS NULL))
+-- CREATE UNIQUE INDEX access_tokens_pkey ON public.access_tokens USING btree (id)
+-- CREATE UNIQUE INDEX access_tokens_token_hash_key ON public.access_tokens USING btree (token_hash)
+-- CREATE UNIQUE INDEX account_tokens_pkey ON public.account_tokens USING btree (id)
+-- CREATE UNIQUE INDEX account_tokens_token_hash_key ON public.account_tokens USING btree (token_hash)
 -- CREATE UNIQUE INDEX api_keys_key_hash_key ON public.api_keys USING btree (key_hash)
 -- CREATE UNIQUE INDEX api_keys_pkey ON public.api_keys USING btree (id)
 -- CREATE UNIQUE INDEX assignments_open ON public.assignments USING btree (monitor_id, probe_id) WHERE (ended_at IS NULL)
@@ -567,20 +729,26 @@
 -- CREATE UNIQUE INDEX diagnoses_key ON public.diagnoses USING btree (monitor_id, since)
 -- CREATE UNIQUE INDEX diagnoses_pkey ON public.diagnoses USING btree (id)
 -- CREATE UNIQUE INDEX flapping_pkey ON public.flapping USING btree (monitor_id)
+-- CREATE UNIQUE INDEX identities_pkey ON public.identities USING btree (id)
+-- CREATE UNIQUE INDEX identities_way_issuer_subject_key ON public.identities USING btree (way, issuer, subject)
 -- CREATE UNIQUE INDEX incidents_open ON public.incidents USING btree (monitor_id) WHERE (status <> 'resolved'::text)
 -- CREATE UNIQUE INDEX incidents_pkey ON public.incidents USING btree (id)
 -- CREATE UNIQUE INDEX installation_pkey ON public.installation USING btree (only_row)
 -- CREATE UNIQUE INDEX join_tokens_pkey ON public.join_tokens USING btree (id)
 -- CREATE UNIQUE INDEX lost_results_pkey ON public.lost_results USING btree (id)
 -- CREATE UNIQUE INDEX lost_watch_pkey ON public.lost_watch USING btree (is_one)
+-- CREATE UNIQUE INDEX mails_pkey ON public.mails USING btree (id)
 -- CREATE UNIQUE INDEX monitor_history_pkey ON public.monitor_history USING btree (monitor_id, version)
 -- CREATE UNIQUE INDEX monitors_name ON public.monitors USING btree (owner_id, name) WHERE (deleted_at IS NULL)
 -- CREATE UNIQUE INDEX monitors_pkey ON public.monitors USING btree (id)
 -- CREATE UNIQUE INDEX monitors_workspace_id_id_key ON public.monitors USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX outbox_pkey ON public.outbox USING btree (id)
 -- CREATE UNIQUE INDEX packing_jobs_pkey ON public.packing_jobs USING btree (kind, shard, at)
+-- CREATE UNIQUE INDEX passkeys_credential_id_key ON public.passkeys USING btree (credential_id)
+-- CREATE UNIQUE INDEX passkeys_pkey ON public.passkeys USING btree (id)
 -- CREATE UNIQUE INDEX pauses_open ON public.pauses USING btree (monitor_id, paused_by) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX pauses_pkey ON public.pauses USING btree (id)
+-- CREATE UNIQUE INDEX pending_sign_ins_pkey ON public.pending_sign_ins USING btree (state_hash)
 -- CREATE UNIQUE INDEX probe_certificates_pkey ON public.probe_certificates USING btree (serial)
 -- CREATE UNIQUE INDEX probe_ranges_key ON public.probe_ranges USING btree (monitor_id, probe_id, started_at)
 -- CREATE UNIQUE INDEX probe_ranges_open ON public.probe_ranges USING btree (monitor_id, probe_id) WHERE (ended_at IS NULL)
@@ -592,6 +760,8 @@
 -- CREATE UNIQUE INDEX quarantines_open ON public.quarantines USING btree (probe_id) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX quarantines_pkey ON public.quarantines USING btree (id)
 -- CREATE UNIQUE INDEX rate_limits_pkey ON public.rate_limits USING btree (key)
+-- CREATE UNIQUE INDEX recovery_codes_pkey ON public.recovery_codes USING btree (id)
+-- CREATE UNIQUE INDEX recovery_codes_user_id_code_hash_key ON public.recovery_codes USING btree (user_id, code_hash)
 -- CREATE UNIQUE INDEX rejected_batches_pkey ON public.rejected_batches USING btree (id)
 -- CREATE UNIQUE INDEX replicas_pkey ON public.replicas USING btree (name)
 -- CREATE UNIQUE INDEX result_days_pkey ON ONLY public.result_days USING btree (monitor_id, day, probe_id)
@@ -601,6 +771,7 @@
 -- CREATE UNIQUE INDEX sealed_keys_pkey ON public.sealed_keys USING btree (name)
 -- CREATE UNIQUE INDEX sessions_pkey ON public.sessions USING btree (id)
 -- CREATE UNIQUE INDEX shards_pkey ON public.shards USING btree (shard)
+-- CREATE UNIQUE INDEX sign_in_challenges_pkey ON public.sign_in_challenges USING btree (token_hash)
 -- CREATE UNIQUE INDEX sla_corrections_pkey ON public.sla_corrections USING btree (id)
 -- CREATE UNIQUE INDEX sla_ledger_day ON public.sla_ledger USING btree (monitor_id, chain, day) WHERE (kind = 'day'::text)
 -- CREATE UNIQUE INDEX sla_ledger_pkey ON public.sla_ledger USING btree (monitor_id, chain, seq)
@@ -609,36 +780,61 @@
 -- CREATE UNIQUE INDEX status_ranges_key ON public.status_ranges USING btree (monitor_id, started_at)
 -- CREATE UNIQUE INDEX status_ranges_open ON public.status_ranges USING btree (monitor_id) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX status_ranges_pkey ON public.status_ranges USING btree (id)
+-- CREATE UNIQUE INDEX totp_factors_pkey ON public.totp_factors USING btree (user_id)
+-- CREATE UNIQUE INDEX used_proofs_pkey ON public.used_proofs USING btree (digest)
 -- CREATE UNIQUE INDEX users_email ON public.users USING btree (email)
 -- CREATE UNIQUE INDEX users_first_administrator ON public.users USING btree (is_administrator) WHERE (is_administrator AND (id = 1))
 -- CREATE UNIQUE INDEX users_pkey ON public.users USING btree (id)
+-- CREATE UNIQUE INDEX workspace_invites_email ON public.workspace_invites USING btree (workspace_id, email) WHERE (used_at IS NULL)
+-- CREATE UNIQUE INDEX workspace_invites_mailed_hash_key ON public.workspace_invites USING btree (mailed_hash)
+-- CREATE UNIQUE INDEX workspace_invites_pkey ON public.workspace_invites USING btree (id)
+-- CREATE UNIQUE INDEX workspace_invites_token_hash_key ON public.workspace_invites USING btree (token_hash)
 -- CREATE UNIQUE INDEX workspace_members_default ON public.workspace_members USING btree (user_id) WHERE is_default
+-- CREATE UNIQUE INDEX workspace_members_id ON public.workspace_members USING btree (id)
+-- CREATE UNIQUE INDEX workspace_members_owner ON public.workspace_members USING btree (workspace_id) WHERE (role = 'owner'::text)
 -- CREATE UNIQUE INDEX workspace_members_pkey ON public.workspace_members USING btree (workspace_id, user_id)
+-- CREATE UNIQUE INDEX workspaces_id_owner ON public.workspaces USING btree (id, owner_id)
 -- CREATE UNIQUE INDEX workspaces_ping_key_key ON public.workspaces USING btree (ping_key)
 -- CREATE UNIQUE INDEX workspaces_pkey ON public.workspaces USING btree (id)
 
 -- policies
+-- access_tokens.lookups_of_owner * using (true) with check (true)
+-- access_tokens.own_access_tokens * using ((user_id = current_user_id()))
+-- account_tokens.lookups_of_owner * using (true)
+-- account_tokens.own_account_tokens * using ((user_id = current_user_id()))
 -- api_keys.lookups_of_owner * using (true) with check (true)
 -- api_keys.own_api_keys * using ((user_id = current_user_id()))
 -- audit_log.audit_of_tenant * using (((workspace_id = ANY (current_workspaces())) OR (user_id = current_user_id())))
 -- audit_log.lookups_of_owner * using (true) with check (true)
 -- diagnoses.diagnoses_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- flapping.flapping_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- identities.lookups_of_owner * using (true) with check (true)
+-- identities.own_identities * using ((user_id = current_user_id()))
 -- incidents.incidents_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- join_tokens.join_tokens_of_tenant * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
 -- monitors.monitors_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- passkeys.lookups_of_owner * using (true) with check (true)
+-- passkeys.own_passkeys * using ((user_id = current_user_id()))
+-- pending_sign_ins.lookups_of_owner * using (true) with check (true)
 -- probes.probes_visible * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
+-- recovery_codes.own_recovery_codes * using ((user_id = current_user_id()))
 -- sessions.lookups_of_owner * using (true) with check (true)
 -- sessions.own_sessions * using ((user_id = current_user_id()))
+-- sign_in_challenges.lookups_of_owner * using (true) with check (true)
 -- sla_corrections.sla_corrections_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- totp_factors.own_totp_factors * using ((user_id = current_user_id()))
+-- used_proofs.lookups_of_owner * using (true) with check (true)
 -- users.lookups_of_owner * using (true) with check (true)
 -- users.own_user * using ((id = current_user_id()))
+-- workspace_invites.invites_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- workspace_invites.lookups_of_owner * using (true) with check (true)
 -- workspace_members.lookups_of_owner * using (true) with check (true)
 -- workspace_members.member_rows * using (((workspace_id = ANY (current_workspaces())) OR (user_id = current_user_id())))
 -- workspaces.lookups_of_owner * using (true) with check (true)
 -- workspaces.member_workspaces * using (((id = ANY (current_workspaces())) OR (owner_id = current_user_id())))
 
 -- functions
+-- count_in_two_windowsof_key text, short_name text, short_quota integer, short_seconds integer, long_name text, long_quota integer, long_seconds integer, OUT short_used integer, OUT short_reset_seconds double precision, OUT long_used integer, OUT long_reset_seconds double precision 0fc1dda880d1bb97915b779a0f4dcb48
 -- current_user_id d41d8cd98f00b204e9800998ecf8427e
 -- current_workspaces d41d8cd98f00b204e9800998ecf8427e
 -- drop_day_partitionbefore_day integer security definer 0025399672fe192a26c1d034e5c8f52a
@@ -648,17 +844,38 @@
 -- ensure_hour_partitionsfirst_hour integer, last_hour integer security definer df351a3b5cf2e91725a2d8344db171f4
 -- ensure_packed_partitionsfirst_hour integer, last_hour integer security definer 191861506b43fc91695d69348877a44e
 -- ensure_result_partitionsfirst timestamp with time zone, last timestamp with time zone security definer c9da5673a09361f430c60a0ba1eaa7f1
+-- identity_accept_inviteof_hash bytea, most_members integer, from_address text, in_request text, OUT outcome text, OUT workspace_id integer security definer 4696c9e08bc38b174421698c04d83807
+-- identity_account_tokenof_hash bytea, for_purpose text, OUT user_id integer, OUT email text, OUT mailed_to text security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_begin_challengeof_token bytea, of_purpose text, for_user integer, of_way text, life interval security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_begin_sign_inof_state bytea, of_browser bytea, of_way text, for_user integer, for_session uuid, life interval security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_caller_of_access_tokenof_hash bytea, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb, OUT read_only boolean security definer ec3c43fa29cab6479cb273f82fd8f237
 -- identity_caller_of_api_keyof_hash bytea, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb, OUT read_only boolean security definer d2b9e05c33f7cb0e43bcfed743256ae6
 -- identity_caller_of_sessionof_session uuid, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_challengeof_token bytea, of_purpose text, OUT known boolean, OUT for_user integer, OUT way text security definer fe9fa8af9dc142d20e685e8cdca60889
 -- identity_has_accounts security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_invite_verdictof_hash bytea, for_email text, most_members integer security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_login_failedof_email text, from_address text, in_request text security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_loginof_email text, OUT user_id integer, OUT password_hash text security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_membersof_workspace integer security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_of_outsideof_way text, of_issuer text, of_subject text, of_email text, email_is_verified boolean, new_plan text, new_ping_key text, may_create boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer security definer 3a70f7b59a30ca41501e3523563951d5
+-- identity_passkeyof_credential bytea, OUT id integer, OUT user_id integer, OUT public_key bytea, OUT counter bigint, OUT transports text[] security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_public_profileof_user integer, OUT user_id integer, OUT display_name text security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_refreshof_session uuid, given_counter integer, leeway interval, idle interval, per_minute integer, from_address text, in_request text, OUT outcome text, OUT counter integer, OUT rotated_at timestamp with time zone, OUT user_id integer security definer 1a4899b6e403ee2230ffaf86da94688f
+-- identity_register_invitednew_email text, new_password_hash text, new_plan text, new_ping_key text, of_hash bytea, most_members integer, may_be_first boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer, OUT refusal text security definer 655d8bcbcdf62cc0ac5e7a6723d4ca55
 -- identity_registernew_email text, new_password_hash text, new_plan text, new_ping_key text, may_be_first boolean, may_be_later boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer security definer 899a999950e9f40380b7acb1427d7eb2
 -- identity_session_saltof_session uuid security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_take_challengeof_token bytea, of_purpose text security definer 92a8eea6f4cc71419d51632aff135c6e
+-- identity_take_sign_inof_state bytea, of_browser bytea, of_way text, OUT known boolean, OUT for_user integer, OUT session_lives boolean security definer 3e17e033f86124e3912f7f6ae0bda8f8
+-- identity_use_proofof_digest bytea, life interval security definer 24e5dcc055185489b83597925f29d091
+-- join_by_inviteinvite workspace_invites, by_hash bytea, as_user integer, from_address text, in_request text 5b3a8c18e2606fd443c38e82b8cb2f67
+-- judge_inviteof_hash bytea, as_user integer, for_email text, most_members integer, OUT verdict text, OUT invite workspace_invites 03305fab7686c98b2a357139223ef085
 -- last_packed_resultmonitor integer, since timestamp with time zone 0b75f625c96ad0a6ca8dd31e31b809d0
 
 -- grants on tables
+-- access_tokens to parallax_api: INSERT, SELECT, UPDATE
+-- access_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- account_tokens to parallax_api: INSERT, SELECT, UPDATE
+-- account_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- api_keys to parallax_api: INSERT, SELECT, UPDATE
 -- api_keys to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- assignments to parallax_api: INSERT, SELECT, UPDATE
@@ -673,6 +890,8 @@
 -- diagnoses to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- flapping to parallax_api: DELETE, SELECT
 -- flapping to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- identities to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- identities to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- incidents to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- incidents to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- installation to parallax_api: SELECT
@@ -682,6 +901,7 @@
 -- lost_results to parallax_api: SELECT
 -- lost_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- lost_watch to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- mails to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitor_history to parallax_api: INSERT, SELECT
 -- monitor_history to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitors to parallax_api: INSERT, SELECT, UPDATE
@@ -690,8 +910,11 @@
 -- outbox to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- packing_jobs to parallax_api: SELECT
 -- packing_jobs to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- passkeys to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- passkeys to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- pauses to parallax_api: INSERT, SELECT, UPDATE
 -- pauses to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- pending_sign_ins to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- probe_certificates to parallax_api: INSERT, SELECT, UPDATE
 -- probe_certificates to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- probe_ranges to parallax_api: SELECT
@@ -704,6 +927,8 @@
 -- quarantines to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- rate_limits to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- rate_limits to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- recovery_codes to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- recovery_codes to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- rejected_batches to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- replicas to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- result_days to parallax_api: SELECT
@@ -721,6 +946,7 @@
 -- sessions to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- shards to parallax_api: SELECT
 -- shards to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- sign_in_challenges to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- sla_corrections to parallax_api: INSERT, SELECT
 -- sla_corrections to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- sla_ledger to parallax_api: INSERT, SELECT
@@ -730,14 +956,21 @@
 -- stale_hours to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- status_ranges to parallax_api: SELECT
 -- status_ranges to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- totp_factors to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- totp_factors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- used_proofs to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- users to parallax_api: INSERT, SELECT, UPDATE
 -- users to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- workspace_invites to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- workspace_invites to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- workspace_members to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- workspace_members to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- workspaces to parallax_api: INSERT, SELECT, UPDATE
 -- workspaces to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 
 -- grants on functions
+-- count_in_two_windows to parallax_api
+-- count_in_two_windows to parallax_worker
 -- current_user_id to parallax_api
 -- current_user_id to parallax_worker
 -- current_workspaces to parallax_api
@@ -749,13 +982,30 @@
 -- ensure_hour_partitions to parallax_worker
 -- ensure_packed_partitions to parallax_worker
 -- ensure_result_partitions to parallax_worker
+-- identity_accept_invite to parallax_api
+-- identity_account_token to parallax_api
+-- identity_begin_challenge to parallax_api
+-- identity_begin_sign_in to parallax_api
+-- identity_caller_of_access_token to parallax_api
 -- identity_caller_of_api_key to parallax_api
 -- identity_caller_of_session to parallax_api
+-- identity_challenge to parallax_api
 -- identity_has_accounts to parallax_api
+-- identity_invite_verdict to parallax_api
 -- identity_login to parallax_api
 -- identity_login_failed to parallax_api
+-- identity_members to parallax_api
+-- identity_of_outside to parallax_api
+-- identity_passkey to parallax_api
+-- identity_public_profile to parallax_api
 -- identity_refresh to parallax_api
 -- identity_register to parallax_api
+-- identity_register_invited to parallax_api
 -- identity_session_salt to parallax_api
+-- identity_take_challenge to parallax_api
+-- identity_take_sign_in to parallax_api
+-- identity_use_proof to parallax_api
+-- join_by_invite to parallax_worker
+-- judge_invite to parallax_worker
 -- last_packed_result to parallax_api
 -- last_packed_result to parallax_worker

@@ -4,6 +4,7 @@ import type { Context } from './context.ts';
 import { createRequestGuards } from './identity/access/index.ts';
 import type { Route } from './platform/http/handler.ts';
 import { buildHttpServer } from './platform/http/server.ts';
+import type { HttpServerOptions } from './platform/http/server.ts';
 
 /** Every route of the API, bound to the collaborators it is given. */
 export function allRoutes(context: Context): readonly Route[] {
@@ -11,11 +12,15 @@ export function allRoutes(context: Context): readonly Route[] {
 }
 
 /** The HTTP server with all routes; nothing listens yet. */
-export async function buildApp(context: Context, trustedProxies: readonly string[]): Promise<FastifyInstance> {
+export async function buildApp(
+  context: Context,
+  { trustedProxies, corsOrigins }: Pick<HttpServerOptions, 'trustedProxies' | 'corsOrigins'>,
+): Promise<FastifyInstance> {
   return buildHttpServer(allRoutes(context), {
     log: context.log,
     publicUrl: context.publicUrl,
     trustedProxies,
+    corsOrigins,
     ...createRequestGuards(context),
   });
 }

@@ -1,25 +1,25 @@
 import path from 'node:path';
-import { controlPlaneSettings, decodeKey, readSettings } from '@parallax/settings';
+import { controlPlaneSettings, readSettings } from '@parallax/settings';
 import type { ControlPlaneSettings, Environment } from '@parallax/settings';
 import { createLogger } from '@parallax/telemetry';
 import type { Command } from 'commander';
-import { checkout, UsageError } from './command-settings.ts';
+import { checkout, givenKeys, UsageError } from './command-settings.ts';
 import { withDatabase } from './database-for-command.ts';
 import type { CommandDatabase } from './database-for-command.ts';
 import {
   BackupError,
   createBackup,
-  findKey,
+  findKeys,
   keyFileName,
   openBackup,
-  requireKey,
+  requireKeys,
   restoreBackup,
   verifyBackup,
   writeBackupFile,
 } from './installation/index.ts';
-import type { BackupSummary } from './installation/index.ts';
+import type { BackupSummary, FoundKeys } from './installation/index.ts';
 import { createSealer } from './platform/crypto/seal.ts';
-import type { Sealer } from './platform/crypto/seal.ts';
+import type { Keyring } from './platform/crypto/seal.ts';
 import { version } from './version.ts';
 import { chooseDataFolder } from '@parallax/embedded';
 
@@ -99,7 +99,7 @@ async function runBackup(env: Environment, file: string | undefined, flags: Back
   });
 }
 
-function readBack(sealer: Sealer): (written: string) => Promise<void> {
+function readBack(sealer: Keyring): (written: string) => Promise<void> {
   return async (written) => {
     const handle = await openBackup(written);
     try {
@@ -115,19 +115,15 @@ async function verify(settings: ControlPlaneSettings, file: string, tell: (line:
     settings.databaseUrl === undefined
       ? chooseDataFolder({ named: settings.dataDir, checkout }).folder
       : (settings.dataDir ?? './data');
-  const key = await findKey({ dataDir, keyEncryptionKey: givenKey(settings) });
+  const keys = await findKeys({ ...givenKeys(settings), dataDir });
   const handle = await openBackup(file);
   try {
-    const { header, tables, rows } = await verifyBackup(
-      handle,
-      file,
-      key === undefined ? undefined : createSealer(key),
-    );
+    const { header, tables, rows } = await verifyBackup(handle, file, keys === undefined ? undefined : ringOf(keys));
     tell(
       `${file} is whole: made ${header.created_at} by Parallax ${header.product_version}, schema ${header.migrations.length}, ${tables.size} tables, ${rows} rows`,
     );
     tell(
-      key === undefined
+      keys === undefined
         ? 'whether somebody altered it cannot be said without the key-encryption key'
         : 'it was made under this key-encryption key and nobody altered it',
     );
@@ -167,12 +163,12 @@ async function runRestore(env: Environment, file: string, flags: BackupFlags): P
   }
 }
 
-async function sealerOf(settings: ControlPlaneSettings, database: CommandDatabase): Promise<Sealer> {
-  return createSealer(await requireKey({ dataDir: database.dataDir, keyEncryptionKey: givenKey(settings) }));
+async function sealerOf(settings: ControlPlaneSettings, database: CommandDatabase): Promise<Keyring> {
+  return ringOf(await requireKeys({ ...givenKeys(settings), dataDir: database.dataDir }));
 }
 
-function givenKey(settings: ControlPlaneSettings): Uint8Array | undefined {
-  return settings.keyEncryptionKey === undefined ? undefined : decodeKey(settings.keyEncryptionKey);
+function ringOf([first, ...others]: FoundKeys): Keyring {
+  return createSealer(first, others);
 }
 
 function placeOfKey(settings: ControlPlaneSettings, database: CommandDatabase): string {

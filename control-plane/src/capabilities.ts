@@ -1,7 +1,11 @@
 import type { Capability } from './capability.ts';
 import type { Context } from './context.ts';
+import { accountsCapability } from './identity/accounts/index.ts';
 import { apiKeysCapability } from './identity/api-keys/index.ts';
+import { auditCapability } from './identity/audit/index.ts';
 import { authCapability } from './identity/auth/index.ts';
+import { accessTokensCapability } from './identity/tokens/index.ts';
+import { signInCapability } from './identity/sign-in/index.ts';
 import { workspacesCapability } from './identity/workspaces/index.ts';
 import { assignmentsCapability } from './monitoring/assignments/index.ts';
 import { checkResultsCapability, samplePackedHours } from './monitoring/check-results/index.ts';
@@ -11,6 +15,8 @@ import { createMonitorsCapability } from './monitoring/monitors/index.ts';
 import { probesCapability } from './monitoring/probes/index.ts';
 import { sampleReadModels } from './monitoring/status-ranges/index.ts';
 import { createHealthCapability } from './platform/health/index.ts';
+import { mailCapability } from './platform/mail/index.ts';
+import { accountStatsCapability } from './reporting/account-stats/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
 import { incidentsCapability, removeIncidentsOfReset, resolveIncidentOfDeleted } from './response/incidents/index.ts';
@@ -18,9 +24,14 @@ import { incidentsCapability, removeIncidentsOfReset, resolveIncidentOfDeleted }
 /** Every capability of the control plane, in the order in which its services start: the only list. */
 export const capabilities: readonly Capability<Context>[] = [
   createHealthCapability({ readModels: [sampleReadModels, samplePackedHours] }),
+  mailCapability,
   authCapability,
+  accountsCapability,
   apiKeysCapability,
+  accessTokensCapability,
+  auditCapability,
   workspacesCapability,
+  signInCapability,
   checkResultsCapability,
   probesCapability,
   assignmentsCapability,
@@ -34,4 +45,5 @@ export const capabilities: readonly Capability<Context>[] = [
   incidentsCapability,
   statisticsCapability,
   slaCapability,
+  accountStatsCapability,
 ];

@@ -27,15 +27,19 @@ import {
   prepareInstallation,
 } from './installation/index.ts';
 import type { WantedProbe } from './installation/index.ts';
+import { LimitsError } from './identity/plans/index.ts';
 import { createJoinToken, joinCommand, revokeAbsentProbe } from './monitoring/probes/index.ts';
 import { describeRoutes } from './openapi-document.ts';
 import { places } from './places.ts';
 import { migrate, MigrationError } from './platform/database/migrate.ts';
 import { openDatabase } from './platform/database/pools.ts';
+import { MailSettingsError } from './platform/mail/index.ts';
 import { addRecomputeCommand } from './recompute-command.ts';
+import { addKeysCommands } from './keys-commands.ts';
 import { serve } from './serve.ts';
 import { runUp } from './supervisor/index.ts';
 import type { InstallationInput, UpParts } from './supervisor/index.ts';
+import { addUserCommands } from './user-command.ts';
 import { version } from './version.ts';
 
 /** Runs one command of the control plane; gives the exit code. */
@@ -52,8 +56,10 @@ export async function runCli(argv: readonly string[], env: Environment): Promise
       InstallationError,
       BackupError,
       MigrationError,
+      MailSettingsError,
       FolderInUseError,
       Problem,
+      LimitsError,
     ].some((kind) => error instanceof kind);
     const text = error instanceof Error ? (explained ? error.message : (error.stack ?? error.message)) : String(error);
     process.stderr.write(`control-plane: ${text}\n`);
@@ -134,7 +140,9 @@ also come from lines NAME=value of a file; what the environment names wins.`,
     .description('print the table of all settings')
     .action(() => print(settingsTable(controlPlaneSettings)));
   addBackupCommands(program, env);
+  addKeysCommands(program, env);
   addRecomputeCommand(program, env);
+  addUserCommands(program, env);
   const joinToken = program.command('join-token').description('one-time tokens that let a probe enrol');
   joinToken
     .command('create')

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { chooseDataFolder } from '@parallax/embedded';
 import { controlPlaneSettings, decodeKey, readSettings } from '@parallax/settings';
 import type { ControlPlaneSettings, Environment } from '@parallax/settings';
+import type { KeySource } from './installation/index.ts';
 import { readRunning } from './supervisor/index.ts';
 
 /** The folder that the control plane's sources lie in. */
@@ -42,12 +43,15 @@ export function settingsWithDatabase(env: Environment): {
 }
 
 /** Where the key-encryption key is: given, or in the data folder. */
-export function keySource(settings: ControlPlaneSettings): {
-  dataDir: string;
-  keyEncryptionKey: Uint8Array | undefined;
-} {
+export function keySource(settings: ControlPlaneSettings): KeySource {
+  return { ...givenKeys(settings), dataDir: settings.dataDir ?? './data' };
+}
+
+/** The key-encryption keys that the operator gives. */
+export function givenKeys(settings: ControlPlaneSettings): Omit<KeySource, 'dataDir'> {
+  const { keyEncryptionKey: key, keyEncryptionKeyPrevious: previous } = settings;
   return {
-    dataDir: settings.dataDir ?? './data',
-    keyEncryptionKey: settings.keyEncryptionKey === undefined ? undefined : decodeKey(settings.keyEncryptionKey),
+    keyEncryptionKey: key === undefined ? undefined : decodeKey(key),
+    previousKeyEncryptionKey: previous === undefined ? undefined : decodeKey(previous),
   };
 }

@@ -1,14 +1,18 @@
+import type { Limits } from './identity/plans/index.ts';
 import type { ExternalBroker } from './installation/index.ts';
 import type { Logger } from '@parallax/telemetry';
 import type { Bus } from './platform/bus/bus.ts';
+import type { SignInSettings } from './sign-in-settings.ts';
 import type { Sealer } from './platform/crypto/seal.ts';
 import type { Database } from './platform/database/pools.ts';
+import type { Mailer } from './platform/mail/index.ts';
 
 /** What capabilities are given: made once in `main.ts`, never looked up from globals. */
 export type Context = {
   readonly database: Database;
   readonly bus: Bus;
   readonly sealer: Sealer;
+  readonly mailer: Mailer;
   readonly log: Logger;
   /** Identifies this process among replicas; new at every start. */
   readonly replica: string;
@@ -16,7 +20,11 @@ export type Context = {
   readonly now: () => number;
   readonly publicUrl: string;
   readonly shards: number;
+  /** Rates, and what plans allow. */
+  readonly limits: Limits;
   readonly registration: 'open' | 'invite' | 'closed';
+  /** Ways in beside the password. */
+  readonly signIn: SignInSettings;
   readonly defaultPlan: 'free' | 'paid' | 'self_hosted';
   /** True when the API listens beyond loopback: the first registration then needs the set-up token. */
   readonly needsSetupToken: boolean;

@@ -1,21 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { createMetrics } from '@parallax/telemetry';
 import type { Logger, Shutdown } from '@parallax/telemetry';
-import { decodeKey } from '@parallax/settings';
 import type { ControlPlaneSettings } from '@parallax/settings';
 import { buildApp } from './app.ts';
 import { capabilities } from './capabilities.ts';
+import { keySource } from './command-settings.ts';
 import { databaseUrls } from './database-urls.ts';
-import { externalBroker, openInstallation } from './installation/index.ts';
+import { limitsWith } from './identity/plans/index.ts';
+import { externalBroker, openInstallation, startKeyWatch } from './installation/index.ts';
 import { startOwnListeners } from './own-listeners.ts';
 import { places } from './places.ts';
 import { connectBus } from './platform/bus/nats-bus.ts';
 import { startDatabaseClock } from './platform/clock/database-clock.ts';
 import { openDatabase } from './platform/database/pools.ts';
 import { healthPages } from './platform/health/index.ts';
+import { createMailer } from './platform/mail/index.ts';
 import { startOutboxWorker } from './platform/outbox/worker.ts';
 import { startReplicaRegister } from './platform/replicas/job.ts';
 import type { Context } from './context.ts';
+import { signInSettings } from './sign-in-settings.ts';
 import { stopTogether } from './stop-together.ts';
 import { version } from './version.ts';
 
@@ -37,6 +40,9 @@ export async function serve(
   namedShards?: number,
 ): Promise<void> {
   const broker = externalBroker(settings);
+  const limits = limitsWith(settings.limits);
+  const mailer = createMailer(settings, settings.dataDir ?? './data', log);
+  const signIn = signInSettings(settings);
   const replica = `${process.pid}-${randomUUID().slice(0, 8)}`;
   let serving: Context | undefined;
   if (settings.metricsPort !== undefined) {
@@ -51,10 +57,9 @@ export async function serve(
   shutdown.onShutdown('database', () => database.close());
   const clock = await startDatabaseClock(database.worker);
   shutdown.onShutdown('clock', () => clock.stop());
-  const key = settings.keyEncryptionKey === undefined ? undefined : decodeKey(settings.keyEncryptionKey);
+  const source = keySource(settings);
   const installation = await openInstallation({
-    dataDir: settings.dataDir ?? './data',
-    keyEncryptionKey: key,
+    ...source,
     pool: database.worker,
     nowMs: clock.now(),
     ...(namedShards === undefined ? {} : { shards: namedShards }),
@@ -70,6 +75,8 @@ export async function serve(
     log,
   });
   shutdown.onShutdown('replicas', () => replicas.stop());
+  const keys = await startKeyWatch({ pool: database.worker, ring: installation.sealer, source, replica, log });
+  shutdown.onShutdown('keys', () => keys.stop());
   const bus = await connectBus({
     servers: natsUrl,
     authorityPem: installation.authority.certificatePem,
@@ -83,12 +90,15 @@ export async function serve(
     database,
     bus,
     sealer: installation.sealer,
+    mailer,
     log,
     replica,
     now: clock.now,
     publicUrl,
     shards: installation.shards,
+    limits,
     registration: settings.registration,
+    signIn,
     defaultPlan: settings.defaultPlan,
     ...where,
     deniedListeners: replicas.listeners,
@@ -100,7 +110,10 @@ export async function serve(
   const parts = stopTogether(shutdown, log);
   await startServices(context, settings, parts);
   if (settings.roles.includes('api')) {
-    const app = await buildApp(context, settings.trustedProxies ?? []);
+    const app = await buildApp(context, {
+      trustedProxies: settings.trustedProxies ?? [],
+      corsOrigins: settings.corsOrigins,
+    });
     await app.listen({ host: settings.httpHost, port: settings.httpPort });
     parts.onShutdown('http', () => closeHttp(app));
   }

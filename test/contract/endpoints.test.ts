@@ -44,7 +44,7 @@ await t.test('the table is the specification, and what is not built is counted',
 for (const { row, contract } of built) {
   await t.test(nameOf(row), async (t) => {
     const prepared = await prepare(row);
-    await refusesOthers(t, row, prepared);
+    await refusesOthers(t, row, contract, prepared);
     // Reading changes nothing, so one preparation serves all reads; each write needs its own.
     for (const credentials of acceptedBy(row)) {
       await succeeds(t, row, contract, credentials, row.method === 'GET' ? prepared : await prepare(row));
@@ -114,10 +114,13 @@ function statusOf(row: Row, contract: RouteContract): number {
   return row.method === 'POST' && contract.success.status === 201 ? 201 : 200;
 }
 
-async function refusesOthers(t: Test, row: Row, prepared: Prepared): Promise<void> {
+async function refusesOthers(t: Test, row: Row, contract: RouteContract, prepared: Prepared): Promise<void> {
   if (row.auth === 'none' || row.auth === 'x-secret-header') return;
   const refusals: [string, Credentials, number][] = [
-    ['no credentials', {}, 401],
+    // A sign-in that is listed with a token must work for whoever has none yet.
+    ...(contract.credentials === 'bearer-or-none'
+      ? []
+      : [['no credentials', {}, 401] as [string, Credentials, number]]),
     ['a token that is none', { token: 'eyJhbGciOiJub25lIn0.e30.' }, 401],
     ['a key that is none', { key: 'plx_00000000000000000000000000000000' }, 401],
   ];
@@ -166,14 +169,18 @@ function withoutClock(body: Record<string, unknown>): Record<string, unknown> {
   return { ...rest, ms: Date.parse(to) - Date.parse(from) };
 }
 
+/** Each identifier of the path in turn, the others being those that were prepared. */
 async function judgesIdentifiers(t: Test, row: Row, prepared: Prepared): Promise<void> {
-  if (!row.path.includes('{')) return;
+  const given = prepared.path.split('/');
   const [credentials = {}] = acceptedBy(row);
-  const at = (id: string) => call(row, { ...prepared, path: row.path.replace(/\{[^}]+\}/, id) }, credentials);
-  for (const id of ['0', '-1', '2147483648', 'abc', '1.5', '1e3'])
-    isProblem(t, await at(id), 422, `the identifier ${id} is 422`);
-  isProblem(t, await at('2147483647'), 404, 'an identifier of nothing is 404');
-  isProblem(t, await at('%zz'), 404, 'bad percent-encoding is 404');
+  for (const [index, name] of row.path.split('/').entries()) {
+    if (!name.startsWith('{')) continue;
+    const at = (id: string) => call(row, { ...prepared, path: given.with(index, id).join('/') }, credentials);
+    for (const id of ['0', '-1', '2147483648', 'abc', '1.5', '1e3'])
+      isProblem(t, await at(id), 422, `the ${name} ${id} is 422`);
+    isProblem(t, await at('2147483647'), 404, `a ${name} of nothing is 404`);
+    isProblem(t, await at('%zz'), 404, 'bad percent-encoding is 404');
+  }
 }
 
 function isProblem(t: Test, answer: TestAnswer, status: number, message: string): void {

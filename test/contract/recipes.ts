@@ -1,3 +1,5 @@
+import { issueToken } from '../../control-plane/src/identity/account-tokens/index.ts';
+import { signWebapp, signWidget } from '../../control-plane/src/identity/sign-in/messenger/testing.ts';
 import { sql } from '../../control-plane/src/platform/database/pools.ts';
 import { z } from 'zod';
 import type { World } from './world.ts';
@@ -8,6 +10,7 @@ export type Prepared = {
   readonly body?: unknown;
   /** An access token of its own, where the call would end the session of the others. */
   readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 };
 
 /** Makes what a row needs and says how to call it. A row that is built and has no recipe fails. */
@@ -39,6 +42,34 @@ async function session(world: World): Promise<{ accessToken: string; refreshToke
   return world.account(`session${world.unique()}@example.com`);
 }
 
+/** A new workspace of the account. */
+async function workspace(world: World): Promise<number> {
+  return Number((await world.make('POST', '/api/v1/workspaces', { name: `new ${world.unique()}` })).body['id']);
+}
+
+/** Somebody invited to a new workspace, whom the owner may change and remove like a member. */
+async function invited(world: World): Promise<string> {
+  const path = `/api/v1/workspaces/${await workspace(world)}/members`;
+  // Past what is mailed in an hour; a test of its own tries that.
+  await world.database.worker.query(sql.unsafe`delete from rate_limits where key like 'invite-mails%'`);
+  const made = await world.make('POST', path, { email: `invited${world.unique()}@example.com` });
+  return `${path}/${String(made.body['id'])}`;
+}
+
+/** A session of its own, and the token of an invitation to a workspace of the account. */
+async function guest(world: World): Promise<{ workspaceId: number; invite: string; token: string }> {
+  const workspaceId = await workspace(world);
+  const link = await world.make('POST', `/api/v1/workspaces/${workspaceId}/invites`);
+  return { workspaceId, invite: String(link.body['token']), token: (await session(world)).accessToken };
+}
+
+/** A token that lets a new account choose another password, as it would stand in a mail. */
+async function resetToken(world: World): Promise<string> {
+  const { id, email } = await world.account(`reset${world.unique()}@example.com`);
+  const scope = { userId: id, workspaceIds: [] };
+  return world.database.worker.transaction((transaction) => issueToken(scope, transaction, 'password', email));
+}
+
 export const recipes: Readonly<Record<string, Recipe>> = {
   'GET /health': plain('/health'),
   'GET /health/liveness': plain('/health/liveness'),
@@ -68,6 +99,44 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     token: (await session(world)).accessToken,
   }),
 
+  'POST /api/v1/auth/change-password': async (world) => ({
+    path: '/api/v1/auth/change-password',
+    body: { current_password: password, new_password: 'another long phrase 8' },
+    token: (await session(world)).accessToken,
+  }),
+  'POST /api/v1/auth/forgot-password': async () => ({
+    path: '/api/v1/auth/forgot-password',
+    body: { email: 'nobody@example.com' },
+  }),
+  'POST /api/v1/auth/reset-password': async (world) => ({
+    path: '/api/v1/auth/reset-password',
+    body: { token: await resetToken(world), new_password: 'another long phrase 8' },
+  }),
+  'GET /api/v1/auth/me/stats': plain('/api/v1/auth/me/stats'),
+  'PATCH /api/v1/auth/me/locale': async () => ({ path: '/api/v1/auth/me/locale', body: { locale: 'en' } }),
+  'PATCH /api/v1/auth/me/timezone': async () => ({
+    path: '/api/v1/auth/me/timezone',
+    body: { timezone: 'Europe/Berlin' },
+  }),
+  'GET /api/v1/users/{user_id}': plain('/api/v1/users/1'),
+  'POST /api/v1/auth/messenger/login': async (world) => ({
+    path: '/api/v1/auth/messenger/login',
+    body: signWidget({ id: world.unique(), auth_date: Math.floor(Date.now() / 1_000) }),
+  }),
+  'POST /api/v1/auth/messenger/webapp': async (world) => ({
+    path: '/api/v1/auth/messenger/webapp',
+    body: {
+      init_data: signWebapp({
+        user: JSON.stringify({ id: world.unique() }),
+        auth_date: String(Math.floor(Date.now() / 1_000)),
+      }),
+    },
+  }),
+  'GET /api/v1/auth/identity-provider-a/login': plain('/api/v1/auth/identity-provider-a/login'),
+  'GET /api/v1/auth/identity-provider-a/callback': plain('/api/v1/auth/identity-provider-a/callback'),
+  'GET /api/v1/auth/identity-provider-b/login': plain('/api/v1/auth/identity-provider-b/login'),
+  'GET /api/v1/auth/identity-provider-b/callback': plain('/api/v1/auth/identity-provider-b/callback'),
+
   'GET /api/v1/api-keys': plain('/api/v1/api-keys'),
   'POST /api/v1/api-keys': async () => ({ path: '/api/v1/api-keys', body: { name: 'another' } }),
   'DELETE /api/v1/api-keys/{id}': async (world) => {
@@ -76,6 +145,48 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   },
 
   'GET /api/v1/workspaces': plain('/api/v1/workspaces'),
+  'GET /api/v1/workspaces/default': plain('/api/v1/workspaces/default'),
+  'GET /api/v1/workspaces/summary': plain('/api/v1/workspaces/summary'),
+  'POST /api/v1/workspaces': async (world) => ({
+    path: '/api/v1/workspaces',
+    body: { name: `new ${world.unique()}` },
+  }),
+  'PUT /api/v1/workspaces/{id}': async (world) => ({
+    path: `/api/v1/workspaces/${await workspace(world)}`,
+    body: { name: `renamed ${world.unique()}` },
+  }),
+  'DELETE /api/v1/workspaces/{id}': async (world) => ({ path: `/api/v1/workspaces/${await workspace(world)}` }),
+  'POST /api/v1/workspaces/{id}/set-default': async (world) => ({
+    path: `/api/v1/workspaces/${world.workspaceId}/set-default`,
+  }),
+  'POST /api/v1/workspaces/{id}/regenerate-ping-key': async (world) => ({
+    path: `/api/v1/workspaces/${await workspace(world)}/regenerate-ping-key`,
+  }),
+  'GET /api/v1/workspaces/{id}/members': async (world) => ({
+    path: `/api/v1/workspaces/${world.workspaceId}/members`,
+  }),
+  'POST /api/v1/workspaces/{id}/members': async (world) => ({
+    path: `/api/v1/workspaces/${await workspace(world)}/members`,
+    body: { email: `invited${world.unique()}@example.com`, role: 'viewer' },
+  }),
+  'PATCH /api/v1/workspaces/{id}/members/{member_id}': async (world) => ({
+    path: await invited(world),
+    body: { role: 'viewer' },
+  }),
+  'DELETE /api/v1/workspaces/{id}/members/{member_id}': async (world) => ({ path: await invited(world) }),
+  'POST /api/v1/workspaces/{id}/invites': async (world) => ({
+    path: `/api/v1/workspaces/${await workspace(world)}/invites`,
+    body: { role: 'viewer' },
+  }),
+  'POST /api/v1/workspaces/invites/accept': async (world) => {
+    const { invite, token } = await guest(world);
+    return { path: '/api/v1/workspaces/invites/accept', body: { token: invite }, token };
+  },
+  'POST /api/v1/workspaces/{id}/leave': async (world) => {
+    const { workspaceId, invite, token } = await guest(world);
+    await world.call('POST', '/api/v1/workspaces/invites/accept', { token, body: { token: invite } });
+    return { path: `/api/v1/workspaces/${workspaceId}/leave`, token };
+  },
 
   'POST /api/v1/monitors': async (world) => ({
     path: '/api/v1/monitors',

@@ -2,8 +2,11 @@ import type { TestContext } from '@parallax/testkit';
 import { natsServer, quietLog } from '@parallax/testkit';
 import { createServer } from 'node:http';
 import { capabilities } from '../../control-plane/src/capabilities.ts';
+import { botToken } from '../../control-plane/src/identity/sign-in/messenger/testing.ts';
+import { openidProvider } from '../../control-plane/src/identity/sign-in/testing/openid-provider.ts';
 import { testApi } from '../../control-plane/src/identity/testing.ts';
 import type { TestAnswer, TestApi, TestCall } from '../../control-plane/src/identity/testing.ts';
+import type { Database } from '../../control-plane/src/platform/database/pools.ts';
 import { connectBus } from '../../control-plane/src/platform/bus/nats-bus.ts';
 
 /** The whole API in one process over a real database and a real broker, with one account and what belongs to it. */
@@ -20,11 +23,22 @@ export type World = TestApi & {
   readonly unique: () => number;
 };
 
-export async function openWorld(t: TestContext): Promise<World> {
+/** @param options.administrator the address of an account that is made before, and so administers the installation in place of the one that is tried */
+export async function openWorld(
+  t: TestContext,
+  options: { readonly database?: Database; readonly administrator?: string } = {},
+): Promise<World> {
   const nats = await natsServer(t);
   const bus = await connectBus({ servers: nats.url, name: 'contract', log: quietLog });
   t.teardown(() => bus.close());
-  const api = await testApi(t, { capabilities, context: { bus, allowedPrivateTargets: ['127.0.0.0/8'] } });
+  const { settings: provider } = await openidProvider(t, ['http://127.0.0.1/callback']);
+  const signIn = { identityProviders: { a: provider, b: provider }, messengerBotToken: botToken };
+  const api = await testApi(t, {
+    capabilities,
+    context: { bus, allowedPrivateTargets: ['127.0.0.0/8'], signIn },
+    ...(options.database === undefined ? {} : { database: options.database }),
+  });
+  if (options.administrator !== undefined) await api.account(options.administrator);
   const account = await api.account('contract@example.com');
   const token = account.accessToken;
   const make = async (method: string, path: string, body?: unknown): Promise<TestAnswer> => {

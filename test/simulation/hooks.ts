@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module';
-import type { LoadFnOutput } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { moduleText } from '../harness/module-text.ts';
 import type { Mutant } from './mutants.ts';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
@@ -78,13 +78,9 @@ export function loadWithStandIns(options: { readonly mutants: readonly Mutant[];
     load: (url, context, next) => {
       const loaded = next(url, context);
       const own = options.mutants.filter(({ file }) => file === pathOf(url));
-      return own.length === 0 ? loaded : { ...loaded, source: own.reduce(changed, textOf(loaded.source)) };
+      return own.length === 0 ? loaded : { ...loaded, source: own.reduce(changed, moduleText(loaded.source)) };
     },
   });
-}
-
-function textOf(source: LoadFnOutput['source']): string {
-  return typeof source === 'string' ? source : new TextDecoder().decode(source ?? new Uint8Array());
 }
 
 function changed(source: string, { file, from, to }: Mutant): string {

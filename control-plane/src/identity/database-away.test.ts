@@ -15,6 +15,7 @@ import { handle } from '../platform/http/handler.ts';
 import { buildHttpServer } from '../platform/http/server.ts';
 import { createRequestGuards } from './access/index.ts';
 import { authCapability } from './auth/index.ts';
+import { signInCapability } from './sign-in/index.ts';
 import { testApi, testContext } from './testing.ts';
 import type { TestApi, TestCall } from './testing.ts';
 
@@ -30,7 +31,7 @@ async function relayedApi(t: Test): Promise<{ api: TestApi; relay: Relay }> {
   );
   t.teardown(() => database.close());
   const health = createHealthCapability({ readModels: [async () => ({ looked: 0, wrong: 0 })] });
-  return { api: await testApi(t, { database, capabilities: [authCapability, health] }), relay };
+  return { api: await testApi(t, { database, capabilities: [authCapability, signInCapability, health] }), relay };
 }
 
 type Relay = {

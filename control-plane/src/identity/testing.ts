@@ -10,8 +10,13 @@ import type { Route } from '../platform/http/handler.ts';
 import { buildHttpServer } from '../platform/http/server.ts';
 import type { HttpLimits } from '../platform/http/server.ts';
 import { createRequestGuards } from './access/index.ts';
+import { accountsCapability } from './accounts/index.ts';
 import { apiKeysCapability } from './api-keys/index.ts';
+import { auditCapability } from './audit/index.ts';
 import { authCapability } from './auth/index.ts';
+import { limitsWith } from './plans/index.ts';
+import { accessTokensCapability } from './tokens/index.ts';
+import { signInCapability } from './sign-in/index.ts';
 import { workspacesCapability } from './workspaces/index.ts';
 
 export type TestApiOptions = {
@@ -22,6 +27,7 @@ export type TestApiOptions = {
   /** Beside those of the capabilities. */
   readonly routes?: (context: Context) => readonly Route[];
   readonly limits?: Partial<HttpLimits>;
+  readonly corsOrigins?: readonly string[];
 };
 
 export type TestCall = {
@@ -65,7 +71,15 @@ export type TestAccount = {
 export async function testApi(t: TestContext, options: TestApiOptions = {}): Promise<TestApi> {
   const database = options.database ?? (await testDatabase(t)).database;
   const context = testContext(database, options.context ?? {});
-  const capabilities = options.capabilities ?? [authCapability, apiKeysCapability, workspacesCapability];
+  const capabilities = options.capabilities ?? [
+    authCapability,
+    accountsCapability,
+    apiKeysCapability,
+    accessTokensCapability,
+    auditCapability,
+    workspacesCapability,
+    signInCapability,
+  ];
   const routes = [
     ...capabilities.flatMap((capability) => capability.routes?.(context) ?? []),
     ...(options.routes?.(context) ?? []),
@@ -74,6 +88,7 @@ export async function testApi(t: TestContext, options: TestApiOptions = {}): Pro
     log: context.log,
     publicUrl: context.publicUrl,
     trustedProxies: ['127.0.0.1/32'],
+    corsOrigins: options.corsOrigins,
     ...createRequestGuards(context),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   });
@@ -94,12 +109,15 @@ export function testContext(database: Database, more: Partial<Context>): Context
       throw new Error('this test has no broker');
     },
     sealer: createSealer(randomBytes(32)),
+    mailer: { send: async () => undefined },
     log: quietLog,
     replica: 'test',
     now: Date.now,
     publicUrl: 'http://127.0.0.1',
     shards: 1,
+    limits: limitsWith(),
     registration: 'open',
+    signIn: { identityProviders: {} },
     defaultPlan: 'self_hosted',
     needsSetupToken: false,
     addresses: { session: '127.0.0.1:1', enrolment: '127.0.0.1:1', broker: '127.0.0.1:1' },
@@ -128,6 +146,7 @@ function caller(url: string): TestApi['call'] {
     const response = await fetch(url + path, {
       method,
       headers,
+      redirect: 'manual',
       ...(options.body === undefined
         ? {}
         : { body: typeof options.body === 'string' ? options.body : JSON.stringify(options.body) }),

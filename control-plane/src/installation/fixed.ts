@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SealError } from '../platform/crypto/seal.ts';
-import type { Sealer } from '../platform/crypto/seal.ts';
+import type { Keyring, Sealer } from '../platform/crypto/seal.ts';
 import { InstallationError } from './errors.ts';
 import { keyFileName } from './key-encryption-key.ts';
 
@@ -16,11 +16,19 @@ export function sealKeyCheck(sealer: Sealer): Buffer {
   return sealer.seal(keyCheckText, keyCheckContext);
 }
 
-/** @throws InstallationError for another key than that of the installation */
-export function requireSameKey(installed: InstallationRow, sealer: Sealer): void {
+/**
+ * The ring, sealing with the key that the installation names: its key check stands under that, and all replicas seal with the same.
+ * @throws InstallationError when the ring does not hold it
+ */
+export function requireSameKey(installed: Pick<InstallationRow, 'key_check'>, ring: Keyring): Keyring {
   try {
-    if (sealer.open(installed.key_check, keyCheckContext).toString('utf8') === keyCheckText) return;
-    throw new SealError('the key check holds another text');
+    if (ring.open(installed.key_check, keyCheckContext).toString('utf8') !== keyCheckText) {
+      throw new SealError('the key check holds another text');
+    }
+    const keyId = keyIdOfCheck(installed, ring);
+    if (keyId === undefined) throw new SealError('the key check names no key');
+    ring.sealWith(keyId);
+    return ring;
   } catch (error) {
     throw new InstallationError(
       'the key-encryption key is not the one that this database was set up with: ' +
@@ -28,6 +36,11 @@ export function requireSameKey(installed: InstallationRow, sealer: Sealer): void
       { cause: error },
     );
   }
+}
+
+/** Name of the key that the installation seals with; of an older check undefined unless the ring holds its key. */
+export function keyIdOfCheck(installed: Pick<InstallationRow, 'key_check'>, ring: Keyring): string | undefined {
+  return ring.keyOf(installed.key_check, keyCheckContext);
 }
 
 /** @throws InstallationError for another number of shards than that of the installation */

@@ -2,18 +2,18 @@ import type { Authority, NatsAuthority } from '@parallax/pki';
 import type { DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { createSealer } from '../platform/crypto/seal.ts';
-import type { Sealer } from '../platform/crypto/seal.ts';
+import type { Keyring } from '../platform/crypto/seal.ts';
 import { readMigrations, refuseForeignSchema } from '../platform/database/migrate.ts';
 import { sql } from '../platform/database/pools.ts';
 import { InstallationError } from './errors.ts';
 import { installationRow, requireSameKey, requireSameShards } from './fixed.ts';
-import { requireKey } from './key-encryption-key.ts';
+import { requireKeys } from './key-encryption-key.ts';
 import type { KeySource } from './key-encryption-key.ts';
 import { loadAuthority, loadNatsAuthority } from './keys.ts';
 
 /** An installation as a running process holds it. */
 export type OpenInstallation = {
-  readonly sealer: Sealer;
+  readonly sealer: Keyring;
   readonly shards: number;
   readonly authority: Authority;
   readonly nats: NatsAuthority;
@@ -36,8 +36,8 @@ export async function openInstallation(
   await requireSchema(pool);
   const row = await pool.maybeOne(sql.type(installationRow)`select shards, key_check from installation`);
   if (row === null) throw new InstallationError(notSetUp);
-  const sealer = createSealer(await requireKey(options));
-  requireSameKey(row, sealer);
+  const [first, ...others] = await requireKeys(options);
+  const sealer = requireSameKey(row, createSealer(first, others));
   if (options.shards !== undefined) requireSameShards(row, options.shards);
   const authority = await loadAuthority(pool, sealer, nowMs);
   return { sealer, shards: row.shards, authority, nats: await loadNatsAuthority(pool, sealer) };

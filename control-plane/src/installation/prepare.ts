@@ -2,13 +2,13 @@ import type { Authority } from '@parallax/pki';
 import pg from 'pg';
 import type { DatabasePool } from 'slonik';
 import { createSealer } from '../platform/crypto/seal.ts';
-import type { Sealer } from '../platform/crypto/seal.ts';
+import type { Keyring, Sealer } from '../platform/crypto/seal.ts';
 import { migrate } from '../platform/database/migrate.ts';
 import { openDatabase, sql } from '../platform/database/pools.ts';
 import type { DatabaseUrls } from '../platform/database/pools.ts';
 import { installationRow, requireSameKey, requireSameShards, sealKeyCheck } from './fixed.ts';
 import type { InstallationRow } from './fixed.ts';
-import { findKey, makeKeyFile, requireKey } from './key-encryption-key.ts';
+import { findKeys, makeKeyFile, requireKeys } from './key-encryption-key.ts';
 import { loadAuthority, loadNatsAuthority, revokedProbeKeys } from './keys.ts';
 import { giveLoginsPasswords } from './login-passwords.ts';
 
@@ -16,6 +16,7 @@ export type PrepareOptions = {
   readonly dataDir: string;
   /** 32 bytes, when the operator gives the key; else it is read from the data folder, or made there at the first start. */
   readonly keyEncryptionKey?: Uint8Array | undefined;
+  readonly previousKeyEncryptionKey?: Uint8Array | undefined;
   readonly databaseUrls: DatabaseUrls;
   /** Shards of the ingest. Fixed by the first call. */
   readonly shards: number;
@@ -56,11 +57,11 @@ export type PreparedInstallation = {
  */
 export async function prepareInstallation(options: PrepareOptions): Promise<PreparedInstallation> {
   const existing = await readInstallation(options.databaseUrls.owner);
-  const key =
+  const [key, ...others] =
     existing === undefined
-      ? ((await findKey(options)) ?? (await makeKeyFile(options.dataDir)))
-      : await requireKey(options);
-  const sealer = createSealer(key);
+      ? ((await findKeys(options)) ?? (await makeKeyFile(options.dataDir)))
+      : await requireKeys(options);
+  const sealer = createSealer(key, others);
   if (existing !== undefined) {
     requireSameKey(existing, sealer);
     requireSameShards(existing, options.shards);
@@ -99,7 +100,7 @@ async function readInstallation(ownerUrl: string): Promise<InstallationRow | und
   }
 }
 
-async function fixInstallation(pool: DatabasePool, sealer: Sealer, shards: number): Promise<void> {
+async function fixInstallation(pool: DatabasePool, sealer: Keyring, shards: number): Promise<void> {
   await pool.transaction(async (tx) => {
     await tx.query(sql.unsafe`
       insert into installation (shards, key_check)

@@ -7,6 +7,7 @@ import type { Capability } from '../capability.ts';
 import type { Context } from '../context.ts';
 import { apiKeysCapability } from '../identity/api-keys/index.ts';
 import { authCapability } from '../identity/auth/index.ts';
+import { signInCapability } from '../identity/sign-in/index.ts';
 import { testApi } from '../identity/testing.ts';
 import type { TestAccount, TestApi } from '../identity/testing.ts';
 import { workspacesCapability } from '../identity/workspaces/index.ts';
@@ -72,6 +73,7 @@ export async function monitorsApi(
     context: { bus: broker.bus, ...options.context },
     capabilities: [
       authCapability,
+      signInCapability,
       apiKeysCapability,
       workspacesCapability,
       createMonitorsCapability({ onMonitorDeleted: [], ...options.monitors }),
@@ -80,6 +82,8 @@ export async function monitorsApi(
   });
   const owner = await api.account('owner@example.com');
   const workspaceId = await defaultWorkspace(api, owner.accessToken);
+  // The mail that welcomes the account: what is told of monitors stands alone.
+  await api.database.worker.query(sql.unsafe`delete from outbox where kind = 'mail.send'`);
   return {
     ...api,
     broker,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { quietLog } from '@parallax/testkit';
 import type { Context } from '../context.ts';
+import { limitsWith } from '../identity/plans/index.ts';
 import type { Bus } from '../platform/bus/bus.ts';
 import { createSealer } from '../platform/crypto/seal.ts';
 import { sql } from '../platform/database/pools.ts';
@@ -41,12 +42,15 @@ export function testContext(database: Database, bus: Bus, more: Partial<Context>
     database,
     bus,
     sealer: createSealer(randomBytes(32)),
+    mailer: { send: async () => undefined },
     log: quietLog,
     replica: 'test',
     now: () => Date.now(),
     publicUrl: 'http://localhost:8080',
     shards: 1,
+    limits: limitsWith(),
     registration: 'open',
+    signIn: { identityProviders: {} },
     defaultPlan: 'self_hosted',
     needsSetupToken: false,
     addresses: { session: '127.0.0.1:9443', enrolment: '127.0.0.1:9444', broker: '127.0.0.1:4222' },

@@ -8,6 +8,13 @@ export const passwordBytes = { min: 8, max: 1_024 } as const;
 const utf8 = new TextEncoder();
 const bytesOf = (text: string): number => utf8.encode(text).length;
 
+/** Whether SMTP can carry an address: a local part of at most 64 characters (RFC 5321, 4.5.3.1.1) and labels as DNS has them (RFC 1035, 2.3.4). */
+function isDeliverable(address: string): boolean {
+  const at = address.lastIndexOf('@');
+  const labels = address.slice(at + 1).split('.');
+  return at <= 64 && labels.every((label) => label.length <= 63 && !label.endsWith('-'));
+}
+
 /** An address as accounts are kept under: NFC, lower case, at most 254 characters. */
 export const emailSchema = z
   .string()
@@ -15,7 +22,7 @@ export const emailSchema = z
   .normalize('NFC')
   .trim()
   .toLowerCase()
-  .pipe(z.email('must be a mail address').max(254))
+  .pipe(z.email('must be a mail address').max(254).refine(isDeliverable, 'must be a mail address'))
   .meta({ format: 'email' });
 
 /** A password to be set. The list of common ones is judged by the server. */
@@ -27,19 +34,29 @@ export const newPasswordSchema = z
   .meta({ minLength: 1, format: 'password', description: '8 to 1,024 bytes of UTF-8, none of the most common ones' });
 
 /** A password to be checked. */
-const presentPasswordSchema = z
+export const presentPasswordSchema = z
   .string()
   .min(1)
   .max(passwordBytes.max)
   .refine((text) => bytesOf(text) <= passwordBytes.max, `must have at most ${passwordBytes.max} bytes`)
   .meta({ format: 'password' });
 
+/** A code of an authenticator app; spaces are what people type between the digits. */
+export const totpCodeSchema = z
+  .string()
+  .max(20)
+  .transform((text) => text.replaceAll(' ', ''))
+  .pipe(z.string().regex(/^[0-9]{6}$/, 'must have six digits'));
+
 const refreshTokenText = z.string().min(1).max(500);
 
 export const userSchema = z
   .object({
     id: z.number().int(),
-    email: z.string(),
+    email: z
+      .string()
+      .nullable()
+      .meta({ description: 'null for an account that came by another way and has named none' }),
     display_name: z.string().nullable(),
     locale: z.enum(['en', 'ru']),
     timezone: z.string(),
@@ -93,8 +110,10 @@ export const loginRoute = route({
   credentials: 'none',
   tag,
   summary: 'Exchange address and password for tokens',
+  description:
+    'An account with a second factor answers 401 `mfa_required` with an `mfa_token` for `/auth/mfa/verify`, unless `totp_code` comes with the call.',
   body: z
-    .object({ email: emailSchema, password: presentPasswordSchema, totp_code: z.string().max(20).optional() })
+    .object({ email: emailSchema, password: presentPasswordSchema, totp_code: totpCodeSchema.optional() })
     .meta({ id: 'LoginRequest' }),
   success: { status: 200, answer: tokenPairSchema },
   errors: [401],

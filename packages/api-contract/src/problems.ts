@@ -6,18 +6,29 @@ export const problems = {
   bad_request: { status: 400, title: 'The request is not valid HTTP' },
   unauthenticated: { status: 401, title: 'Credentials are missing' },
   invalid_credentials: { status: 401, title: 'Credentials are not valid' },
+  mfa_required: { status: 401, title: 'A second factor is needed' },
+  invalid_second_factor: { status: 401, title: 'The second factor is not valid' },
   token_expired: { status: 401, title: 'The access token has expired' },
   forbidden: { status: 403, title: 'Not allowed with this role' },
   wrong_credential_kind: { status: 403, title: 'This kind of credential is not accepted here' },
-  read_only_key: { status: 403, title: 'The API key is read-only' },
+  read_only_key: { status: 403, title: 'The key or token is read-only' },
+  recent_sign_in_required: { status: 403, title: 'A recent sign-in is needed' },
   registration_closed: { status: 403, title: 'Registration is closed' },
   setup_token_required: { status: 403, title: 'The first registration needs the set-up token' },
+  invite_other_address: { status: 403, title: 'The invitation is for another address' },
   not_found: { status: 404, title: 'Not found' },
+  invite_unknown: { status: 404, title: 'There is no such invitation' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
   conflict: { status: 409, title: 'Conflict with the present state' },
   name_taken: { status: 409, title: 'The name is taken' },
   email_taken: { status: 409, title: 'The address has an account' },
+  owns_shared_workspaces: { status: 409, title: 'Others are members of an own workspace' },
+  invite_used: { status: 409, title: 'The invitation was used' },
+  invite_expired: { status: 409, title: 'The invitation has expired' },
+  account_exists: { status: 409, title: 'An account has this address and must be linked from inside' },
+  identity_taken: { status: 409, title: 'The identity is linked to another account' },
+  last_way_in: { status: 409, title: 'It is the last way into the account' },
   version_mismatch: { status: 412, title: 'The resource has changed' },
   payload_too_large: { status: 413, title: 'The body is too large' },
   uri_too_long: { status: 414, title: 'The URL is too long' },
@@ -25,6 +36,7 @@ export const problems = {
   expectation_failed: { status: 417, title: 'The expectation cannot be met' },
   invalid_input: { status: 422, title: 'The request is not valid' },
   invalid_json: { status: 422, title: 'The body is not valid JSON' },
+  invalid_token: { status: 422, title: 'The token is not valid' },
   interval_below_plan: { status: 422, title: 'The interval is below the minimum of the plan' },
   no_probe_able: { status: 422, title: 'No probe can run this check' },
   target_denied: { status: 422, title: 'The target may not be reached' },
@@ -32,6 +44,7 @@ export const problems = {
   headers_too_large: { status: 431, title: 'The headers are too large' },
   internal: { status: 500, title: 'Internal error' },
   unavailable: { status: 503, title: 'Not available at present' },
+  provider_unavailable: { status: 503, title: 'The identity provider does not answer' },
   probe_unreachable: { status: 503, title: 'No probe could be reached' },
   busy: { status: 503, title: 'Too busy at present' },
   deadline_exceeded: { status: 504, title: 'Took too long' },
@@ -54,16 +67,24 @@ export class Problem extends Error {
   readonly code: ProblemCode;
   readonly errors: readonly InputError[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  /** Further members of the answer (RFC 9457, section 3.2), which the problem's schema names. */
+  readonly extensions: Readonly<Record<string, unknown>> | undefined;
 
   constructor(
     code: ProblemCode,
     detail: string,
-    more: { errors?: readonly InputError[]; retryAfterSeconds?: number; cause?: unknown } = {},
+    more: {
+      errors?: readonly InputError[];
+      retryAfterSeconds?: number;
+      extensions?: Readonly<Record<string, unknown>>;
+      cause?: unknown;
+    } = {},
   ) {
     super(detail, more.cause === undefined ? undefined : { cause: more.cause });
     this.code = code;
     this.errors = more.errors;
     this.retryAfterSeconds = more.retryAfterSeconds;
+    this.extensions = more.extensions;
   }
 
   get status(): number {

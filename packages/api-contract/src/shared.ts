@@ -49,7 +49,7 @@ export function booleanQuery(fallback: boolean) {
 }
 
 /** True when the text holds a control character, C0 or C1. */
-function hasControlCharacter(text: string): boolean {
+export function hasControlCharacter(text: string): boolean {
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0;
     if (code < 0x20 || (code >= 0x7f && code <= 0x9f)) return true;
@@ -98,5 +98,13 @@ export const problemSchema = z
         }),
       )
       .optional(),
+    mfa_token: z
+      .string()
+      .optional()
+      .meta({ description: 'with `mfa_required`: what `/auth/mfa/verify` takes, for 5 minutes' }),
+    factors: z
+      .array(z.enum(['totp', 'passkey', 'recovery_code']))
+      .optional()
+      .meta({ description: 'with `mfa_required`: which second factors the account has' }),
   })
   .meta({ id: 'Problem' });

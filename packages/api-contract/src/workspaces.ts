@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { route } from './route.ts';
-import { idSchema, listOf, pageQuery, timestamp } from './shared.ts';
+import { idSchema, listOf, nameSchema, pageQuery, timestamp } from './shared.ts';
 
 export const workspaceRole = z.enum(['owner', 'editor', 'viewer']);
 
@@ -41,4 +41,90 @@ export const getWorkspaceRoute = route({
   params: z.object({ id: idSchema }),
   success: { status: 200, answer: workspaceSchema },
   errors: [404],
+});
+
+export const getDefaultWorkspaceRoute = route({
+  method: 'GET',
+  path: '/api/v1/workspaces/default',
+  credentials: 'bearer',
+  tag,
+  summary: 'The default workspace of the caller',
+  description:
+    'The one that was set as default while the caller is a member of it, else their first own one, else the first that they are a member of. 404 for who has none.',
+  success: { status: 200, answer: workspaceSchema },
+  errors: [404],
+});
+
+export const listWorkspaceNamesRoute = route({
+  method: 'GET',
+  path: '/api/v1/workspaces/summary',
+  credentials: 'bearer',
+  tag,
+  summary: 'Identifiers and names of the workspaces of the caller, the default one first',
+  query: z.object(pageQuery),
+  success: {
+    status: 200,
+    answer: listOf('workspaces', z.object({ id: z.number().int(), name: z.string() })).meta({ id: 'WorkspaceNames' }),
+  },
+});
+
+export const createWorkspaceRoute = route({
+  method: 'POST',
+  path: '/api/v1/workspaces',
+  credentials: 'bearer',
+  tag,
+  summary: 'Create a workspace',
+  body: z.object({ name: nameSchema }).meta({ id: 'CreateWorkspaceRequest' }),
+  success: { status: 201, answer: workspaceSchema },
+  errors: [409],
+});
+
+export const updateWorkspaceRoute = route({
+  method: 'PUT',
+  path: '/api/v1/workspaces/:id',
+  credentials: 'bearer',
+  tag,
+  summary: 'Rename a workspace',
+  description: 'For its owner. Takes If-Match.',
+  params: z.object({ id: idSchema }),
+  body: z.object({ name: nameSchema.optional() }).meta({ id: 'UpdateWorkspaceRequest' }),
+  success: { status: 200, answer: workspaceSchema },
+  errors: [403, 404, 412],
+});
+
+export const deleteWorkspaceRoute = route({
+  method: 'DELETE',
+  path: '/api/v1/workspaces/:id',
+  credentials: 'bearer',
+  tag,
+  summary: 'Delete a workspace with everything in it',
+  description:
+    'For its owner; not the default one of the owner (409). Nobody sees it from then on; its monitors and their results are removed and its probes revoked in the background. Takes If-Match.',
+  params: z.object({ id: idSchema }),
+  success: { status: 204 },
+  errors: [403, 404, 409, 412],
+});
+
+export const setDefaultWorkspaceRoute = route({
+  method: 'POST',
+  path: '/api/v1/workspaces/:id/set-default',
+  credentials: 'bearer',
+  tag,
+  summary: 'Make a workspace the default one of the caller',
+  description: 'For every member; it changes nothing for others.',
+  params: z.object({ id: idSchema }),
+  success: { status: 200, answer: workspaceSchema },
+  errors: [404],
+});
+
+export const regeneratePingKeyRoute = route({
+  method: 'POST',
+  path: '/api/v1/workspaces/:id/regenerate-ping-key',
+  credentials: 'bearer',
+  tag,
+  summary: 'Replace the ping key',
+  description: 'For the owner. All ping URLs of the workspace stop working at once.',
+  params: z.object({ id: idSchema }),
+  success: { status: 200, answer: workspaceSchema },
+  errors: [403, 404],
 });

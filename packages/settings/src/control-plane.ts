@@ -6,9 +6,12 @@ import {
   hostAndPort,
   hostsAndPorts,
   integer,
+  issuer,
   key256,
   listOf,
   networks,
+  numbersByName,
+  origins,
   port,
   text,
   url,
@@ -64,6 +67,12 @@ export const controlPlaneSettings = defineSettings(
       meaning: 'what links begin with',
     },
     TRUSTED_PROXIES: { schema: networks, defaultMeaning: 'none', meaning: 'CIDRs whose forwarded headers count' },
+    CORS_ORIGINS: {
+      schema: origins,
+      defaultMeaning: 'none',
+      meaning:
+        'comma-separated origins (`https://console.example.com`) whose pages may call the API from a browser, compared whole',
+    },
     BASE_PATH: { schema: basePath, default: '/', meaning: 'path that everything is served below' },
     DATA_DIR: {
       schema: text,
@@ -121,6 +130,13 @@ export const controlPlaneSettings = defineSettings(
       defaultMeaning: 'made in the data folder',
       meaning: "32 bytes (base64 or hexadecimal) that seal secrets, the authority's key and signing keys in PostgreSQL",
     },
+    KEY_ENCRYPTION_KEY_PREVIOUS: {
+      schema: key256,
+      secret: true,
+      defaultMeaning: 'unset',
+      meaning:
+        'the key before this one, while the key is exchanged: set both everywhere, run `control-plane keys rotate`, then remove it',
+    },
     ROLES: {
       schema: listOf(controlPlaneRoles),
       default: controlPlaneRoles.join(','),
@@ -142,6 +158,12 @@ export const controlPlaneSettings = defineSettings(
       default: 'open',
       meaning: 'who may register: `open`, `invite`, `closed`',
     },
+    LIMITS: {
+      schema: numbersByName,
+      defaultMeaning: 'none',
+      meaning:
+        'limits that are to be others than those of the product, comma-separated: `free.requests_per_hour=200,login=10,paid.alert_channels=unlimited`; the names are in docs/limits.md',
+    },
     ALLOWED_PRIVATE_TARGETS: {
       schema: networks,
       defaultMeaning: 'loopback and private ranges under `npm start`, else none',
@@ -157,10 +179,48 @@ export const controlPlaneSettings = defineSettings(
     SMTP_URL: {
       schema: url('smtp', 'smtps'),
       secret: true,
-      defaultMeaning: 'unset: mails are written to the log and to the data folder',
-      meaning: 'server that sends mail',
+      defaultMeaning: 'unset: mails are files in `mails/` of the data folder, and lines in the log',
+      meaning:
+        'server that sends mail: `smtp://user:password@host:587` with STARTTLS, `smtps://…:465` with TLS from the start; STARTTLS is required except on loopback, `?tls=offered` or `?tls=none` say otherwise, `?ca=FILE` trusts an own authority',
     },
-    MAIL_FROM: { schema: text, meaning: 'sender of mail' },
+    MAIL_FROM: {
+      schema: text,
+      defaultMeaning: '`Parallax <parallax@localhost>`',
+      meaning: 'sender of mail, `address` or `Name <address>`; needed with `SMTP_URL`',
+    },
+    IDENTITY_PROVIDER_A_ISSUER: {
+      schema: issuer,
+      defaultMeaning: 'unset: no such provider',
+      meaning:
+        'OpenID Connect issuer that people may sign in with; https, or http on loopback. Its callback is `<public URL>/api/v1/auth/identity-provider-a/callback`',
+    },
+    IDENTITY_PROVIDER_A_CLIENT_ID: { schema: text, meaning: 'what the same provider knows this installation by' },
+    IDENTITY_PROVIDER_A_CLIENT_SECRET: { schema: text, secret: true, meaning: 'its secret there' },
+    IDENTITY_PROVIDER_A_NAME: {
+      schema: text,
+      defaultMeaning: 'the host of the issuer',
+      meaning: 'name of the same provider, as people read it',
+    },
+    IDENTITY_PROVIDER_B_ISSUER: {
+      schema: issuer,
+      defaultMeaning: 'unset: no such provider',
+      meaning: 'a second issuer, with its callback at `…/identity-provider-b/callback`',
+    },
+    IDENTITY_PROVIDER_B_CLIENT_ID: { schema: text, meaning: 'what the second provider knows this installation by' },
+    IDENTITY_PROVIDER_B_CLIENT_SECRET: { schema: text, secret: true, meaning: 'its secret there' },
+    IDENTITY_PROVIDER_B_NAME: {
+      schema: text,
+      defaultMeaning: 'the host of the issuer',
+      meaning: 'name of the second provider, as people read it',
+    },
+    MESSENGER_BOT_TOKEN: {
+      schema: z
+        .string()
+        .regex(/^[0-9]{1,20}:[A-Za-z0-9_-]{20,100}$/, 'expected the token of a Telegram bot, `<number>:<secret>`'),
+      secret: true,
+      defaultMeaning: 'unset: nobody signs in by the messenger',
+      meaning: 'token of the Telegram bot whose login widget and mini app people sign in with',
+    },
     LOG_LEVEL: {
       schema: z.enum(logLevels),
       default: 'info',

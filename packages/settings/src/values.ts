@@ -83,6 +83,37 @@ export const networks: z.ZodType<readonly string[], string> = z.string().transfo
   }),
 );
 
+/** Comma-separated `name=number` or `name=unlimited`, each name once; `unlimited` is null. Which names there are is for whoever reads them. */
+export const numbersByName: z.ZodType<Readonly<Record<string, number | null>>, string> = z
+  .string()
+  .transform((value, context) => {
+    const numbers: Record<string, number | null> = {};
+    for (const item of splitList(value)) {
+      const [, name = '', number = ''] = /^([a-z][a-z0-9_.]{0,99})\s*=\s*([0-9]{1,9}|unlimited)$/.exec(item) ?? [];
+      const shown = JSON.stringify(item);
+      if (name === '') context.addIssue({ code: 'custom', message: `${shown} is not name=number or name=unlimited` });
+      else if (Object.hasOwn(numbers, name))
+        context.addIssue({ code: 'custom', message: `${name} stands there twice` });
+      else numbers[name] = number === 'unlimited' ? null : Number(number);
+    }
+    return numbers;
+  });
+
+/** Comma-separated web origins as browsers send them: scheme, host and port, nothing else; no wildcard. */
+export const origins: z.ZodType<readonly string[], string> = z.string().transform((value, context) =>
+  splitList(value).map((item) => {
+    const parsed = URL.canParse(item) ? new URL(item) : undefined;
+    const isOrigin = parsed?.origin === item && ['http:', 'https:'].includes(parsed.protocol);
+    if (!isOrigin) {
+      context.addIssue({
+        code: 'custom',
+        message: `${JSON.stringify(item)} is not an origin such as https://console.example.com (no path, no trailing slash, no wildcard)`,
+      });
+    }
+    return item;
+  }),
+);
+
 /** An absolute URL with one of the given schemes (without colon). */
 export function url(...schemes: string[]): z.ZodType<string, string> {
   return z.string().refine(
@@ -93,6 +124,23 @@ export function url(...schemes: string[]): z.ZodType<string, string> {
     },
     { error: `expected a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}` },
   );
+}
+
+/** The address of an OpenID Connect issuer: https, or http on loopback, without query, fragment and credentials. */
+export const issuer: z.ZodType<string, string> = z
+  .string()
+  .max(2048, 'longer than 2048 characters')
+  .refine(
+    (value) => {
+      const address = URL.parse(value);
+      if (address === null || address.search !== '' || address.hash !== '' || address.username !== '') return false;
+      return address.protocol === 'https:' || (address.protocol === 'http:' && isLoopback(address.hostname));
+    },
+    { error: 'expected the address of an issuer that begins with https:// (http:// on loopback only)' },
+  );
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.[0-9]{1,3}){3}$/.test(hostname);
 }
 
 /** 32 bytes as base64, base64url or hexadecimal digits. */

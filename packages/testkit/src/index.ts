@@ -1,3 +1,4 @@
+export { compareTimes, type TimeComparison } from './alike-in-time.ts';
 export { cloneDatabase, type ClonedDatabase, type DatabaseUrls, type Template } from './database/clone.ts';
 export { databaseCluster, type DatabaseCluster } from './database/cluster.ts';
 export { natsServer, type TestNatsOptions, type TestNatsServer } from './nats-server.ts';

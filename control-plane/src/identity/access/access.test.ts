@@ -258,7 +258,21 @@ void t.test('a self-hosted plan has no caps and costs no statement', async (t) =
 void t.test('row-level security shows a login of requests nothing outside its scope', async (t) => {
   const api = await testApi(t);
   await api.account('ada@example.com');
-  for (const table of ['users', 'sessions', 'workspaces', 'workspace_members', 'api_keys', 'audit_log']) {
+  for (const table of [
+    'users',
+    'sessions',
+    'workspaces',
+    'workspace_members',
+    'workspace_invites',
+    'api_keys',
+    'audit_log',
+    'api_keys',
+    'audit_log',
+    'identities',
+    'totp_factors',
+    'recovery_codes',
+    'passkeys',
+  ]) {
     const count = await api.database.api.oneFirst(sql.type(z.object({ n: z.number() }))`
       select count(*)::integer as n from ${sql.identifier([table])}`);
     t.equal(count, 0, table);
@@ -281,14 +295,29 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
   t.same(
     found,
     [
+      'identity_accept_invite',
+      'identity_account_token',
+      'identity_begin_challenge',
+      'identity_begin_sign_in',
+      'identity_caller_of_access_token',
       'identity_caller_of_api_key',
       'identity_caller_of_session',
+      'identity_challenge',
       'identity_has_accounts',
+      'identity_invite_verdict',
       'identity_login',
       'identity_login_failed',
+      'identity_members',
+      'identity_of_outside',
+      'identity_passkey',
+      'identity_public_profile',
       'identity_refresh',
       'identity_register',
+      'identity_register_invited',
       'identity_session_salt',
+      'identity_take_challenge',
+      'identity_take_sign_in',
+      'identity_use_proof',
     ].map((name) => ({ name, api: true, worker: false, anybody: false, path: true })),
   );
   const others = await api.database.worker.any(sql.type(z.object({ name: z.string() }))`

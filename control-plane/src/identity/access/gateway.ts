@@ -1,24 +1,24 @@
 import { Problem } from '@parallax/api-contract';
-import type { Credentials, RouteContract } from '@parallax/api-contract';
+import type { RouteContract } from '@parallax/api-contract';
 import type { FastifyReply } from 'fastify';
 import type { Context } from '../../context.ts';
+import { applyRates } from '../../platform/http/apply-rates.ts';
+import { randomKeyHash } from '../../platform/crypto/random-key.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { clientAddress, clientNetwork } from '../../platform/http/client-address.ts';
-import { rateHeaders, refusedBy } from '../../platform/http/rate-headers.ts';
 import { countOnce, countTwice, perHour, perMinute } from '../../platform/http/rate-limits.ts';
-import type { RateState } from '../../platform/http/rate-limits.ts';
 import type { RequestGuards } from '../../platform/http/register-route.ts';
-import { apiKeyHash, isApiKeyForm } from '../api-keys/index.ts';
+import { apiKeyKind } from '../api-keys/index.ts';
 import { readAccessToken, tokenKeys } from '../auth/index.ts';
-import { planOf } from '../plans/index.ts';
+import { accessTokenKind, isPersonalToken, takesPersonalTokens } from '../tokens/index.ts';
 import { givenCredentials } from './credentials.ts';
-import { callerOfApiKey, callerOfSession } from './queries.ts';
+import { callerOfAccessToken, callerOfApiKey, callerOfSession } from './queries.ts';
 import type { CallerRow } from './queries.ts';
 
 /** What stands before every handler: who calls, and how often. */
 export function createRequestGuards(context: Context): RequestGuards {
   return {
-    authenticate: async (request, accepts) => authenticate(context, request.headers, accepts),
+    authenticate: async (request, contract) => authenticate(context, request.headers, contract),
     limit: async (request, reply, caller, contract) => {
       if (contract.perAddressPerMinute !== undefined) {
         const address = clientAddress(request.ip, request.socket.remoteAddress);
@@ -32,8 +32,9 @@ export function createRequestGuards(context: Context): RequestGuards {
 async function authenticate(
   context: Context,
   headers: Parameters<typeof givenCredentials>[0],
-  accepts: Credentials,
+  contract: RouteContract,
 ): Promise<Caller | undefined> {
+  const accepts = contract.credentials;
   // The secret of a heartbeat is judged by its own route.
   if (accepts === 'none' || accepts === 'secret-header') return undefined;
   const given = givenCredentials(headers);
@@ -45,7 +46,12 @@ async function authenticate(
         : 'Authorization: Bearer <access token>';
     throw new Problem('unauthenticated', `this route needs the header ${wanted}`);
   }
-  if (given.kind === 'bearer') return callerOfToken(context, given.token);
+  if (given.kind === 'bearer') {
+    if (!isPersonalToken(given.token)) return callerOfToken(context, given.token);
+    const caller = await callerOfPersonalToken(context, given.token);
+    if (takesPersonalTokens(contract)) return caller;
+    throw new Problem('wrong_credential_kind', 'this route needs a session: log in, and send its access token');
+  }
   const caller = await callerOfKey(context, given.key);
   if (accepts !== 'key-or-bearer') {
     throw new Problem('wrong_credential_kind', 'this route takes an access token, not an API key');
@@ -61,8 +67,17 @@ async function callerOfToken(context: Context, token: string): Promise<Caller> {
   return { ...caller, sessionId };
 }
 
+async function callerOfPersonalToken(context: Context, token: string): Promise<Caller> {
+  const row = accessTokenKind.isForm(token)
+    ? await callerOfAccessToken(context.database.api, randomKeyHash(token))
+    : undefined;
+  const caller = row === undefined ? undefined : callerOf(row, 'access_token');
+  if (caller === undefined) throw new Problem('invalid_credentials', 'the token is not valid, expired or revoked');
+  return caller;
+}
+
 async function callerOfKey(context: Context, key: string): Promise<Caller> {
-  const row = isApiKeyForm(key) ? await callerOfApiKey(context.database.api, apiKeyHash(key)) : undefined;
+  const row = apiKeyKind.isForm(key) ? await callerOfApiKey(context.database.api, randomKeyHash(key)) : undefined;
   const caller = row === undefined ? undefined : callerOf(row, 'api_key');
   if (caller === undefined) throw new Problem('invalid_credentials', 'the API key is not valid, expired or revoked');
   return caller;
@@ -88,11 +103,12 @@ async function limitAddress(
   quota: number,
 ): Promise<void> {
   const key = `address:${contract.method} ${contract.path}:${clientNetwork(address)}`;
-  applyRates(reply, [await countOnce(context.database.api, key, perMinute(quota))], 'from this address');
+  const state = await countOnce(context.database.api, key, context.limits.ofRoute(contract, quota));
+  applyRates(reply, [state], 'requests', 'from this address');
 }
 
 async function limitCaller(context: Context, reply: FastifyReply, caller: Caller): Promise<void> {
-  const { requests } = planOf(caller.plan);
+  const { requests } = context.limits.plan(caller.plan);
   if (requests === undefined) return;
   const states = await countTwice(
     context.database.api,
@@ -100,14 +116,5 @@ async function limitCaller(context: Context, reply: FastifyReply, caller: Caller
     perMinute(requests.perMinute),
     perHour(requests.perHour),
   );
-  applyRates(reply, states, `for the plan ${caller.plan}`);
-}
-
-function applyRates(reply: FastifyReply, states: readonly RateState[], whose: string): void {
-  void reply.headers(rateHeaders(states));
-  const refusing = refusedBy(states);
-  if (refusing === undefined) return;
-  throw new Problem('rate_limited', `more than ${refusing.quota} requests per ${refusing.name} ${whose}`, {
-    retryAfterSeconds: refusing.resetSeconds,
-  });
+  applyRates(reply, states, 'requests', `for the plan ${caller.plan}`);
 }

@@ -19,6 +19,13 @@ export async function callerOfSession(pool: DatabasePool, sessionId: string): Pr
   `);
 }
 
+/** Who has the personal access token, as it stands now; nulls when it does not live. Before the tenant is known. */
+export async function callerOfAccessToken(pool: DatabasePool, tokenHash: Buffer): Promise<CallerRow> {
+  return pool.one(sql.type(callerRow)`
+    select user_id, is_administrator, plan, roles, read_only from identity_caller_of_access_token(${sql.binary(tokenHash)})
+  `);
+}
+
 /** Who has the API key, as it stands now; nulls when it does not live. Before the tenant is known. */
 export async function callerOfApiKey(pool: DatabasePool, keyHash: Buffer): Promise<CallerRow> {
   return pool.one(sql.type(callerRow)`

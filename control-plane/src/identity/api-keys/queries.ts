@@ -72,3 +72,8 @@ export async function revokeApiKey(scope: Scope, transaction: Transaction, id: n
   `);
   return rowCount > 0;
 }
+
+/** Makes those that add keys of the same user wait for each other, so that their number can be bounded. */
+export async function lockApiKeys(scope: Scope, transaction: Transaction): Promise<void> {
+  await transaction.query(sql.unsafe`select pg_advisory_xact_lock(hashtext('api_keys'), ${scope.userId}::integer)`);
+}

@@ -1,13 +1,14 @@
 import { createApiKeyRoute, invalidInput, listApiKeysRoute, Problem, revokeApiKeyRoute } from '@parallax/api-contract';
 import type { ApiKey } from '@parallax/api-contract';
 import type { Context } from '../../context.ts';
+import { randomKeyHash } from '../../platform/crypto/random-key.ts';
 import { inScope } from '../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../platform/http/caller.ts';
 import { handle } from '../../platform/http/handler.ts';
 import type { Route } from '../../platform/http/handler.ts';
 import { recordAudit } from '../audit/index.ts';
-import { apiKeyHash, apiKeyStart, makeApiKey } from './key-format.ts';
-import { countApiKeys, insertApiKey, listApiKeys, revokeApiKey } from './queries.ts';
+import { apiKeyKind } from './key-format.ts';
+import { countApiKeys, insertApiKey, listApiKeys, lockApiKeys, revokeApiKey } from './queries.ts';
 import type { ApiKeyRow } from './queries.ts';
 
 const maxKeys = 100;
@@ -29,16 +30,17 @@ export function apiKeyRoutes(context: Context): readonly Route[] {
       if (expiresAt !== null && expiresAt.getTime() <= context.now()) {
         throw invalidInput('body', '/expires_at', 'in_the_past', 'must lie in the future');
       }
-      const key = makeApiKey();
+      const key = apiKeyKind.make();
       const scope = scopeOf(caller);
       const row = await inScope(context.database.api, scope, async (transaction) => {
+        await lockApiKeys(scope, transaction);
         if ((await countApiKeys(scope, transaction)) >= maxKeys) {
           throw new Problem('conflict', `a user may have ${maxKeys} API keys: revoke one first`);
         }
         const made = await insertApiKey(scope, transaction, {
           name: body.name,
-          prefix: apiKeyStart(key),
-          hash: apiKeyHash(key),
+          prefix: apiKeyKind.start(key),
+          hash: randomKeyHash(key),
           readOnly: body.read_only,
           expiresAt,
           workspaceIds: body.workspace_ids === null ? null : [...new Set(body.workspace_ids)],

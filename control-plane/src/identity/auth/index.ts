@@ -11,4 +11,9 @@ export const authCapability: Capability<Context> = {
 };
 
 export { readAccessToken } from './access-token.ts';
-export { tokenKeys } from './queries.ts';
+export { createPasswordHasher, passwordHasher } from './password-hash.ts';
+export { whyTooCommon } from './password-rule.ts';
+export { findLogin, readUser, recordFailedLogin, registerAccount, startSession, tokenKeys } from './queries.ts';
+export type { UserRow } from './queries.ts';
+export { tokenPairOf } from './token-pair.ts';
+export { userAnswer } from './user-answer.ts';

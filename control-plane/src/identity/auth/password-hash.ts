@@ -32,3 +32,12 @@ export function createPasswordHasher(limits = { atOnce: 4, waiting: 64 }): Passw
       }),
   };
 }
+
+const hashers = new WeakMap<object, PasswordHasher>();
+
+/** The one hasher of a process, so that its limits hold over all who check passwords. @param process whatever stands for the process */
+export function passwordHasher(process: object): PasswordHasher {
+  const known = hashers.get(process) ?? createPasswordHasher();
+  hashers.set(process, known);
+  return known;
+}

@@ -17,8 +17,6 @@ export const sessionLife = { idle: '14 days', absolute: '30 days' } as const;
 /** How long the immediate predecessor of a refresh token is answered like the token itself. */
 export const refreshLeeway = '10 seconds';
 
-const refreshesPerMinute = 30;
-
 /** Keys of the installation that tokens are made with. */
 export type TokenKeys = { readonly access: AccessTokenKeys; readonly refresh: Buffer };
 
@@ -114,13 +112,14 @@ const refreshed = z.discriminatedUnion('outcome', [
 export async function refreshSession(
   pool: DatabasePool,
   claim: { readonly sessionId: string; readonly counter: number },
+  perMinute: number,
   origin: Origin,
 ): Promise<z.output<typeof refreshed>> {
   return pool.one(sql.type(refreshed)`
     select outcome, counter, rotated_at, user_id
     from identity_refresh(
       ${claim.sessionId}::uuid, ${claim.counter}::integer, ${refreshLeeway}::interval, ${sessionLife.idle}::interval,
-      ${refreshesPerMinute}::integer, ${origin.remoteAddress}, ${origin.requestId}
+      ${perMinute}::integer, ${origin.remoteAddress}, ${origin.requestId}
     )
   `);
 }
@@ -163,7 +162,7 @@ export async function endAllSessions(scope: Scope, transaction: Transaction): Pr
 
 const userRow = z.object({
   id: z.number(),
-  email: z.string(),
+  email: z.string().nullable(),
   display_name: z.string().nullable(),
   locale: z.enum(['en', 'ru']),
   timezone: z.string(),

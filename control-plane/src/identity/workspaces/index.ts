@@ -1,8 +1,17 @@
 import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
+import { inviteSweep } from './job.ts';
 import { workspaceRoutes } from './routes.ts';
 
-/** Workspaces and who is a member of them. */
-export const workspacesCapability: Capability<Context> = { name: 'workspaces', routes: workspaceRoutes };
+/** Workspaces, who is a member of them, and how they become one. */
+export const workspacesCapability: Capability<Context> = {
+  name: 'workspaces',
+  routes: workspaceRoutes,
+  services: [inviteSweep],
+};
 
+export { refusalOfInvite, registerInvited } from './invites/queries.ts';
+export { inviteTokenHash } from './invites/token.ts';
+export { inviteProblem } from './invites/verdict.ts';
 export { makePingKey } from './ping-key.ts';
+export { deletedWorkspaces, markWorkspaceDeleted, recordWorkspaceEmpty } from './queries.ts';

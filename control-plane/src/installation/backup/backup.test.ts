@@ -7,7 +7,7 @@ import type { DatabaseUrls, TestContext } from '@parallax/testkit';
 import pg from 'pg';
 import t from 'tap';
 import { createSealer } from '../../platform/crypto/seal.ts';
-import type { Sealer } from '../../platform/crypto/seal.ts';
+import type { Keyring } from '../../platform/crypto/seal.ts';
 import { migrate } from '../../platform/database/migrate.ts';
 import { readTables } from './catalog.ts';
 import type { BackupHeader } from './format.ts';
@@ -47,7 +47,7 @@ const tableCount = async (url: string): Promise<number> =>
   (await query(url, "select from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')"))
     .length;
 
-async function restore(file: string, ownerUrl: string, key: Sealer = sealer, atMs = nowMs) {
+async function restore(file: string, ownerUrl: string, key: Keyring = sealer, atMs = nowMs) {
   const handle = await openBackup(file);
   try {
     return await restoreBackup({

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { z } from 'zod';
-import type { Sealer } from '../../platform/crypto/seal.ts';
+import type { Keyring } from '../../platform/crypto/seal.ts';
 import { readMigrations } from '../../platform/database/migrate.ts';
 import { installationRow, requireSameKey } from '../fixed.ts';
 import { BackupError } from './backup-error.ts';
@@ -15,7 +15,7 @@ import type { TablePlan } from './tables.ts';
 export type BackupOptions = {
   /** The login of workers: it passes row-level security, so no row is missing silently. */
   readonly workerUrl: string;
-  readonly sealer: Sealer;
+  readonly sealer: Keyring;
   readonly productVersion: string;
   readonly nowMs: number;
   readonly sink: Sink;

@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import { once } from 'node:events';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { Sealer } from '../../platform/crypto/seal.ts';
+import type { Keyring } from '../../platform/crypto/seal.ts';
 import { applyMigrations, readMigrations } from '../../platform/database/migrate.ts';
 import type { Migration } from '../../platform/database/migrate.ts';
 import { BackupError } from './backup-error.ts';
@@ -18,7 +18,7 @@ export type RestoreOptions = {
   readonly handle: FileHandle;
   /** What the file is called in messages. */
   readonly name: string;
-  readonly sealer: Sealer;
+  readonly sealer: Keyring;
   /** Asked for when the backup was found good: the owner's login of an empty database. */
   readonly openDatabase: () => Promise<string>;
   readonly nowMs: number;

@@ -25,9 +25,22 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   sessions: leftOut(
     'a session that was ended after the backup would live again, and a refresh token that was rotated after it would count as stolen; everybody logs in again',
   ),
+  account_tokens: leftOut('a link that was used after the backup could be used again; whoever needs one asks anew'),
+  mails: leftOut('a mail that was sent after the backup would be sent again'),
   workspaces: copied,
   workspace_members: copied,
+  workspace_invites: leftOut(
+    'one that was used or withdrawn after the backup could be used again; the owner invites once more',
+  ),
   api_keys: copied,
+  access_tokens: copied,
+  identities: copied,
+  totp_factors: copied,
+  recovery_codes: copied,
+  passkeys: copied,
+  pending_sign_ins: leftOut('live for ten minutes; whoever was at a provider begins again'),
+  used_proofs: leftOut('a proof is too old after ten minutes, used or not'),
+  sign_in_challenges: leftOut('live for five minutes; whoever was asked for a second factor begins again'),
   audit_log: copied,
 
   probes: copied,

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import type { Sealer } from '../../platform/crypto/seal.ts';
+import type { Keyring } from '../../platform/crypto/seal.ts';
 import { requireSameKey } from '../fixed.ts';
 import { BackupError } from './backup-error.ts';
 import { readBackup } from './file-reader.ts';
@@ -37,7 +37,7 @@ export async function openBackup(file: string): Promise<FileHandle> {
 export async function verifyBackup(
   handle: FileHandle,
   name: string,
-  sealer: Sealer | undefined,
+  sealer: Keyring | undefined,
 ): Promise<VerifiedBackup> {
   let header: BackupHeader | undefined;
   const tables = new Map<string, number>();
@@ -56,17 +56,19 @@ function requireAuthentic(
   header: BackupHeader,
   end: Extract<BackupPart, { type: 'end' }>,
   name: string,
-  sealer: Sealer,
+  sealer: Keyring,
 ): void {
+  let own: Keyring;
   try {
-    requireSameKey({ shards: header.shards, key_check: Buffer.from(header.key_check, 'base64') }, sealer);
+    // A backup of before the key was exchanged stands under the other one.
+    own = requireSameKey({ key_check: Buffer.from(header.key_check, 'base64') }, sealer.withKey(sealer.sealsWith()));
   } catch (error) {
     throw new BackupError(
       `${name} was made under another key-encryption key: put the file key-encryption-key of that installation into the data folder, or give the key as PARALLAX_KEY_ENCRYPTION_KEY`,
       { cause: error },
     );
   }
-  if (!timingSafeEqual(authenticate(sealer, end.sum), end.proof)) {
+  if (!timingSafeEqual(authenticate(own, end.sum), end.proof)) {
     throw new BackupError(`${name} was altered by somebody without the key-encryption key: take another backup`);
   }
 }

@@ -11,6 +11,7 @@ import type { RowsOfMonitor } from './emptying/rows.ts';
 import { historyRoutes } from './history/routes.ts';
 import type { OnMonitorDeleted } from './lifecycle/queries.ts';
 import { lifecycleRoutes } from './lifecycle/routes.ts';
+import { startEmptyingWorkspaces } from './of-deleted-workspaces/job.ts';
 import { rangeEvidenceRoutes } from './range-evidence/routes.ts';
 import type { OnMonitorReset } from './reset/queries.ts';
 import { resetRoutes } from './reset/routes.ts';
@@ -20,6 +21,7 @@ import { testRoutes } from './test/routes.ts';
 
 export type { Removal, Removed, RowsOfMonitor } from './emptying/rows.ts';
 export type { OnMonitorDeleted } from './lifecycle/queries.ts';
+export { countMonitorsByCategory } from './list/queries.ts';
 export { noMonitor } from './not-found.ts';
 export type { OnMonitorReset } from './reset/queries.ts';
 
@@ -59,6 +61,11 @@ export function createMonitorsCapability(options: MonitorsOptions): Capability<C
         name: 'monitor-emptying',
         role: 'worker',
         start: (context, log) => startEmptying(context, log, removal.more),
+      },
+      {
+        name: 'workspace-emptying',
+        role: 'worker',
+        start: (context, log) => startEmptyingWorkspaces(context, log, options.onMonitorDeleted),
       },
     ],
   };

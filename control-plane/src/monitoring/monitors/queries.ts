@@ -115,13 +115,17 @@ export async function reserveMonitorId(transaction: Transaction): Promise<number
   return transaction.oneFirst(sql.type(z.object({ id: z.number() }))`select nextval('monitors_id_seq')::integer as id`);
 }
 
+/** The owner of a workspace as it stands at the insertion: a transfer that is under way is waited for. */
+const ownerNow = (workspaceId: number) =>
+  sql.fragment`(select w.owner_id from workspaces w where w.id = ${workspaceId} for key share)`;
+
 /**
  * Inserts a monitor, with its history and, when it starts paused, its pause.
  * @param shards how many there are: the shard follows from the identifier and never changes
  */
 export async function insertMonitor(
   transaction: Transaction,
-  place: { readonly id: number; readonly workspaceId: number; readonly ownerId: number; readonly shards: number },
+  place: { readonly id: number; readonly workspaceId: number; readonly shards: number },
   values: MonitorValues,
 ): Promise<MonitorRow> {
   const row = await transaction.one(sql.type(monitorRow)`
@@ -130,7 +134,7 @@ export async function insertMonitor(
       consensus_policy, degraded_threshold_ms, settings, sealed_secrets, secret_fields, tags, wanted_probe_ids, wanted_regions,
       dnsbl_servers, certificate_thresholds_days, domain_thresholds_days, is_active, created_at, updated_at
     ) overriding system value values (
-      ${place.id}, ${place.workspaceId}, ${place.ownerId}, (hashint4(${place.id}) & 2147483647) % ${place.shards},
+      ${place.id}, ${place.workspaceId}, ${ownerNow(place.workspaceId)}, (hashint4(${place.id}) & 2147483647) % ${place.shards},
       ${values.name}, ${values.description}, ${values.url}, ${values.protocol}, ${values.interval_seconds},
       ${values.timeout_seconds}, ${values.confirmations}, ${sql.jsonb(values.consensus_policy)},
       ${values.degraded_threshold_ms}, ${jsonb(values.settings)}, ${binary(values.sealed_secrets)},

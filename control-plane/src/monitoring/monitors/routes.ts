@@ -16,7 +16,7 @@ import type { Caller } from '../../platform/http/caller.ts';
 import { handle, JsonText } from '../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../platform/http/handler.ts';
 import { assignMonitor, touchAssignments } from '../assignments/index.ts';
-import { etagOf, requireMatch } from './etag.ts';
+import { etagOf, requireMatch } from '../../platform/http/etag.ts';
 import { announceChange } from './gateway.ts';
 import { switchMonitor } from './lifecycle/queries.ts';
 import { monitorsPage, readMonitorJson } from './list/queries.ts';
@@ -46,12 +46,12 @@ export function monitorRoutes(context: Context): Route[] {
     handle(createMonitorRoute, async ({ body, caller, request }) => {
       requireRole(caller, body.workspace_id, 'editor');
       const owner = await workspaceOwner(context.database.worker, body.workspace_id);
-      const limits = planLimits(owner.plan);
+      const limits = planLimits(context, owner.plan);
       for (let attempt = 1; ; attempt += 1) {
         const name = body.name ?? (await nameOf(context, owner.ownerId, body));
         const values = newMonitor(body, name, limits);
         try {
-          const created = await createMonitor(context, { caller, request, ownerId: owner.ownerId }, body, values);
+          const created = await createMonitor(context, { caller, request }, body, values);
           request.reply.header('etag', etagOf(created.version)).header('location', `/api/v1/monitors/${created.id}`);
           return created;
         } catch (error) {
@@ -97,14 +97,14 @@ type Actor = { readonly caller: Caller; readonly request: RequestFacts };
 
 async function createMonitor(
   context: Context,
-  actor: Actor & { readonly ownerId: number },
+  actor: Actor,
   body: CreateMonitor,
   values: PlainValues,
 ): Promise<Monitor> {
   const scope = scopeOf(actor.caller);
   const done = await inScope(context.database.api, scope, async (tx) => {
     const id = await reserveMonitorId(tx);
-    const place = { id, workspaceId: body.workspace_id, ownerId: actor.ownerId, shards: context.shards };
+    const place = { id, workspaceId: body.workspace_id, shards: context.shards };
     const row = await insertMonitor(tx, place, sealedValues(context.sealer, id, values));
     const probeIds = await assignMonitor(tx, id);
     await record(tx, actor, row, 'monitor.created');
@@ -169,7 +169,7 @@ async function limitsOfChange(
   const scope = scopeOf(caller);
   const stored = await inScope(context.database.api, scope, (tx) => findMonitor(tx, scope, monitorId));
   if (stored === null) throw noMonitor(monitorId);
-  return planLimits((await workspaceOwner(context.database.worker, stored.workspace_id)).plan);
+  return planLimits(context, (await workspaceOwner(context.database.worker, stored.workspace_id)).plan);
 }
 
 async function nameOf(context: Context, ownerId: number, body: CreateMonitor): Promise<string> {

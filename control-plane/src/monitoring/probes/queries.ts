@@ -58,13 +58,17 @@ const probeColumns = sql.fragment`
     from (select * from quarantines where probe_id = probe.id order by started_at desc limit 10) q
   ), '[]') as quarantines`;
 
+/** Public probes, and the private ones of the scope's workspaces. */
+export const ofScope = (scope: Scope) =>
+  sql.fragment`(workspace_id is null or workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}))`;
+
 /** Public probes and the private ones of the scope; with a workspace its private ones and the public ones. */
 export async function listProbes(
-  _scope: Scope,
+  scope: Scope,
   tx: Transaction,
   page: { readonly limit: number; readonly offset: number; readonly workspaceId: number | undefined },
 ): Promise<{ rows: readonly ProbeRow[]; total: number }> {
-  const visible = sql.fragment`probe.revoked_at is null
+  const visible = sql.fragment`probe.revoked_at is null and ${ofScope(scope)}
     and (probe.workspace_id is null or ${page.workspaceId ?? null}::int is null or probe.workspace_id = ${page.workspaceId ?? null})`;
   const rows = await tx.any(sql.type(probeRow)`
     select ${probeColumns}
@@ -76,11 +80,11 @@ export async function listProbes(
 }
 
 /** A probe of the scope; undefined for one that is not visible, revoked or not there. */
-export async function findProbe(_scope: Scope, tx: Transaction, probeId: number): Promise<ProbeRow | undefined> {
+export async function findProbe(scope: Scope, tx: Transaction, probeId: number): Promise<ProbeRow | undefined> {
   const row = await tx.maybeOne(sql.type(probeRow)`
     select ${probeColumns}
     from probes probe left join probe_sessions session on session.probe_id = probe.id and session.closed_at is null
-    where probe.id = ${probeId} and probe.revoked_at is null`);
+    where probe.id = ${probeId} and probe.revoked_at is null and ${ofScope(scope)}`);
   return row ?? undefined;
 }
 
@@ -96,7 +100,7 @@ export type ProbeChange = {
  * @throws Problem `name_taken`
  */
 export async function changeProbe(
-  _scope: Scope,
+  scope: Scope,
   tx: Transaction,
   before: ProbeRow,
   change: ProbeChange,
@@ -106,7 +110,7 @@ export async function changeProbe(
     const changed = await tx.maybeOne(sql.typeAlias('id')`
       update probes set name = ${change.name ?? before.name}, region = ${change.region ?? before.region},
         is_paused = ${isPaused}, version = version + 1, updated_at = now()
-      where id = ${before.id} and revoked_at is null and version = ${before.version} returning id`);
+      where id = ${before.id} and revoked_at is null and version = ${before.version} and ${ofScope(scope)} returning id`);
     if (changed === null) return false;
   } catch (error) {
     throw nameTaken(error, change.name ?? before.name);
@@ -116,10 +120,10 @@ export async function changeProbe(
 }
 
 /** Revokes a probe with its certificates and session. Its seats are given to others by the job of the assignments. */
-export async function revokeProbe(_scope: Scope, tx: Transaction, probeId: number): Promise<boolean> {
+export async function revokeProbe(scope: Scope, tx: Transaction, probeId: number): Promise<boolean> {
   const revoked = await tx.maybeOne(sql.typeAlias('id')`
     update probes set revoked_at = now(), version = version + 1, updated_at = now()
-    where id = ${probeId} and revoked_at is null returning id`);
+    where id = ${probeId} and revoked_at is null and ${ofScope(scope)} returning id`);
   if (revoked === null) return false;
   await tx.query(sql.unsafe`
     update probe_certificates set revoked_at = now() where probe_id = ${probeId} and revoked_at is null`);

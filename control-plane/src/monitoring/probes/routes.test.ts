@@ -38,7 +38,7 @@ const app = await buildHttpServer(probeRoutes(context), {
   log: quietLog,
   publicUrl: context.publicUrl,
   trustedProxies: [],
-  authenticate: async (request, accepts) => {
+  authenticate: async (request, { credentials: accepts }) => {
     const known = callers[request.headers.authorization ?? ''];
     if (known === undefined && accepts !== 'none') throw new Problem('unauthenticated', 'who is it?');
     return known;

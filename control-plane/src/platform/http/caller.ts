@@ -6,15 +6,16 @@ export type Role = (typeof roles)[number];
 
 /** Who makes a request, as read from the database at this request. */
 export type Caller = {
-  readonly kind: 'user' | 'api_key';
+  /** A session, an API key, or a personal access token. */
+  readonly kind: 'user' | 'api_key' | 'access_token';
   readonly userId: number;
   readonly isAdministrator: boolean;
   /** Role by workspace. */
   readonly workspaces: ReadonlyMap<number, Role>;
   readonly plan: 'free' | 'paid' | 'self_hosted';
-  /** Set for an access token. */
+  /** Set for the access token of a session. */
   readonly sessionId?: string;
-  /** A read-only API key. */
+  /** A read-only API key or personal access token. */
   readonly readOnly: boolean;
 };
 

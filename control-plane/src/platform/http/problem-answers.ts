@@ -58,6 +58,7 @@ export function problemBody(problem: Problem, requestId: string, publicUrl: stri
     code: problem.code,
     request_id: requestId,
     ...(problem.errors === undefined ? {} : { errors: problem.errors }),
+    ...problem.extensions,
   };
 }
 

@@ -64,28 +64,10 @@ export async function countTwice(
   short: Rate,
   long: Rate,
 ): Promise<readonly [RateState, RateState]> {
-  const shortKey = `${key} ${short.name}`;
-  const longKey = `${key} ${long.name}`;
   const row = await pool.one(sql.type(twoRow)`
-    with short_window as (
-      insert into rate_limits as counter (key, window_started_at, used)
-      values (${shortKey}, ${windowStart(short)}, 1)
-      ${onConflict(short)}
-      returning used
-    ), long_window as (
-      insert into rate_limits as counter (key, window_started_at, used)
-      select ${longKey}, ${windowStart(long)}, 1 from short_window where short_window.used <= ${short.quota}
-      ${onConflict(long)}
-      returning used
-    )
-    select short_window.used as short_used,
-           ${secondsLeft(short)} as short_reset_seconds,
-           coalesce(
-             (select used from long_window),
-             (select used from rate_limits where key = ${longKey} and window_started_at = ${windowStart(long)}),
-             0) as long_used,
-           ${secondsLeft(long)} as long_reset_seconds
-    from short_window
+    select short_used, short_reset_seconds, long_used, long_reset_seconds
+    from count_in_two_windows(
+      ${key}, ${short.name}, ${short.quota}, ${short.windowSeconds}, ${long.name}, ${long.quota}, ${long.windowSeconds})
   `);
   return [
     { ...short, used: row.short_used, resetSeconds: row.short_reset_seconds },

@@ -1,5 +1,5 @@
 import { invalidInput, Problem } from '@parallax/api-contract';
-import type { Credentials, RouteContract } from '@parallax/api-contract';
+import type { RouteContract } from '@parallax/api-contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Caller } from './caller.ts';
@@ -13,7 +13,7 @@ import { validateInput } from './validate.ts';
 /** What stands before every handler. */
 export type RequestGuards = {
   /** Reads credentials of a request against the database; throws `Problem` for those that are not valid, undefined when there are none. */
-  readonly authenticate: (request: FastifyRequest, accepts: Credentials) => Promise<Caller | undefined>;
+  readonly authenticate: (request: FastifyRequest, route: RouteContract) => Promise<Caller | undefined>;
   /** Counts the request against the caller's plan, or the address; sets headers; throws `Problem` `rate_limited`. */
   readonly limit: (
     request: FastifyRequest,
@@ -43,12 +43,11 @@ function addRoute(app: FastifyInstance, route: Route, guards: RequestGuards): vo
     url: contract.path,
     // Credentials and limits come before validation: a stranger learns nothing about bodies, and a flood is not parsed.
     onRequest: async (request, reply) => {
-      const caller =
-        contract.credentials === 'none' ? undefined : await guards.authenticate(request, contract.credentials);
+      const caller = contract.credentials === 'none' ? undefined : await guards.authenticate(request, contract);
       callers.set(request, caller);
       await guards.limit(request, reply, caller, contract);
       if (caller?.readOnly === true && contract.method !== 'GET') {
-        throw new Problem('read_only_key', 'this API key may read only');
+        throw new Problem('read_only_key', `this ${caller.kind === 'api_key' ? 'API key' : 'token'} may read only`);
       }
     },
     handler: async (request, reply) => {

@@ -7,6 +7,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import { allowedMethods } from './allowed-methods.ts';
 import { addressMatcher } from './client-address.ts';
 import { problemOfParserError, writeRawProblem } from './client-errors.ts';
+import { allowOrigins } from './cross-origin.ts';
 import { capConnections } from './connections.ts';
 import type { ConnectionLimits } from './connections.ts';
 import { documentPaths, registerDocuments } from './documents.ts';
@@ -23,6 +24,8 @@ export type HttpServerOptions = RequestGuards & {
   readonly publicUrl: string;
   /** Networks (CIDRs) whose forwarded headers count. */
   readonly trustedProxies: readonly string[];
+  /** Origins whose pages may call the API from a browser; none when absent. */
+  readonly corsOrigins?: readonly string[] | undefined;
   readonly limits?: Partial<HttpLimits>;
 };
 
@@ -100,7 +103,9 @@ export async function buildHttpServer(routes: readonly Route[], options: HttpSer
   });
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, options));
   readBodiesAsJson(app);
-  guardRequests(app, routes, options, limits, decorate);
+  decorateAnswers(app, decorate);
+  await allowOrigins(app, options.corsOrigins ?? []);
+  guardRequests(app, routes, options, limits);
   await registerDocuments(app, routes);
   for (const route of routes) await registerRoute(app, route, options);
   return app;
@@ -115,15 +120,8 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, publicUr
   });
 }
 
-/** What is judged before any route sees the request. */
-function guardRequests(
-  app: FastifyInstance,
-  routes: readonly Route[],
-  options: HttpServerOptions,
-  limits: HttpLimits,
-  decorate: (request: FastifyRequest, reply: FastifyReply) => void,
-): void {
-  const allowed = allowedMethods([...routes.map((route) => route.contract), ...documentPaths]);
+/** Gives every answer its common headers, and while the server stops refuses what comes. */
+function decorateAnswers(app: FastifyInstance, decorate: (request: FastifyRequest, reply: FastifyReply) => void): void {
   let closing = false;
   app.addHook('preClose', async () => {
     closing = true;
@@ -138,6 +136,18 @@ function guardRequests(
       void reply.header('connection', 'close');
       throw new Problem('unavailable', 'the server is stopping; try again');
     }
+  });
+}
+
+/** What is judged before any route sees the request. */
+function guardRequests(
+  app: FastifyInstance,
+  routes: readonly Route[],
+  options: HttpServerOptions,
+  limits: HttpLimits,
+): void {
+  const allowed = allowedMethods([...routes.map((route) => route.contract), ...documentPaths]);
+  app.addHook('onRequest', async (request, reply) => {
     if (request.url.length > limits.urlCharacters) {
       throw new Problem('uri_too_long', `the URL is longer than ${limits.urlCharacters} characters`);
     }
@@ -145,7 +155,8 @@ function guardRequests(
       throw new Problem('bad_request', 'the header Host is missing');
     }
     if (!isPercentEncoded(request.url)) throw new Problem('not_found', 'the URL is not validly percent-encoded');
-    if (!request.is404) return;
+    // No route of ours takes OPTIONS; the one of the plugin for other origins is there for preflights, which were answered before.
+    if (!request.is404 && request.method !== 'OPTIONS') return;
     // Answered here, so that a body which nobody wants is not parsed first.
     answerUnknown(request, reply, allowed(pathOf(request)), options);
     return reply;

@@ -9,7 +9,7 @@ import { handle } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
 import { emptyMonitor, recordDeletedEmpty } from '../emptying/queries.ts';
 import type { RowsOfMonitor } from '../emptying/rows.ts';
-import { etagOf, requireMatch } from '../etag.ts';
+import { etagOf, requireMatch } from '../../../platform/http/etag.ts';
 import { announceChange } from '../gateway.ts';
 import { readMonitorJson } from '../list/queries.ts';
 import { noMonitor } from '../not-found.ts';

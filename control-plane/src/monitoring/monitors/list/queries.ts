@@ -224,3 +224,27 @@ function ordering(sort: MonitorSort, order: 'asc' | 'desc') {
       return sql.fragment`first ${direction} nulls last, id`;
   }
 }
+
+const categoryRow = z.object({
+  total: z.number(),
+  up: z.number(),
+  down: z.number(),
+  degraded: z.number(),
+  unknown: z.number(),
+  paused: z.number(),
+});
+
+/** How many monitors of the scope are of each category of the list. */
+export async function countMonitorsByCategory(
+  connection: CommonQueryMethods,
+  scope: Scope,
+): Promise<z.output<typeof categoryRow>> {
+  const counts = (['up', 'down', 'degraded', 'unknown', 'paused'] as const).map(
+    (category) =>
+      sql.fragment`(count(*) filter (where state.category = ${category}))::integer as ${sql.identifier([category])}`,
+  );
+  return connection.one(sql.type(categoryRow)`
+    select count(*)::integer as total, ${sql.join(counts, sql.fragment`, `)}
+    from monitors m ${stateJoin}
+    where m.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and m.deleted_at is null`);
+}

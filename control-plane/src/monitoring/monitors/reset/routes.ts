@@ -10,7 +10,7 @@ import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
 import { emptyMonitor, recordResetEmpty } from '../emptying/queries.ts';
 import { sumOfRemoved } from '../emptying/rows.ts';
 import type { Removed, RowsOfMonitor } from '../emptying/rows.ts';
-import { etagOf, requireMatch } from '../etag.ts';
+import { etagOf, requireMatch } from '../../../platform/http/etag.ts';
 import { announceChange } from '../gateway.ts';
 import { noMonitor } from '../not-found.ts';
 import { lockMonitor } from '../queries.ts';

@@ -34,7 +34,7 @@ export function testRoutes(context: Context, central: BoundedCheck, ask: Ask): R
       const values = newMonitor(
         body,
         body.name ?? nameFromTarget(body.url),
-        planLimits(plan),
+        planLimits(context, plan),
         edited && { stored: edited, secrets: openSecrets(context.sealer, edited) },
       );
       const seats = testersOf(values, probes);

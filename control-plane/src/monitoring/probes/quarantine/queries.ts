@@ -6,6 +6,7 @@ import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
 import { enqueue } from '../../../platform/outbox/enqueue.ts';
+import { ofScope } from '../queries.ts';
 import type { SeenMonitor } from './judge.ts';
 
 /** A probe is judged by so many of its monitors at most: enough to tell half of them from a third, and a bound for what is read. */
@@ -204,14 +205,15 @@ export async function endServed(pool: DatabasePool, nowMs: number, cleanMs: numb
 
 /** Ends the quarantine of a probe of the scope by hand. False when it is in none. */
 export async function liftQuarantine(
-  _scope: Scope,
+  scope: Scope,
   tx: Transaction,
   probe: { readonly id: number; readonly name: string; readonly region: string },
   by: { readonly userId: number; readonly nowMs: number },
 ): Promise<boolean> {
   const lifted = await tx.query(sql.unsafe`
     update quarantines set ended_at = greatest(${instant(by.nowMs)}, started_at), changed_xid = pg_current_xact_id(), lifted_by = ${by.userId}
-    where probe_id = ${probe.id} and ended_at is null`);
+    where probe_id = ${probe.id} and ended_at is null
+      and exists (select from probes where id = ${probe.id} and ${ofScope(scope)})`);
   if (lifted.rowCount === 0) return false;
   await enqueue(tx, notice('probe.released', probe.id, { name: probe.name, region: probe.region, by_hand: true }));
   return true;

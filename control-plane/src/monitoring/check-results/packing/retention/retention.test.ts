@@ -24,7 +24,10 @@ async function twoPlans(t: Parameters<typeof packingWorld>[0]) {
      insert into workspaces (owner_id, name, ping_key) select id, 'free', 'free' from u returning id`,
   );
   const [free = 0, paid = 0] = w.monitors;
-  await w.pool.query('update monitors set workspace_id = $2 where id = $1', [free, rows[0]?.id]);
+  await w.pool.query(
+    'update monitors set workspace_id = w.id, owner_id = w.owner_id from workspaces w where w.id = $2 and monitors.id = $1',
+    [free, rows[0]?.id],
+  );
   return { w, free, paid };
 }
 

@@ -1,0 +1,188 @@
+import type { Letter } from '../../platform/mail/letter.ts';
+
+type Locale = Letter['locale'];
+
+/** Where something was asked for, so that its reader can tell whether it was themselves. */
+const origin = (locale: Locale, address: string): string =>
+  ({
+    en: `This was asked for from the network address ${address}.`,
+    ru: `Запрос пришёл с сетевого адреса ${address}.`,
+  })[locale];
+
+/** To whoever forgot their password; the link is good for half an hour. */
+export function resetPasswordLetter(locale: Locale, url: string, address: string): Letter {
+  return {
+    en: {
+      locale,
+      subject: 'Choose a new password',
+      paragraphs: ['Somebody, probably you, asked for a new password for your Parallax account.'],
+      action: { label: 'Choose a new password', url },
+      notes: [
+        'The link is good for 30 minutes and for one use. All your sessions end when the password is changed.',
+        `If it was not you, do nothing: your password stays as it is. ${origin(locale, address)}`,
+      ],
+    },
+    ru: {
+      locale,
+      subject: 'Новый пароль',
+      paragraphs: ['Кто-то, вероятно вы, запросил новый пароль для вашей учётной записи Parallax.'],
+      action: { label: 'Задать новый пароль', url },
+      notes: [
+        'Ссылка действует 30 минут и только один раз. После смены пароля все ваши сеансы завершатся.',
+        `Если это были не вы, ничего не делайте: пароль останется прежним. ${origin(locale, address)}`,
+      ],
+    },
+  }[locale];
+}
+
+/** After the password was changed, by its owner or by a mailed link. */
+export function passwordChangedLetter(locale: Locale, address: string): Letter {
+  return {
+    en: {
+      locale,
+      subject: 'Your password was changed',
+      paragraphs: ['The password of your Parallax account was changed, and your other sessions were ended.'],
+      notes: [
+        `If it was not you, ask for a new password on the sign-in page at once. ${origin(locale, address)}`,
+        'API keys and access tokens stay valid until you revoke them.',
+      ],
+    },
+    ru: {
+      locale,
+      subject: 'Пароль изменён',
+      paragraphs: ['Пароль вашей учётной записи Parallax изменён, остальные сеансы завершены.'],
+      notes: [
+        `Если это были не вы, сразу запросите новый пароль на странице входа. ${origin(locale, address)}`,
+        'Ключи API и токены доступа действуют, пока вы их не отзовёте.',
+      ],
+    },
+  }[locale];
+}
+
+/** To a new account, or to one whose address is not confirmed; good for a day. */
+export function verifyAddressLetter(locale: Locale, url: string): Letter {
+  return {
+    en: {
+      locale,
+      subject: 'Confirm your mail address',
+      paragraphs: ['Confirm that this is your address, so that Parallax can send you alerts.'],
+      action: { label: 'Confirm the address', url },
+      notes: ['The link is good for a day. If you have no account with Parallax, ignore this mail.'],
+    },
+    ru: {
+      locale,
+      subject: 'Подтвердите адрес почты',
+      paragraphs: ['Подтвердите, что это ваш адрес, чтобы Parallax мог присылать вам оповещения.'],
+      action: { label: 'Подтвердить адрес', url },
+      notes: ['Ссылка действует сутки. Если у вас нет учётной записи Parallax, не обращайте внимания на это письмо.'],
+    },
+  }[locale];
+}
+
+/** To the address that an account is to have from now on; good for a day. */
+export function addressChangeLetter(locale: Locale, url: string): Letter {
+  return {
+    en: {
+      locale,
+      subject: 'Confirm your new mail address',
+      paragraphs: ['This address was named as the new one of a Parallax account.'],
+      action: { label: 'Use this address', url },
+      notes: ['The link is good for a day. If it was not you, ignore this mail: nothing is changed.'],
+    },
+    ru: {
+      locale,
+      subject: 'Подтвердите новый адрес почты',
+      paragraphs: ['Этот адрес указан как новый адрес учётной записи Parallax.'],
+      action: { label: 'Использовать этот адрес', url },
+      notes: ['Ссылка действует сутки. Если это были не вы, не обращайте внимания: ничего не изменится.'],
+    },
+  }[locale];
+}
+
+/** To the present address, when another one was named. */
+export function addressChangeNotice(locale: Locale, newAddress: string, address: string): Letter {
+  return {
+    en: {
+      locale,
+      subject: 'Your mail address is about to be changed',
+      paragraphs: [
+        `Somebody who knows your password asked to change the address of your Parallax account to ${newAddress}. It changes when that address is confirmed.`,
+      ],
+      notes: [`If it was not you, change your password at once, which voids the change. ${origin(locale, address)}`],
+    },
+    ru: {
+      locale,
+      subject: 'Запрошена смена адреса почты',
+      paragraphs: [
+        `Кто-то, знающий ваш пароль, попросил сменить адрес вашей учётной записи Parallax на ${newAddress}. Он сменится, когда тот адрес подтвердят.`,
+      ],
+      notes: [`Если это были не вы, сразу смените пароль: это отменит смену адреса. ${origin(locale, address)}`],
+    },
+  }[locale];
+}
+
+/** To the former address, when the account has another one. */
+export function addressChangedLetter(locale: Locale, newAddress: string): Letter {
+  return {
+    en: {
+      locale,
+      subject: 'Your mail address was changed',
+      paragraphs: [`Your Parallax account now has the address ${newAddress}. Mails no longer come here.`],
+      notes: ['If it was not you, turn to whoever runs this installation.'],
+    },
+    ru: {
+      locale,
+      subject: 'Адрес почты изменён',
+      paragraphs: [`Теперь у вашей учётной записи Parallax адрес ${newAddress}. Сюда письма больше не приходят.`],
+      notes: ['Если это были не вы, обратитесь к тем, кто обслуживает эту установку.'],
+    },
+  }[locale];
+}
+
+/** After an old refresh token was used again: somebody may have copied it. */
+export function tokenReusedLetter(locale: Locale, address: string): Letter {
+  return {
+    en: {
+      locale,
+      subject: 'A session was ended for your safety',
+      paragraphs: [
+        'A refresh token of your Parallax account was used twice. That happens when somebody has copied it, so its session was ended.',
+      ],
+      notes: [
+        `Sign in again. If you did not restore a backup of your browser or a script, change your password. It was used from the network address ${address}.`,
+      ],
+    },
+    ru: {
+      locale,
+      subject: 'Сеанс завершён ради безопасности',
+      paragraphs: [
+        'Токен обновления вашей учётной записи Parallax использован дважды. Так бывает, когда его скопировали, поэтому сеанс завершён.',
+      ],
+      notes: [
+        `Войдите снова. Если вы не восстанавливали браузер или сценарий из копии, смените пароль. Токен использован с сетевого адреса ${address}.`,
+      ],
+    },
+  }[locale];
+}
+
+/** The last one. */
+export function accountDeletedLetter(locale: Locale): Letter {
+  return {
+    en: {
+      locale,
+      subject: 'Your account was deleted',
+      paragraphs: ['Your Parallax account, its workspaces and all that was measured in them were deleted.'],
+      notes: [
+        'What is large goes in the background within some minutes. Backups of the installation are kept as long as whoever runs it keeps them.',
+      ],
+    },
+    ru: {
+      locale,
+      subject: 'Учётная запись удалена',
+      paragraphs: ['Ваша учётная запись Parallax, её рабочие пространства и все измерения в них удалены.'],
+      notes: [
+        'Большие объёмы удаляются в фоне за несколько минут. Резервные копии хранятся столько, сколько решил тот, кто обслуживает установку.',
+      ],
+    },
+  }[locale];
+}

@@ -1,0 +1,138 @@
+import t from 'tap';
+import { z } from 'zod';
+import { sql } from '../../../platform/database/pools.ts';
+import { testApi } from '../../testing.ts';
+import type { TestApi } from '../../testing.ts';
+import { actionsOf } from '../testing/audit.ts';
+import { botToken, signWebapp, signWidget } from './testing.ts';
+
+const signIn = { identityProviders: {}, messengerBotToken: botToken };
+const seconds = () => Math.floor(Date.now() / 1_000);
+let lastPerson = 100;
+const person = (more: Record<string, string | number> = {}) => ({
+  id: (lastPerson += 1),
+  first_name: 'Ada',
+  auth_date: seconds(),
+  ...more,
+});
+const login = (api: TestApi, body: unknown) => api.call('POST', '/api/v1/auth/messenger/login', { body });
+const webapp = (api: TestApi, init_data: string) =>
+  api.call('POST', '/api/v1/auth/messenger/webapp', { body: { init_data } });
+
+void t.test('the widget and the mini app open the same account, which has no address', async (t) => {
+  const api = await testApi(t, { context: { signIn } });
+  await api.account('ada@example.com');
+  const first = await login(api, signWidget(person({ id: 42 })));
+  t.match(first, { status: 200, body: { token_type: 'Bearer', expires_in: 900 } });
+  const token = String(first.body['access_token']);
+  const me = await api.call('GET', '/api/v1/auth/me', { token });
+  t.match(me.body, { email: null, email_verified: false, display_name: null, is_administrator: false });
+  const workspaces = await api.call('GET', '/api/v1/workspaces', { token });
+  t.match(workspaces.body, { total: 1, workspaces: [{ role: 'owner', is_default: true }] });
+  const user = JSON.stringify({ id: 42, first_name: 'Ada' });
+  const second = await webapp(api, signWebapp({ user, auth_date: String(seconds()) }));
+  t.equal(second.status, 200);
+  const again = await api.call('GET', '/api/v1/auth/me', { token: String(second.body['access_token']) });
+  t.equal(again.body['id'], me.body['id']);
+  t.same(await actionsOf(api, Number(me.body['id'])), [
+    'user.registered',
+    'identity.linked',
+    'session.started',
+    'session.started',
+  ]);
+  const identities = await api.call('GET', '/api/v1/auth/identities', { token });
+  t.match(identities.body, { identities: [{ way: 'messenger', issuer: 'https://telegram.org', email: null }] });
+  const [identity] = identities.body['identities'] as { id: number }[];
+  t.match(await api.call('DELETE', `/api/v1/auth/identities/${identity?.id}`, { token }), {
+    status: 409,
+    body: { code: 'last_way_in' },
+  });
+  t.match(await api.call('POST', '/api/v1/auth/refresh', { body: { refresh_token: first.body['refresh_token'] } }), {
+    status: 200,
+  });
+});
+
+void t.test('data counts once, whoever sends it and in whatever letters', async (t) => {
+  const api = await testApi(t, { context: { signIn } });
+  await api.account('ada@example.com');
+  const data = signWidget(person());
+  const answers = await Promise.all(Array.from({ length: 8 }, () => login(api, data)));
+  t.same(
+    answers.map((answer) => answer.status).toSorted((one, other) => one - other),
+    [200, ...Array.from({ length: 7 }, () => 401)],
+  );
+  t.equal((await login(api, { ...data, hash: String(data['hash']).toUpperCase() })).status, 401);
+});
+
+void t.test('what does not hold is refused, and makes nothing', async (t) => {
+  const api = await testApi(t, { context: { signIn } });
+  await api.account('ada@example.com');
+  const data = signWidget(person());
+  const cases: [what: string, body: unknown, status: number][] = [
+    ['altered', { ...data, id: 1 }, 401],
+    ['a field added', { ...data, language_code: 'en' }, 401],
+    ['an hour old', signWidget(person({ auth_date: seconds() - 3_600 })), 401],
+    ['a field that is an object', { ...data, user: { id: 1 } }, 422],
+    ['a field that is null', { ...data, last_name: null }, 422],
+    ['a list', [data], 422],
+    ['nothing', {}, 401],
+    ['a fraction', { ...data, id: 1.5 }, 422],
+    ['the init data of a mini app', { init_data: signWebapp({ user: '{"id":1}', auth_date: String(seconds()) }) }, 401],
+  ];
+  for (const [what, body, status] of cases) t.equal((await login(api, body)).status, status, what);
+  t.equal(
+    (await webapp(api, new URLSearchParams(signWidget(person()) as never).toString())).status,
+    401,
+    'of the widget',
+  );
+  const users = await api.database.worker.oneFirst(
+    sql.type(z.object({ n: z.number() }))`select count(*)::integer as n from users`,
+  );
+  t.equal(users, 1);
+});
+
+void t.test(
+  'without a bot there is no such way in; new accounts are made only where registration is open',
+  async (t) => {
+    const none = await testApi(t);
+    t.match(await login(none, signWidget(person())), { status: 404, body: { code: 'not_found' } });
+    t.match((await none.call('GET', '/api/v1/auth/ways')).body, { messenger: false, registration: 'open' });
+    const fresh = await testApi(t, { context: { signIn } });
+    t.match(await login(fresh, signWidget(person())), { status: 403, body: { code: 'setup_token_required' } });
+    for (const registration of ['invite', 'closed'] as const) {
+      const { database } = fresh;
+      const api = await testApi(t, { database, context: { signIn, registration } });
+      if (registration === 'invite') await fresh.account('ada@example.com');
+      t.match(await login(api, signWidget(person())), { status: 403, body: { code: 'registration_closed' } });
+    }
+    const open = await login(fresh, signWidget(person({ id: 7 })));
+    t.equal(open.status, 200);
+    const closed = await testApi(t, {
+      database: fresh.database,
+      context: { signIn, registration: 'closed', sealer: fresh.context.sealer },
+    });
+    t.equal(
+      (await login(closed, signWidget(person({ id: 7, first_name: 'again' })))).status,
+      200,
+      'who has an account comes in',
+    );
+  },
+);
+
+void t.test('with a token the person is linked to that account, and to no second one', async (t) => {
+  const api = await testApi(t, { context: { signIn } });
+  const ada = await api.account('ada@example.com');
+  const eve = await api.account('eve@example.com');
+  const link = (token: string) =>
+    api.call('POST', '/api/v1/auth/messenger/login', {
+      token,
+      body: signWidget(person({ id: 9, username: token.slice(-9) })),
+    });
+  t.equal((await link('x')).status, 401, 'a token that is none is no invitation to go without');
+  t.equal((await link(ada.accessToken)).status, 200);
+  t.match(await link(eve.accessToken), { status: 409, body: { code: 'identity_taken' } });
+  const entered = await login(api, signWidget(person({ id: 9 })));
+  const me = await api.call('GET', '/api/v1/auth/me', { token: String(entered.body['access_token']) });
+  t.match(me.body, { id: ada.id, email: 'ada@example.com' });
+  t.ok((await actionsOf(api, ada.id)).includes('identity.linked'));
+});

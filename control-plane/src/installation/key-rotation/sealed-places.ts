@@ -1,0 +1,57 @@
+/** A column that holds sealed values. */
+export type SealedPlace = {
+  readonly table: string;
+  /** Primary key, and its type. */
+  readonly key: string;
+  readonly keyType: 'int4' | 'int8' | 'text' | 'uuid';
+  readonly column: string;
+  /** For a JSON column: the field that holds the value in base64. */
+  readonly field?: string;
+  /** What values of version 1 were sealed for; places that are younger have none of them. */
+  readonly firstContext?: (key: string) => string;
+};
+
+/**
+ * Every place of the database where sealed values stand; `installation.key_check` beside them, which names the key that seals. A test
+ * compares this list and the next one with the catalog.
+ */
+export const sealedPlaces: readonly SealedPlace[] = [
+  { table: 'sealed_keys', key: 'name', keyType: 'text', column: 'sealed', firstContext: (name) => `key ${name}` },
+  {
+    table: 'monitors',
+    key: 'id',
+    keyType: 'int4',
+    column: 'sealed_secrets',
+    firstContext: (id) => `monitor ${id} secrets`,
+  },
+  // What waits to be sent, and what was sent within the last day.
+  { table: 'outbox', key: 'id', keyType: 'int8', column: 'payload', field: 'sealed' },
+  { table: 'mails', key: 'id', keyType: 'uuid', column: 'sealed' },
+  { table: 'totp_factors', key: 'user_id', keyType: 'int4', column: 'secret' },
+];
+
+/** Columns of bytes that are not sealed: hashes, public keys, measurements. */
+export const unsealedColumns: readonly string[] = [
+  'account_tokens.token_hash',
+  'passkeys.credential_id',
+  'passkeys.public_key',
+  'pending_sign_ins.browser_hash',
+  'pending_sign_ins.state_hash',
+  'recovery_codes.code_hash',
+  'sign_in_challenges.token_hash',
+  'used_proofs.digest',
+  'workspace_invites.mailed_hash',
+  'workspace_invites.token_hash',
+  'access_tokens.token_hash',
+  'api_keys.key_hash',
+  'join_tokens.secret_hash',
+  'join_tokens.used_by_key',
+  'probe_certificates.certificate_der',
+  'probes.signing_public_key',
+  'rejected_batches.digest',
+  'result_days.summary',
+  'result_hours.chunk',
+  'result_hours.summary',
+  'sessions.salt',
+  'sla_ledger.digest',
+];

@@ -1,0 +1,64 @@
+import type { Logger } from '@parallax/telemetry';
+import type { Context } from '../../../context.ts';
+import { deletedWorkspaces, recordWorkspaceEmpty } from '../../../identity/workspaces/index.ts';
+import { dispatchSubject, probesChangedSubject } from '../../../platform/bus/subjects.ts';
+import { repeat } from '../../../platform/repeat.ts';
+import type { RunningService } from '../../../platform/running-service.ts';
+import { announceChange } from '../gateway.ts';
+import type { OnMonitorDeleted } from '../lifecycle/queries.ts';
+import { deleteSomeMonitors, revokeProbesOf } from './queries.ts';
+
+/** A look is one small index scan, and until it the monitors are still checked. */
+const everyMs = 2_000;
+
+/** Monitors deleted in one transaction, which locks the probes that let go of them. */
+const monitorsAtOnce = 20;
+
+/** Removes what is in deleted workspaces; a process that is killed at it leaves the rest to the next look. */
+export async function startEmptyingWorkspaces(
+  context: Context,
+  log: Logger,
+  hooks: readonly OnMonitorDeleted[],
+): Promise<RunningService> {
+  return repeat({
+    everyMs,
+    work: (isStopped) => emptyDeletedWorkspaces(context, hooks, () => !isStopped()),
+    onError: (error) => log.warn({ err: error }, 'emptying workspaces that were deleted failed; it is tried again'),
+  });
+}
+
+/**
+ * One round over the deleted workspaces: their probes are revoked, their monitors deleted. Results of those go as of every deleted monitor.
+ * @param mayGoOn asked before each transaction
+ */
+export async function emptyDeletedWorkspaces(
+  context: Pick<Context, 'database' | 'bus'>,
+  hooks: readonly OnMonitorDeleted[],
+  mayGoOn: () => boolean,
+): Promise<void> {
+  const { worker } = context.database;
+  for (const workspaceId of await deletedWorkspaces(worker)) {
+    if (!mayGoOn()) return;
+    const revoked = await revokeProbesOf(worker, workspaceId);
+    for (const probeId of revoked) context.bus.hint(dispatchSubject(probeId), { type: 'revoked' });
+    if (revoked.length > 0) context.bus.hint(probesChangedSubject, {});
+    const isEmpty = await deleteMonitors(context, workspaceId, hooks, mayGoOn);
+    if (isEmpty) await recordWorkspaceEmpty(worker, workspaceId);
+  }
+}
+
+async function deleteMonitors(
+  context: Pick<Context, 'database' | 'bus'>,
+  workspaceId: number,
+  hooks: readonly OnMonitorDeleted[],
+  mayGoOn: () => boolean,
+): Promise<boolean> {
+  for (;;) {
+    if (!mayGoOn()) return false;
+    const { deleted, isLast } = await deleteSomeMonitors(context.database.worker, workspaceId, monitorsAtOnce, hooks);
+    for (const { shard, probeIds } of deleted) announceChange(context.bus, shard, probeIds);
+    if (isLast) return true;
+    // All that is left is held by others: the next look finds it.
+    if (deleted.length === 0) return false;
+  }
+}

@@ -1,0 +1,216 @@
+import { z } from 'zod';
+import { issueToken } from '../../../control-plane/src/identity/account-tokens/index.ts';
+import { sql } from '../../../control-plane/src/platform/database/pools.ts';
+import type { Recipe } from '../recipes.ts';
+import type { World } from '../world.ts';
+
+/** A private probe of the workspace, without an agent behind it; paused, so that no monitor is assigned to it. */
+async function probe(world: World): Promise<number> {
+  return world.database.worker.oneFirst(sql.type(z.object({ id: z.number() }))`
+    insert into probes (workspace_id, name, region, signing_public_key, is_paused)
+    values (${world.workspaceId}, ${`contract-${world.unique()}`}, 'here', ${sql.binary(Buffer.alloc(32, 1))}, true) returning id`);
+}
+
+const ofProbe =
+  (suffix = '', body?: (world: World) => unknown): Recipe =>
+  async (world) => ({
+    path: `/api/v1/probes/${await probe(world)}${suffix}`,
+    ...(body === undefined ? {} : { body: body(world) }),
+  });
+
+// Of every account that the tests make.
+const password = 'a rather long phrase 7';
+
+const plain =
+  (path: string, body?: unknown): Recipe =>
+  async () => ({ path, ...(body === undefined ? {} : { body }) });
+
+/** A session of an account of its own, for calls that end it. */
+const ofNewAccount =
+  (path: string, body: (world: World) => unknown): Recipe =>
+  async (world) => ({
+    path,
+    body: body(world),
+    token: (await world.account(`matrix${world.unique()}@example.com`)).accessToken,
+  });
+
+const idRow = z.object({ id: z.number() });
+
+/** The tried account. */
+async function userId(world: World): Promise<number> {
+  return world.database.worker.oneFirst(sql.type(idRow)`
+    select owner_id as id from workspaces where id = ${world.workspaceId}`);
+}
+
+/** Another workspace of the tried account, with the same members in the same roles. */
+async function sibling(world: World): Promise<string> {
+  const made = await world.make('POST', '/api/v1/workspaces', { name: `contract ${world.unique()}` });
+  const id = Number(made.body['id']);
+  await world.database.worker.query(sql.unsafe`
+    insert into workspace_members (workspace_id, user_id, role)
+    select ${id}, user_id, role from workspace_members where workspace_id = ${world.workspaceId} and role <> 'owner'`);
+  return `/api/v1/workspaces/${id}`;
+}
+
+const ofSibling =
+  (suffix: string, body?: (world: World) => unknown): Recipe =>
+  async (world) => ({
+    path: `${await sibling(world)}${suffix}`,
+    ...(body === undefined ? {} : { body: body(world) }),
+  });
+
+/** Somebody who is no owner of it. */
+async function memberOf(world: World, workspace: string): Promise<number> {
+  const list = await world.make('GET', `${workspace}/members`);
+  const members = list.body['members'] as { id: number; role: string; status: string }[];
+  return members.find(({ role, status }) => role === 'viewer' && status === 'active')?.id ?? 0;
+}
+
+/**
+ * Calls of the routes that the specification does not list, by the contract's path; and of those of workspaces in which the tried
+ * account's workspace, or one like it, is meant.
+ */
+export const moreRecipes: Readonly<Record<string, Recipe>> = {
+  'GET /probe/ips': plain('/probe/ips'),
+
+  'PATCH /api/v1/auth/me': ofNewAccount('/api/v1/auth/me', () => ({ display_name: 'Ada' })),
+  'DELETE /api/v1/auth/me': ofNewAccount('/api/v1/auth/me', () => ({ password })),
+  'POST /api/v1/auth/verify-email': plain('/api/v1/auth/verify-email'),
+  'POST /api/v1/auth/confirm-email': async (world) => {
+    const { id, email } = await world.account(`confirm${world.unique()}@example.com`);
+    const scope = { userId: id, workspaceIds: [] };
+    const token = await world.database.worker.transaction((transaction) =>
+      issueToken(scope, transaction, 'email', email),
+    );
+    return { path: '/api/v1/auth/confirm-email', body: { token } };
+  },
+  'POST /api/v1/auth/change-email': ofNewAccount('/api/v1/auth/change-email', (world) => ({
+    new_email: `changed${world.unique()}@example.com`,
+    password,
+  })),
+  'GET /api/v1/auth/sessions': plain('/api/v1/auth/sessions'),
+  'DELETE /api/v1/auth/sessions/:session_id': async (world) => {
+    const login = { email: 'contract@example.com', password };
+    await world.call('POST', '/api/v1/auth/login', { body: login });
+    const id = await world.database.worker.oneFirst(sql.type(z.object({ id: z.string() }))`
+      select id from sessions where user_id = ${await userId(world)} and revoked_at is null order by created_at desc limit 1`);
+    return { path: `/api/v1/auth/sessions/${id}` };
+  },
+  'GET /auth/confirm-email': plain('/auth/confirm-email'),
+  'GET /auth/reset-password': plain('/auth/reset-password'),
+  'GET /auth/complete': plain('/auth/complete'),
+  'GET /api/v1/auth/ways': plain('/api/v1/auth/ways'),
+  'GET /api/v1/auth/identities': plain('/api/v1/auth/identities'),
+  'DELETE /api/v1/auth/identities/:id': async (world) => {
+    const id = await world.database.worker.oneFirst(sql.type(idRow)`
+      insert into identities (user_id, way, issuer, subject)
+      values (${await userId(world)}, 'messenger', 'https://telegram.org', ${`contract ${world.unique()}`}) returning id`);
+    return { path: `/api/v1/auth/identities/${id}` };
+  },
+  'GET /api/v1/auth/mfa': plain('/api/v1/auth/mfa'),
+  'POST /api/v1/auth/mfa/totp': plain('/api/v1/auth/mfa/totp', { password }),
+  'POST /api/v1/auth/mfa/totp/confirm': plain('/api/v1/auth/mfa/totp/confirm', { code: '000000' }),
+  'DELETE /api/v1/auth/mfa/totp': plain('/api/v1/auth/mfa/totp', {}),
+  'POST /api/v1/auth/mfa/recovery-codes': plain('/api/v1/auth/mfa/recovery-codes', {}),
+  'POST /api/v1/auth/mfa/passkeys/begin': plain('/api/v1/auth/mfa/passkeys/begin', {}),
+  'POST /api/v1/auth/mfa/passkeys': plain('/api/v1/auth/mfa/passkeys', {}),
+  'DELETE /api/v1/auth/mfa/passkeys/:id': async (world) => {
+    const id = await world.database.worker.oneFirst(sql.type(idRow)`
+      insert into passkeys (user_id, name, credential_id, public_key, counter, backed_up)
+      values (
+        ${await userId(world)}, 'contract key', ${sql.binary(Buffer.from(`contract ${world.unique()}`))}, ${sql.binary(Buffer.of(1))}, 0, false
+      ) returning id`);
+    return { path: `/api/v1/auth/mfa/passkeys/${id}`, body: { password } };
+  },
+  'POST /api/v1/auth/mfa/verify': plain('/api/v1/auth/mfa/verify', {}),
+  'POST /api/v1/auth/mfa/passkey-options': plain('/api/v1/auth/mfa/passkey-options', {}),
+  'POST /api/v1/auth/passkey/begin': plain('/api/v1/auth/passkey/begin'),
+  'POST /api/v1/auth/passkey/finish': plain('/api/v1/auth/passkey/finish', {}),
+  'GET /api/v1/auth/tokens': plain('/api/v1/auth/tokens'),
+  'POST /api/v1/auth/tokens': plain('/api/v1/auth/tokens', { name: 'matrix' }),
+  'DELETE /api/v1/auth/tokens/:id': async (world) => {
+    const made = await world.make('POST', '/api/v1/auth/tokens', { name: 'to be revoked' });
+    return { path: `/api/v1/auth/tokens/${String(made.body['id'])}` };
+  },
+  'GET /api/v1/audit-log': plain('/api/v1/audit-log'),
+
+  'GET /api/v1/workspaces/:id': async (world) => ({ path: `/api/v1/workspaces/${world.workspaceId}` }),
+  'PUT /api/v1/workspaces/:id': ofSibling('', (world) => ({ name: `contract ${world.unique()}` })),
+  'DELETE /api/v1/workspaces/:id': ofSibling(''),
+  'POST /api/v1/workspaces/:id/set-default': ofSibling('/set-default'),
+  'POST /api/v1/workspaces/:id/transfer': async (world) => {
+    const workspace = await sibling(world);
+    return { path: `${workspace}/transfer`, body: { member_id: await memberOf(world, workspace) } };
+  },
+  'POST /api/v1/workspaces/:id/regenerate-ping-key': ofSibling('/regenerate-ping-key'),
+  'POST /api/v1/workspaces/:id/leave': ofSibling('/leave'),
+  'GET /api/v1/workspaces/:id/members': ofSibling('/members'),
+  'POST /api/v1/workspaces/:id/members': ofSibling('/members', (world) => ({
+    email: `contract-${world.unique()}@example.com`,
+  })),
+  'PATCH /api/v1/workspaces/:id/members/:member_id': async (world) => {
+    const workspace = await sibling(world);
+    return { path: `${workspace}/members/${await memberOf(world, workspace)}`, body: { role: 'viewer' } };
+  },
+  'DELETE /api/v1/workspaces/:id/members/:member_id': async (world) => {
+    const workspace = await sibling(world);
+    return { path: `${workspace}/members/${await memberOf(world, workspace)}` };
+  },
+  'GET /api/v1/workspaces/:id/invites': ofSibling('/invites'),
+  'POST /api/v1/workspaces/:id/invites': ofSibling('/invites', () => ({ role: 'viewer' })),
+  'DELETE /api/v1/workspaces/:id/invites/:invite_id': async (world) => {
+    const workspace = await sibling(world);
+    const made = await world.make('POST', `${workspace}/invites`, { role: 'viewer' });
+    return { path: `${workspace}/invites/${String(made.body['id'])}` };
+  },
+
+  'POST /api/v1/monitors/:monitor_id/simulate': async (world) => ({
+    path: `/api/v1/monitors/${await world.monitor()}/simulate`,
+    body: {},
+  }),
+  'GET /api/v1/monitors/:monitor_id/status-ranges/:range_id/evidence': async (world) => {
+    const monitorId = await world.monitor();
+    const rangeId = await world.database.worker.oneFirst(sql.type(z.object({ id: z.number() }))`
+      insert into status_ranges (monitor_id, started_at, status) values (${monitorId}, now(), 'UP') returning id::integer`);
+    return { path: `/api/v1/monitors/${monitorId}/status-ranges/${rangeId}/evidence` };
+  },
+  'GET /api/v1/monitors/:monitor_id/sla/ledger': async (world) => ({
+    path: `/api/v1/monitors/${await world.monitor()}/sla/ledger`,
+  }),
+  'GET /api/v1/monitors/:monitor_id/sla/corrections': async (world) => ({
+    path: `/api/v1/monitors/${await world.monitor()}/sla/corrections`,
+  }),
+  'POST /api/v1/monitors/:monitor_id/sla/corrections': async (world) => {
+    const monitorId = await world.monitor();
+    await world.database.worker.query(sql.unsafe`
+      update monitors set created_at = now() - interval '3 hours' where id = ${monitorId}`);
+    await world.database.worker.query(sql.unsafe`
+      insert into status_ranges (monitor_id, started_at, ended_at, status)
+      values (${monitorId}, now() - interval '2 hours', now() - interval '1 hour', 'DOWN')`);
+    const at = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
+    const body = { started_at: at(100), ended_at: at(90), counted_as: 'UP', reason: 'contract' };
+    return { path: `/api/v1/monitors/${monitorId}/sla/corrections`, body };
+  },
+  'POST /api/v1/sla/verify': async () => ({
+    path: '/api/v1/sla/verify',
+    body: 'section,name\r\n',
+    headers: { 'content-type': 'text/csv' },
+  }),
+  'GET /api/v1/probes': async (world) => {
+    await probe(world);
+    return { path: '/api/v1/probes' };
+  },
+  'GET /api/v1/probes/:probe_id': ofProbe(),
+  'PATCH /api/v1/probes/:probe_id': ofProbe('', (world) => ({ name: `contract-${world.unique()}` })),
+  'DELETE /api/v1/probes/:probe_id': ofProbe(),
+  'DELETE /api/v1/probes/:probe_id/quarantine': async (world) => {
+    const probeId = await probe(world);
+    await world.database.worker.query(sql.unsafe`
+      insert into quarantines (probe_id, started_at, reason) values (${probeId}, now(), 'contract')`);
+    return { path: `/api/v1/probes/${probeId}/quarantine` };
+  },
+  'POST /api/v1/probes/join-tokens': async (world) => ({
+    path: '/api/v1/probes/join-tokens',
+    body: { name: `contract-${world.unique()}`, region: 'here', workspace_id: world.workspaceId },
+  }),
+};

@@ -1,0 +1,249 @@
+import { z } from 'zod';
+import { sql } from '../../../control-plane/src/platform/database/pools.ts';
+import type { World } from '../world.ts';
+
+/** Who may do what a route does, as the table of roles has it. */
+export type Rule = {
+  /**
+   * `anybody`: without credentials. `account`: whoever has an account, with what is their own: what another one has is not found.
+   * `viewer`, `editor`, `owner`: members of the workspace from that role on; to everybody else the workspace does not exist.
+   * `administrator`: who administers the installation.
+   */
+  readonly least: 'anybody' | 'account' | 'viewer' | 'editor' | 'owner' | 'administrator';
+  /** The call names something of the tried account or workspace, by its path, query or body. Absent: it has an identifier in its path. */
+  readonly isNamed?: boolean;
+  /** What the owner is answered, where that is no success. */
+  readonly ownerGets?: number;
+  /** What it answers to whom it lets in is tried by tests of its own, since it takes a device or a mail: here, that it lets them in. */
+  readonly isTriedElsewhere?: boolean;
+  /** Calls that name something foreign beside something of one's own. Each must be answered 404, or 422 where it cannot be told from what does not exist. */
+  readonly foreign?: (world: World, stranger: Stranger) => Promise<readonly ForeignCall[]>;
+};
+
+/** An account beside the tried one, with what belongs to it. */
+export type Stranger = { readonly token: string; readonly workspaceId: number; readonly monitorId: number };
+
+/** A call of the tried account. */
+export type ForeignCall = { readonly what: string; readonly path: string; readonly body?: unknown };
+
+const anybody: Rule = { least: 'anybody' };
+const account: Rule = { least: 'account' };
+const elsewhere: Rule = { least: 'account', isTriedElsewhere: true };
+const viewer: Rule = { least: 'viewer' };
+const editor: Rule = { least: 'editor' };
+const owner: Rule = { least: 'owner' };
+
+/** A list over all workspaces of the caller, which `workspace_id` narrows. */
+const listed = (path: string): Rule => ({
+  least: 'account',
+  foreign: async (_world, stranger) => [
+    { what: 'a foreign workspace', path: `${path}?workspace_id=${stranger.workspaceId}` },
+  ],
+});
+
+/** The number of somebody who is a member of a workspace. */
+async function ownMember(world: World, workspaceId: number): Promise<number> {
+  return world.database.worker.oneFirst(sql.type(z.object({ id: z.number() }))`
+    select id from workspace_members where workspace_id = ${workspaceId} order by id limit 1`);
+}
+
+/** Every route of the API. A route that is missing here fails the gate. */
+export const rules: Readonly<Record<string, Rule>> = {
+  'GET /health': anybody,
+  'GET /health/deep': anybody,
+  'GET /health/liveness': anybody,
+  'GET /health/readiness': anybody,
+  'GET /version': anybody,
+  'GET /probe/ips': anybody,
+  'GET /api/v1/probe/ips': anybody,
+
+  'POST /api/v1/auth/register': anybody,
+  'POST /api/v1/auth/login': anybody,
+  'POST /api/v1/auth/refresh': anybody,
+  'POST /api/v1/auth/logout': account,
+  'POST /api/v1/auth/logout/all': account,
+  'GET /api/v1/auth/me': account,
+  'PATCH /api/v1/auth/me': account,
+  'DELETE /api/v1/auth/me': account,
+  'PATCH /api/v1/auth/me/locale': account,
+  'PATCH /api/v1/auth/me/timezone': account,
+  'GET /api/v1/auth/me/stats': account,
+  'POST /api/v1/auth/change-password': account,
+  'POST /api/v1/auth/forgot-password': anybody,
+  'POST /api/v1/auth/reset-password': anybody,
+  'POST /api/v1/auth/verify-email': elsewhere,
+  'POST /api/v1/auth/confirm-email': anybody,
+  'POST /api/v1/auth/change-email': account,
+  'GET /api/v1/auth/sessions': account,
+  'DELETE /api/v1/auth/sessions/:session_id': account,
+  'GET /auth/confirm-email': anybody,
+  'GET /auth/reset-password': anybody,
+  'GET /api/v1/users/:user_id': anybody,
+
+  'GET /api/v1/auth/ways': anybody,
+  'GET /auth/complete': anybody,
+  'GET /api/v1/auth/identity-provider-a/login': account,
+  'GET /api/v1/auth/identity-provider-a/callback': anybody,
+  'GET /api/v1/auth/identity-provider-b/login': account,
+  'GET /api/v1/auth/identity-provider-b/callback': anybody,
+  'POST /api/v1/auth/messenger/login': account,
+  'POST /api/v1/auth/messenger/webapp': account,
+  'GET /api/v1/auth/identities': account,
+  'DELETE /api/v1/auth/identities/:id': account,
+  'GET /api/v1/auth/mfa': account,
+  'POST /api/v1/auth/mfa/totp': account,
+  'POST /api/v1/auth/mfa/totp/confirm': elsewhere,
+  'DELETE /api/v1/auth/mfa/totp': elsewhere,
+  'POST /api/v1/auth/mfa/recovery-codes': elsewhere,
+  'POST /api/v1/auth/mfa/passkeys/begin': elsewhere,
+  'POST /api/v1/auth/mfa/passkeys': elsewhere,
+  'DELETE /api/v1/auth/mfa/passkeys/:id': account,
+  'POST /api/v1/auth/mfa/verify': elsewhere,
+  'POST /api/v1/auth/mfa/passkey-options': elsewhere,
+  'POST /api/v1/auth/passkey/begin': elsewhere,
+  'POST /api/v1/auth/passkey/finish': elsewhere,
+  'GET /api/v1/auth/tokens': account,
+  'POST /api/v1/auth/tokens': {
+    least: 'account',
+    foreign: async (world, stranger) => [
+      {
+        what: 'a foreign workspace beside an own one',
+        path: '/api/v1/auth/tokens',
+        body: { name: 'both', workspace_ids: [world.workspaceId, stranger.workspaceId] },
+      },
+    ],
+  },
+  'DELETE /api/v1/auth/tokens/:id': account,
+  'GET /api/v1/audit-log': listed('/api/v1/audit-log'),
+
+  'GET /api/v1/api-keys': account,
+  'POST /api/v1/api-keys': {
+    least: 'account',
+    foreign: async (world, stranger) => [
+      {
+        what: 'a foreign workspace beside an own one',
+        path: '/api/v1/api-keys',
+        body: { name: 'both', workspace_ids: [world.workspaceId, stranger.workspaceId] },
+      },
+    ],
+  },
+  'DELETE /api/v1/api-keys/:id': account,
+
+  'GET /api/v1/workspaces': account,
+  'GET /api/v1/workspaces/:id': viewer,
+  'GET /api/v1/workspaces/default': account,
+  'GET /api/v1/workspaces/summary': account,
+  'POST /api/v1/workspaces': account,
+  'PUT /api/v1/workspaces/:id': owner,
+  'DELETE /api/v1/workspaces/:id': owner,
+  'POST /api/v1/workspaces/:id/set-default': viewer,
+  'POST /api/v1/workspaces/:id/transfer': {
+    least: 'owner',
+    foreign: async (world, stranger) => [
+      {
+        what: 'a member of another workspace',
+        path: `/api/v1/workspaces/${world.workspaceId}/transfer`,
+        body: { member_id: await ownMember(world, stranger.workspaceId) },
+      },
+    ],
+  },
+  'POST /api/v1/workspaces/:id/regenerate-ping-key': owner,
+  'POST /api/v1/workspaces/:id/leave': { least: 'viewer', ownerGets: 409 },
+  'GET /api/v1/workspaces/:id/members': viewer,
+  'POST /api/v1/workspaces/:id/members': owner,
+  'PATCH /api/v1/workspaces/:id/members/:member_id': {
+    least: 'owner',
+    foreign: async (world, stranger) => [
+      {
+        what: 'a member of another workspace',
+        path: `/api/v1/workspaces/${world.workspaceId}/members/${await ownMember(world, stranger.workspaceId)}`,
+        body: { role: 'viewer' },
+      },
+    ],
+  },
+  'DELETE /api/v1/workspaces/:id/members/:member_id': {
+    least: 'owner',
+    foreign: async (world, stranger) => [
+      {
+        what: 'a member of another workspace',
+        path: `/api/v1/workspaces/${world.workspaceId}/members/${await ownMember(world, stranger.workspaceId)}`,
+      },
+    ],
+  },
+  'GET /api/v1/workspaces/:id/invites': owner,
+  'POST /api/v1/workspaces/:id/invites': owner,
+  'DELETE /api/v1/workspaces/:id/invites/:invite_id': owner,
+  'POST /api/v1/workspaces/invites/accept': account,
+
+  'GET /api/v1/monitors': listed('/api/v1/monitors'),
+  'POST /api/v1/monitors': {
+    least: 'editor',
+    isNamed: true,
+    foreign: async (world, stranger) => [
+      {
+        what: 'a foreign workspace',
+        path: '/api/v1/monitors',
+        body: { workspace_id: stranger.workspaceId, name: 'mine', url: world.target },
+      },
+      {
+        what: 'a probe that does not exist',
+        path: '/api/v1/monitors',
+        body: { workspace_id: world.workspaceId, name: 'mine', url: world.target, probe_ids: [2_147_483_647] },
+      },
+    ],
+  },
+  'POST /api/v1/monitors/test': account,
+  'GET /api/v1/monitors/:monitor_id': viewer,
+  'PATCH /api/v1/monitors/:monitor_id': editor,
+  'DELETE /api/v1/monitors/:monitor_id': editor,
+  'POST /api/v1/monitors/:monitor_id/pause': editor,
+  'POST /api/v1/monitors/:monitor_id/resume': editor,
+  'POST /api/v1/monitors/:monitor_id/reset-stats': editor,
+  'POST /api/v1/monitors/:monitor_id/check': editor,
+  'POST /api/v1/monitors/:monitor_id/simulate': viewer,
+  'GET /api/v1/monitors/:monitor_id/results': viewer,
+  'GET /api/v1/monitors/:monitor_id/stats': viewer,
+  'GET /api/v1/monitors/:monitor_id/timeline': viewer,
+  'GET /api/v1/monitors/:monitor_id/response-time-distribution': viewer,
+  'GET /api/v1/monitors/:monitor_id/status-ranges': viewer,
+  'GET /api/v1/monitors/:monitor_id/status-ranges/:range_id/evidence': {
+    least: 'viewer',
+    foreign: async (world, stranger) => [
+      {
+        what: 'a range below a foreign monitor',
+        path: `/api/v1/monitors/${stranger.monitorId}/status-ranges/1/evidence`,
+      },
+      {
+        what: 'a foreign range below an own monitor',
+        path: `/api/v1/monitors/${await world.monitor()}/status-ranges/1/evidence`,
+      },
+    ],
+  },
+  'GET /api/v1/monitors/:monitor_id/sla': viewer,
+  'GET /api/v1/monitors/:monitor_id/sla/export/csv': viewer,
+  'GET /api/v1/monitors/:monitor_id/sla/export/pdf': viewer,
+  'GET /api/v1/monitors/:monitor_id/sla/ledger': viewer,
+  'GET /api/v1/monitors/:monitor_id/sla/corrections': viewer,
+  'POST /api/v1/monitors/:monitor_id/sla/corrections': owner,
+  'POST /api/v1/sla/verify': account,
+
+  'GET /api/v1/incidents': listed('/api/v1/incidents'),
+  'GET /api/v1/incidents/:incident_id': viewer,
+
+  'GET /api/v1/probes': listed('/api/v1/probes'),
+  'GET /api/v1/probes/:probe_id': viewer,
+  'PATCH /api/v1/probes/:probe_id': owner,
+  'DELETE /api/v1/probes/:probe_id': owner,
+  'DELETE /api/v1/probes/:probe_id/quarantine': owner,
+  'POST /api/v1/probes/join-tokens': {
+    least: 'owner',
+    isNamed: true,
+    foreign: async (_world, stranger) => [
+      {
+        what: 'a foreign workspace',
+        path: '/api/v1/probes/join-tokens',
+        body: { name: 'mine', region: 'here', workspace_id: stranger.workspaceId },
+      },
+    ],
+  },
+};
