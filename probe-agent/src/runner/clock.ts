@@ -1,3 +1,4 @@
+import { sleepMs } from '../results/placement.ts';
 import type { Anchor } from '../results/record.ts';
 import { ClockEstimator } from './clock-estimate.ts';
 import type { ClockEstimate, ClockSample } from './clock-estimate.ts';
@@ -22,8 +23,6 @@ export type ClockLine = { readonly atUs: number; readonly serverUs: number; read
 export const anchorLifeUs = 30_000_000;
 /** Wall minus monotonic time that moves by more than this is a sleep of the machine or a jump of its clock: only the server can tell. */
 export const jumpMs = 1_000;
-/** A sleep that the system itself tells of. */
-const sleepMs = 300;
 /** A result is stamped while its time is known so well, beside what the way to the control plane costs. */
 const stampErrorUs = 45_000;
 /** After a silence the first exchange may have been slow by chance: several are awaited, unless it was good enough. */
