@@ -77,6 +77,26 @@ void t.test('an answer of the control plane that waited while the machine slept 
   t.ok(beside() < 20_000, 'the next one sets it');
 });
 
+void t.test('nor does the first answer that an agent ever gets', async (t) => {
+  let realUs = at(100);
+  let sleptUs = 0;
+  const clock = new ServerClock({
+    monotonicUs: () => realUs - sleptUs,
+    wallMs: () => serverUs(realUs / 1_000_000) / 1_000,
+    onAnchor: () => undefined,
+  });
+  const sentUs = realUs;
+  const answered = serverUs(realUs / 1_000_000);
+  realUs += at(23) + 10_000;
+  sleptUs += at(23);
+  clock.synchronise({ sentUs, receivedUs: realUs - sleptUs, serverUs: answered });
+  t.equal(clock.isKnown, false);
+  realUs += 10_000;
+  const nowUs = realUs - sleptUs;
+  clock.synchronise({ sentUs: nowUs - 2_000, receivedUs: nowUs, serverUs: serverUs(realUs / 1_000_000) - 1_000 });
+  t.ok(Math.abs(clock.effectiveUs(nowUs) - serverUs(realUs / 1_000_000)) < 20_000, 'the next one sets the clock');
+});
+
 void t.test('a machine that slept unseen between two runs of the agent', async (t) => {
   const resultAfterRestart = async (sleptMs: number | undefined, jumpsLater: boolean) => {
     const folder = scratchFolder(t);

@@ -152,10 +152,12 @@ export class ServerClock {
 
   /**
    * An answer that waited while the machine slept is as old as the sleep was long. Of an exchange that a jump came into the server's time tells:
-   * it has moved on by as much when the answer is from after a sleep, and only then.
+   * it has moved on by as much when the answer is from after a sleep, and only then. Who has never been told the
+   * server's time cannot tell, and asks again.
    */
   #mayBeStale({ sentUs, receivedUs, serverUs }: ClockSample): boolean {
-    if (sentUs >= this.#jump.atUs || this.#lastKnown === undefined) return false;
+    if (sentUs >= this.#jump.atUs) return false;
+    if (this.#lastKnown === undefined) return true;
     const aheadUs = serverUs - lineAt(this.#lastKnown, (sentUs + receivedUs) / 2);
     return Math.abs(aheadUs - this.#jump.byUs) > (jumpMs * 1_000) / 2;
   }
