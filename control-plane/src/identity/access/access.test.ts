@@ -1,42 +1,9 @@
-import { route } from '@parallax/api-contract';
-import type { Credentials } from '@parallax/api-contract';
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
-import { handle } from '../../platform/http/handler.ts';
-import type { Route } from '../../platform/http/handler.ts';
 import { testApi } from '../testing.ts';
 import type { TestApi } from '../testing.ts';
-
-const answer = z.object({
-  kind: z.string().nullable(),
-  user_id: z.number().nullable(),
-  roles: z.record(z.string(), z.string()),
-});
-
-/** Routes that tell who called, one for each kind of credentials and for reading and writing. */
-function whoRoutes(): readonly Route[] {
-  const kinds: Credentials[] = ['none', 'bearer', 'key-or-bearer', 'bearer-or-none'];
-  return kinds.flatMap((credentials) =>
-    (['GET', 'POST'] as const).map((method) =>
-      handle(
-        route({
-          method,
-          path: `/who/${credentials}`,
-          credentials,
-          tag: 'test',
-          summary: 'test',
-          success: { status: 200, answer },
-        }),
-        async ({ caller }) => ({
-          kind: caller?.kind ?? null,
-          user_id: caller?.userId ?? null,
-          roles: Object.fromEntries([...(caller?.workspaces ?? [])].map(([id, role]) => [String(id), role])),
-        }),
-      ),
-    ),
-  );
-}
+import { whoRoutes } from './testing.ts';
 
 async function makeKey(
   api: TestApi,
