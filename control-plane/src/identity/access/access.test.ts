@@ -272,6 +272,7 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
       'identity_challenge',
       'identity_has_accounts',
       'identity_invite_verdict',
+      'identity_is_last_administrator',
       'identity_login',
       'identity_login_failed',
       'identity_members',
