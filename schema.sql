@@ -874,6 +874,7 @@
 -- judge_inviteof_hash bytea, as_user integer, for_email text, most_members integer, OUT verdict text, OUT invite workspace_invites 03305fab7686c98b2a357139223ef085
 -- last_packed_resultmonitor integer, since timestamp with time zone 0b75f625c96ad0a6ca8dd31e31b809d0
 -- make_accountnew_email text, new_password_hash text, email_is_verified boolean, new_plan text, new_ping_key text, as_administrator boolean, detail jsonb, from_address text, in_request text 6be75c1fe17d1118f8f7e17fdb984ac6
+-- window_sumsmonitor integer, probes integer[], first_day integer, end_day integer, first_hour integer, end_hour integer, more_first_hour integer, more_end_hour integer, edge_hour integer, other_edge_hour integer, stale_first_hour integer, stale_end_hour integer, rows_from timestamp with time zone, rows_to timestamp with time zone, most_rows integer dcff4fde5356102c5d687479713868a4
 
 -- grants on tables
 -- access_tokens to parallax_api: INSERT, SELECT, UPDATE
@@ -1016,3 +1017,5 @@
 -- last_packed_result to parallax_api
 -- last_packed_result to parallax_worker
 -- make_account to parallax_worker
+-- window_sums to parallax_api
+-- window_sums to parallax_worker

@@ -39,8 +39,8 @@ const columnsOf = (
  * Where the ranges of a window begin: ranges of one key do not overlap, so of those that began before the window only the last can reach
  * into it. What began before the monitor's reset is not there any more, whether or not it is removed already.
  */
-const firstStart = (monitorId: number, table: Fragment, from: Fragment | null): Fragment => sql.fragment`(
-  select greatest(f.reset_at, ${from === null ? sql.fragment`null` : sql.fragment`(select max(b.started_at) from ${table} and b.started_at <= ${from})`}, '-infinity')
+const firstStart = (monitorId: number, table: Fragment, from: Fragment): Fragment => sql.fragment`(
+  select greatest(f.reset_at, (select max(b.started_at) from ${table} and b.started_at <= ${from}), '-infinity')
   from monitors f where f.id = ${monitorId})`;
 
 /**
@@ -52,17 +52,33 @@ export async function statusRangesPage(
   monitorId: number,
   filter: { readonly page: number; readonly pageSize: number; readonly hours?: number | undefined },
 ): Promise<{ readonly items: StatusRangeItem[]; readonly total: number }> {
-  const { hours } = filter;
-  const from = hours === undefined ? null : sql.fragment`now() - make_interval(hours => ${hours})`;
-  const table = sql.fragment`status_ranges b where b.monitor_id = ${monitorId}`;
-  const matching = sql.fragment`r.monitor_id = ${monitorId} and r.started_at >= ${firstStart(monitorId, table, from)}
-    ${from === null ? sql.fragment`` : sql.fragment`and (r.ended_at is null or r.ended_at > ${from})`}`;
+  const offset = (filter.page - 1) * filter.pageSize;
+  const matching = (name: Fragment): Fragment =>
+    sql.fragment`${name}.monitor_id = ${monitorId} and ${name}.started_at >= ${firstListed(monitorId, filter.hours)}`;
+  const isFromPageOn =
+    offset === 0
+      ? sql.fragment`true`
+      : sql.fragment`r.started_at <= (
+          select p.started_at from status_ranges p where ${matching(sql.fragment`p`)} order by p.started_at desc limit 1 offset ${offset})`;
   const found = await connection.any(sql.type(row)`
     select ${columnsOf(monitorId)} from status_ranges r
-    where ${matching} order by r.started_at desc limit ${filter.pageSize} offset ${(filter.page - 1) * filter.pageSize}`);
+    where ${matching(sql.fragment`r`)} and ${isFromPageOn} order by r.started_at desc limit ${filter.pageSize}`);
   const total = await connection.oneFirst(sql.type(z.object({ total: z.bigint() }))`
-    select count(*) as total from status_ranges r where ${matching}`);
+    select count(*) as total from status_ranges r where ${matching(sql.fragment`r`)}`);
   return { items: found.map(rangeItem), total: Number(total) };
+}
+
+/**
+ * From which start on ranges overlap the last so many hours. Only the last that began before them can reach into them, and its end is looked at here: what is
+ * left is a bound on the start, so that counting and going to a page read nothing but the index.
+ */
+function firstListed(monitorId: number, hours: number | undefined): Fragment {
+  const from = sql.fragment`now() - make_interval(hours => ${hours ?? 0})`;
+  const reaching = sql.fragment`(
+    select case when b.ended_at <= ${from} then ${from} else b.started_at end from status_ranges b
+    where b.monitor_id = ${monitorId} and b.started_at <= ${from} order by b.started_at desc limit 1)`;
+  return sql.fragment`(
+    select greatest(f.reset_at, ${hours === undefined ? sql.fragment`null` : reaching}, '-infinity') from monitors f where f.id = ${monitorId})`;
 }
 
 /** Consensus ranges that overlap [fromMs, toMs), whole, oldest first. */

@@ -7,6 +7,7 @@ export class BitsError extends Error {
 const longest = 53;
 const lengthBits = 6;
 const twoTo24 = 2 ** 24;
+const shortBytes = 128;
 
 /** Writes numbers bit by bit, the lowest first, into a buffer that is used again. */
 export class BitWriter {
@@ -79,18 +80,27 @@ export class BitWriter {
 
 /** Reads what a `BitWriter` wrote. Beyond the end there are zeros; `end` tells whether it was passed. */
 export class BitReader {
-  #view = new DataView(new ArrayBuffer(4_096));
+  #own = new Uint8Array(4_096);
+  #view = new DataView(this.#own.buffer);
   #at = 0;
   #bits = 0;
 
-  /** Takes a copy, so that every look is at four bytes that exist. */
-  open(bytes: Uint8Array): void {
-    if (bytes.length + 8 > this.#view.byteLength) this.#view = new DataView(new ArrayBuffer(bytes.length * 2 + 8));
-    const own = new Uint8Array(this.#view.buffer);
-    own.set(bytes);
-    own.fill(0, bytes.length, bytes.length + 8);
+  /** Takes a copy of the bytes from a place on, so that every look is at four bytes that exist. */
+  open(bytes: Uint8Array, from = 0): void {
+    const length = bytes.length - from;
+    if (length + 8 > this.#own.length) this.#make(length * 2 + 8);
+    const own = this.#own;
+    // Few bytes by hand: a call into the engine costs more.
+    if (length <= shortBytes) for (let at = 0; at < length; at += 1) own[at] = bytes[from + at] ?? 0;
+    else own.set(from === 0 ? bytes : bytes.subarray(from));
+    for (let at = length; at < length + 8; at += 1) own[at] = 0;
     this.#at = 0;
-    this.#bits = bytes.length * 8;
+    this.#bits = length * 8;
+  }
+
+  #make(bytes: number): void {
+    this.#own = new Uint8Array(bytes);
+    this.#view = new DataView(this.#own.buffer);
   }
 
   /** The next bits without taking them: 25 at least, in the lowest places. */

@@ -1,5 +1,5 @@
-import { crc32 } from 'node:zlib';
 import { BitReader, BitWriter, BitsError } from './bits.ts';
+import { checksumOf } from './checksum.ts';
 import type { ResultColumns } from './columns.ts';
 import { OutcomeNumbers, isLatency } from './counts.ts';
 import type { OutcomeCounts } from './counts.ts';
@@ -59,12 +59,11 @@ export class RunningSummary implements Summary {
   addEncoded(bytes: Uint8Array): void {
     if (bytes.length <= headBytes) throw new SummaryError(`a summary of ${bytes.length} bytes`);
     if (bytes[0] !== version) throw new SummaryError(`a summary of the unknown version ${bytes[0]}`);
-    const body = bytes.subarray(headBytes);
-    if ((crc32(body) & 0xffff) !== ((bytes[1] ?? 0) | ((bytes[2] ?? 0) << 8))) {
+    if (checksumOf(bytes, headBytes) !== ((bytes[1] ?? 0) | ((bytes[2] ?? 0) << 8))) {
       throw new SummaryError('a summary whose checksum does not fit: it was cut or changed');
     }
     try {
-      reader.open(body);
+      reader.open(bytes, headBytes);
       this.latency.addWritten(reader, this.counts.addWritten(reader));
       reader.end();
     } catch (error) {
@@ -97,8 +96,8 @@ export function encodeSummary(summary: RunningSummary): Buffer {
   const body = writer.bytes();
   const bytes = Buffer.allocUnsafe(headBytes + body.length);
   bytes[0] = version;
-  bytes.writeUInt16LE(crc32(body) & 0xffff, 1);
   bytes.set(body, headBytes);
+  bytes.writeUInt16LE(checksumOf(bytes, headBytes), 1);
   return bytes;
 }
 

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { sql } from '../../../../platform/database/pools.ts';
 import { int32, timestampUs } from '../block.ts';
 import { atMost, hoursNotCovered, notCovered } from '../cover.ts';
-import { bytesColumn, countedOf, countedRows, hotFrom, ofProbe } from '../rows/queries.ts';
+import { bytesColumn, countedOf, hotFrom, ofProbe } from '../rows/queries.ts';
 import type { CountedRow, StoredChunk } from '../rows/queries.ts';
-import { hourOf, hourUs, hoursPerDay, wholeHours } from '../time.ts';
+import { hourOf, hourUs, hoursPerDay, isoOfUs, wholeHours } from '../time.ts';
 import type { HourSpan, Span } from '../time.ts';
 import { edgeHours } from '../window.ts';
 import type { WantedProbes } from '../window.ts';
@@ -71,26 +71,20 @@ export async function readCover(
   const edges = edgeHours(window);
   const [beside, alsoBeside] = withEdges(hoursNotCovered(hours, [days]), edges);
   const recentFromUs = Math.max(window.fromUs, hourOf(nowUs - packedAfterUs) * hourUs);
-  const found = await connection.one(sql.type(firstRow)`
-    select ${hotFrom}, ${daysIn(monitorId, days, probeId)} as days, ${hoursIn(monitorId, beside, edges, probeId)} as hours,
-      ${hoursIn(monitorId, alsoBeside, edges, probeId)} as more_hours, ${staleIn(monitorId, hours)} as stale,
-      ${countedRows(monitorId, { fromUs: recentFromUs, toUs: window.toUs }, { probeId, take: mostRecent })} as recent`);
-  const rows = countedOf(found.recent);
-  const known = { hotFromUs: timestampUs(found.hot_from, 0), isStale: staleSet(found.stale) };
-  const besideDays = [...hoursOf(found.hours), ...hoursOf(found.more_hours)];
+  const parts = await readParts(connection, monitorId, probeId, {
+    days,
+    runs: [beside, alsoBeside],
+    edges,
+    stale: hours,
+    recent: { fromUs: recentFromUs, toUs: window.toUs },
+  });
+  const { rows } = parts;
+  const known = { hotFromUs: parts.hotFromUs, isStale: parts.stale };
   const first = {
     recent: rows.length < mostRecent ? { fromUs: recentFromUs, rows } : { fromUs: window.toUs, rows: [] },
-    edges: besideDays.flatMap(({ fromHour, probeId: ofProbeId, chunk }) =>
-      chunk.length === 0 ? [] : [{ hour: fromHour, probeId: ofProbeId, chunk }],
-    ),
+    edges: parts.edges,
   };
-  const rollups = [
-    ...notStale(daysOf(found.days), known),
-    ...notStale(
-      besideDays.filter(({ chunk }) => chunk.length === 0),
-      known,
-    ),
-  ];
+  const rollups = notStale(parts.rollups, known);
   const missing = hoursNotCovered(days, rollups);
   if (missing.length === 0) return { ...first, hotFromUs: known.hotFromUs, rollups, rest: notCovered(window, rollups) };
 
@@ -120,14 +114,66 @@ function withEdges(runs: readonly HourSpan[], edges: readonly number[]): HourSpa
 const isIn = (hour: number, runs: readonly HourSpan[]): boolean =>
   runs.some(({ fromHour, toHour }) => fromHour <= hour && hour < toHour);
 
-const firstRow = z.object({
-  hot_from: z.instanceof(Buffer),
-  days: bytesColumn,
-  hours: bytesColumn,
-  more_hours: bytesColumn,
-  stale: bytesColumn,
-  recent: bytesColumn,
-});
+type WantedParts = {
+  readonly days: HourSpan;
+  /** Two runs of hours at most. */
+  readonly runs: readonly (HourSpan | undefined)[];
+  /** Of those hours the ones whose chunk is wanted and not their summary: two at most. */
+  readonly edges: readonly number[];
+  readonly stale: HourSpan;
+  readonly recent: Span;
+};
+
+type Parts = {
+  readonly hotFromUs: number;
+  readonly rollups: readonly Rollup[];
+  readonly edges: readonly StoredChunk[];
+  readonly stale: ReadonlySet<number>;
+  readonly rows: readonly CountedRow[];
+};
+
+const partsRow = z.object({ parts: z.instanceof(Buffer) });
+
+/** All in one statement: the function window_sums of the migrations. */
+async function readParts(
+  connection: CommonQueryMethods,
+  monitorId: number,
+  probeId: WantedProbes,
+  { days, runs: [run = noHours, more = noHours], edges: [edge = -1, otherEdge = -1], stale, recent }: WantedParts,
+): Promise<Parts> {
+  const probes = probeId === undefined ? null : sql.array(typeof probeId === 'number' ? [probeId] : probeId, 'int4');
+  const found = await connection.one(sql.type(partsRow)`
+    select window_sums(${monitorId}, ${probes}, ${dayOf(days.fromHour)}, ${dayOf(days.toHour)}, ${run.fromHour}, ${run.toHour},
+      ${more.fromHour}, ${more.toHour}, ${edge}, ${otherEdge}, ${stale.fromHour}, ${stale.toHour},
+      ${isoOfUs(recent.fromUs)}, ${isoOfUs(recent.toUs)}, ${mostRecent}) as parts`);
+  return partsOf(found.parts);
+}
+
+const dayOf = (hour: number): number => Math.floor(hour / hoursPerDay);
+const noHours = { fromHour: 0, toHour: 0 };
+/** What stands after each part. */
+const endOfPart = -1;
+
+function partsOf(bytes: Buffer): Parts {
+  const hotFromUs = timestampUs(bytes, 0);
+  const rollups: Rollup[] = [];
+  const edges: StoredChunk[] = [];
+  const stale = new Set<number>();
+  let at = 8;
+  for (; int32(bytes, at) !== endOfPart; at = endOfHead(bytes, at)) rollups.push(dayAt(bytes, at));
+  at += 4;
+  while (int32(bytes, at) !== endOfPart) {
+    const chunkAt = endOfHead(bytes, at) + 4;
+    const end = chunkAt + int32(bytes, chunkAt - 4);
+    if (end === chunkAt) rollups.push(hourAt(bytes, at));
+    else edges.push({ hour: int32(bytes, at), probeId: int32(bytes, at + 4), chunk: bytes.subarray(chunkAt, end) });
+    at = end;
+  }
+  at += 4;
+  for (; int32(bytes, at) !== endOfPart; at += 4) stale.add(int32(bytes, at));
+  return { hotFromUs, rollups, edges, stale, rows: countedOf(bytes, at + 4) };
+}
+
 const hoursRow = z.object({ hot_from: z.instanceof(Buffer), hours: bytesColumn, stale: bytesColumn });
 
 /** The hours of some runs that are not stale. */
@@ -141,7 +187,7 @@ async function readHours(
   const isWanted = runs.map(({ fromHour, toHour }) => sql.fragment`(h.hour >= ${fromHour} and h.hour < ${toHour})`);
   const found = await connection.one(sql.type(hoursRow)`
     select ${hotFrom}, (
-        select string_agg(${packedHour([])}, ''::bytea) from result_hours h
+        select string_agg(${packedHour}, ''::bytea) from result_hours h
         where h.monitor_id = ${monitorId} and (${sql.join(isWanted, sql.fragment` or `)}) and ${ofProbe(sql.fragment`h.probe_id`, probeId)}
       ) as hours,
       ${staleIn(monitorId, { fromHour: runs[0]?.fromHour ?? 0, toHour: runs.at(-1)?.toHour ?? 0 })} as stale`);
@@ -149,33 +195,11 @@ async function readHours(
   return notStale(hoursOf(found.hours), known);
 }
 
-function daysIn(monitorId: number, { fromHour, toHour }: HourSpan, probeId: WantedProbes) {
-  if (fromHour >= toHour) return nothing;
-  return sql.fragment`(
-    select string_agg(${packedDay}, ''::bytea) from result_days d
-    where d.monitor_id = ${monitorId} and d.day >= ${fromHour / hoursPerDay} and d.day < ${toHour / hoursPerDay}
-      and ${ofProbe(sql.fragment`d.probe_id`, probeId)})`;
-}
-
-/** @param edges hours whose chunk is wanted and not their summary */
-function hoursIn(monitorId: number, hours: HourSpan | undefined, edges: readonly number[], probeId: WantedProbes) {
-  if (hours === undefined) return nothing;
-  const own = edges.filter((hour) => hours.fromHour <= hour && hour < hours.toHour);
-  return sql.fragment`(
-    select string_agg(${packedHour(own)}, ''::bytea) from result_hours h
-    where h.monitor_id = ${monitorId} and h.hour >= ${hours.fromHour} and h.hour < ${hours.toHour}
-      and ${ofProbe(sql.fragment`h.probe_id`, probeId)})`;
-}
-
 function staleIn(monitorId: number, { fromHour, toHour }: HourSpan) {
   return sql.fragment`(
     select string_agg(int4send(s.hour), ''::bytea) from stale_hours s
     where s.monitor_id = ${monitorId} and s.hour >= ${fromHour} and s.hour < ${toHour})`;
 }
-
-type Fragment = ReturnType<typeof sql.fragment>;
-
-const nothing = sql.fragment`null::bytea`;
 
 type Known = { readonly hotFromUs: number; readonly isStale: ReadonlySet<number> };
 
@@ -194,54 +218,31 @@ function staleSet(found: Buffer): ReadonlySet<number> {
   return hours;
 }
 
-/** Two numbers as one: what costs most is each value that is put together. */
-const both = (high: Fragment, low: Fragment) => sql.fragment`int8send((${high})::bigint << 32 | (${low})::bigint)`;
+/** Read by `hourAt`. */
+const packedHour = sql.fragment`int8send(h.hour::bigint << 32 | h.probe_id::bigint)
+  || int8send(h.results::bigint << 32 | octet_length(h.summary)::bigint) || h.summary`;
 
-/** Read by `hoursOf`. The chunk follows where it is wanted. */
-function packedHour(edges: readonly number[]) {
-  const head = both(sql.fragment`h.hour`, sql.fragment`h.probe_id`);
-  const summary = sql.fragment`${head} || ${both(sql.fragment`h.results`, sql.fragment`octet_length(h.summary)`)} || h.summary`;
-  if (edges.length === 0) return sql.fragment`${summary} || '\\x00000000'::bytea`;
-  const isEdge = sql.fragment`h.hour in (${sql.join(edges, sql.fragment`, `)})`;
-  return sql.fragment`${summary} || case when ${isEdge} then int4send(octet_length(h.chunk)) || h.chunk else '\\x00000000' end`;
-}
-
-/** Read by `daysOf`. */
-const packedDay = sql.fragment`${both(sql.fragment`d.day`, sql.fragment`d.probe_id`)}
-  || ${both(sql.fragment`d.results`, sql.fragment`octet_length(d.summary)`)} || d.summary`;
-
-function hoursOf(found: Buffer): (Rollup & { readonly chunk: Buffer })[] {
-  const hours: (Rollup & { readonly chunk: Buffer })[] = [];
-  for (let at = 0; at < found.length; ) {
-    const fromHour = int32(found, at);
-    const chunkAt = at + 16 + int32(found, at + 12);
-    const end = chunkAt + 4 + int32(found, chunkAt);
-    hours.push({
-      fromHour,
-      toHour: fromHour + 1,
-      probeId: int32(found, at + 4),
-      results: int32(found, at + 8),
-      summary: found.subarray(at + 16, chunkAt),
-      chunk: found.subarray(chunkAt + 4, end),
-    });
-    at = end;
-  }
+function hoursOf(found: Buffer): Rollup[] {
+  const hours: Rollup[] = [];
+  for (let at = 0; at < found.length; at = endOfHead(found, at)) hours.push(hourAt(found, at));
   return hours;
 }
 
-function daysOf(found: Buffer): Rollup[] {
-  const days: Rollup[] = [];
-  for (let at = 0; at < found.length; ) {
-    const fromHour = int32(found, at) * hoursPerDay;
-    const end = at + 16 + int32(found, at + 12);
-    days.push({
-      fromHour,
-      toHour: fromHour + hoursPerDay,
-      probeId: int32(found, at + 4),
-      results: int32(found, at + 8),
-      summary: found.subarray(at + 16, end),
-    });
-    at = end;
-  }
-  return days;
+/** An hour or a day is its number, the probe, the number of results, the length of the summary, and that. */
+const headBytes = 16;
+
+const endOfHead = (bytes: Buffer, at: number): number => at + headBytes + int32(bytes, at + 12);
+
+const dayAt = (bytes: Buffer, at: number): Rollup => rollupAt(bytes, at, hoursPerDay);
+const hourAt = (bytes: Buffer, at: number): Rollup => rollupAt(bytes, at, 1);
+
+function rollupAt(bytes: Buffer, at: number, hours: number): Rollup {
+  const fromHour = int32(bytes, at) * hours;
+  return {
+    fromHour,
+    toHour: fromHour + hours,
+    probeId: int32(bytes, at + 4),
+    results: int32(bytes, at + 8),
+    summary: bytes.subarray(at + headBytes, endOfHead(bytes, at)),
+  };
 }

@@ -102,27 +102,21 @@ export type CountedRow = {
 
 const countedBytes = 8 + 3 * 4;
 
-/** Hot rows of a span, so many at most and in any order, as `countedOf` reads them. */
-export function countedRows(monitorId: number, span: Span, { take, ...filter }: RowFilter & { readonly take: number }) {
-  return sql.fragment`(
-    select ${counted} from (
-      select r.e, r.probe_id, r.flags, r.total_us from check_results r where ${matching(monitorId, span, filter)} limit ${take}
-    ) r)`;
-}
-
 const counted = sql.fragment`string_agg(
   timestamptz_send(r.e) || int8send(r.probe_id::bigint << 32 | r.flags::bigint) || int4send(r.total_us), ''::bytea)`;
 
-export function countedOf(bytes: Buffer): CountedRow[] {
-  return Array.from({ length: bytes.length / countedBytes }, (_, index) => {
-    const at = index * countedBytes;
-    return {
+/** The rows from a place in the bytes to their end. */
+export function countedOf(bytes: Buffer, from = 0): CountedRow[] {
+  const rows: CountedRow[] = [];
+  for (let at = from; at < bytes.length; at += countedBytes) {
+    rows.push({
       eUs: timestampUs(bytes, at),
       probeId: int32(bytes, at + 8),
       flags: int32(bytes, at + 12),
       totalUs: int32(bytes, at + 16),
-    };
-  });
+    });
+  }
+  return rows;
 }
 
 /** The oldest hot rows of a span, in order of time, as summaries need them. */

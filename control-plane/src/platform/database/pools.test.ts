@@ -1,0 +1,43 @@
+import t from 'tap';
+import { z } from 'zod';
+import { openDatabase, sql } from './pools.ts';
+import { inScope } from './scope.ts';
+import { testDatabase } from './testing.ts';
+
+const { urls } = await testDatabase(t);
+const backend = sql.type(z.object({ pid: z.number() }))`select pg_backend_pid() as pid`;
+const setting = sql.type(z.object({ value: z.string().nullable() }))`
+  select current_setting('parallax.workspaces', true) as value`;
+
+t.test('a connection carries nothing over to who takes it next', async (t) => {
+  const database = await openDatabase(urls, { api: 1, worker: 1 });
+  t.teardown(() => database.close());
+  const { api } = database;
+  const pid = await inScope(api, { userId: 1, workspaceIds: [7] }, async (transaction) => {
+    t.equal(await transaction.oneFirst(setting), '7');
+    return transaction.oneFirst(backend);
+  });
+  t.equal(await api.oneFirst(backend), pid, 'the same connection');
+  t.equal(await api.oneFirst(setting), '', 'the scope ended with its transaction');
+
+  await api.query(
+    sql.unsafe`select set_config('parallax.workspaces', '8', false), set_config('search_path', 'pg_temp', false)`,
+  );
+  t.equal(await api.oneFirst(backend), pid);
+  t.equal(await api.oneFirst(setting), '', 'nor does what was set beyond a transaction outlast its use');
+  t.not(
+    await api.oneFirst(sql.type(z.object({ path: z.string() }))`select current_setting('search_path') as path`),
+    'pg_temp',
+  );
+});
+
+// What a session prepared goes with the plans of its functions, which cannot be listed.
+t.test('plans outlast the use of a connection', async (t) => {
+  const database = await openDatabase(urls, { api: 1, worker: 1 });
+  t.teardown(() => database.close());
+  await database.api.query(sql.unsafe`prepare kept as select 1`);
+  const names = await database.api.anyFirst(
+    sql.type(z.object({ name: z.string() }))`select name from pg_prepared_statements`,
+  );
+  t.same(names, ['kept']);
+});
