@@ -80,7 +80,7 @@ export const groups: readonly Group[] = [
   {
     name: 'packed',
     modules: modules(`${results}/packed`, 'chunk', 'sketch', 'summary'),
-    tests: tests(`${results}/packed`, 'chunk', 'sketch', 'sketch-form', 'summary', 'summary-form'),
+    tests: tests(`${results}/packed`, 'chunk', 'chunk-form', 'sketch', 'sketch-form', 'summary', 'summary-form'),
   },
   {
     name: 'quarantine',

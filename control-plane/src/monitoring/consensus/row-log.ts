@@ -60,7 +60,7 @@ export class RowLog {
    */
   insert(row: StoredResult): boolean {
     let index = this.#length;
-    while (index > 0 && this.eAt(index - 1) > row.eUs) index -= 1;
+    while (this.eAt(index - 1) > row.eUs) index -= 1;
     if (this.eAt(index - 1) === row.eUs) {
       if (compareTwins(row, this.at(index - 1)) <= 0) return false;
       this.#set(index - 1, row);
