@@ -46,6 +46,7 @@ export const groups: readonly Group[] = [
     ),
     tests: tests(
       `${monitoring}/consensus`,
+      'batch',
       'consensus',
       'counted-time',
       'decide',

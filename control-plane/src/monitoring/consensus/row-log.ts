@@ -111,7 +111,7 @@ export class RowLog {
   }
 
   #grow(): void {
-    const cells = new Float64Array(this.#cells.length * 2);
+    const cells = new Float64Array(this.#length * 2 * width);
     cells.set(this.#cells);
     this.#cells = cells;
   }
