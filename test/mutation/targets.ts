@@ -51,6 +51,7 @@ export const groups: readonly Group[] = [
       'counted-time',
       'decide',
       'increment',
+      'increment-edges',
       'invariants',
       'playback',
       'prepared-inputs',
