@@ -236,6 +236,7 @@
 -- pending_sign_ins.user_id integer
 -- pending_sign_ins.session_id uuid
 -- pending_sign_ins.expires_at timestamp with time zone not null
+-- pending_sign_ins.invite_hash bytea
 -- probe_certificates.serial text not null
 -- probe_certificates.probe_id integer not null
 -- probe_certificates.key_fingerprint text not null
@@ -834,6 +835,7 @@
 -- workspaces.member_workspaces * using (((id = ANY (current_workspaces())) OR (owner_id = current_user_id())))
 
 -- functions
+-- caller_by_credentialof_user integer, of_workspaces integer[], OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb d41d8cd98f00b204e9800998ecf8427e
 -- count_in_two_windowsof_key text, short_name text, short_quota integer, short_seconds integer, long_name text, long_quota integer, long_seconds integer, OUT short_used integer, OUT short_reset_seconds double precision, OUT long_used integer, OUT long_reset_seconds double precision 0fc1dda880d1bb97915b779a0f4dcb48
 -- current_user_id d41d8cd98f00b204e9800998ecf8427e
 -- current_workspaces d41d8cd98f00b204e9800998ecf8427e
@@ -847,29 +849,31 @@
 -- identity_accept_inviteof_hash bytea, most_members integer, from_address text, in_request text, OUT outcome text, OUT workspace_id integer security definer 4696c9e08bc38b174421698c04d83807
 -- identity_account_tokenof_hash bytea, for_purpose text, OUT user_id integer, OUT email text, OUT mailed_to text security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_begin_challengeof_token bytea, of_purpose text, for_user integer, of_way text, life interval security definer d41d8cd98f00b204e9800998ecf8427e
--- identity_begin_sign_inof_state bytea, of_browser bytea, of_way text, for_user integer, for_session uuid, life interval security definer d41d8cd98f00b204e9800998ecf8427e
--- identity_caller_of_access_tokenof_hash bytea, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb, OUT read_only boolean security definer ec3c43fa29cab6479cb273f82fd8f237
--- identity_caller_of_api_keyof_hash bytea, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb, OUT read_only boolean security definer d2b9e05c33f7cb0e43bcfed743256ae6
+-- identity_begin_sign_inof_state bytea, of_browser bytea, of_way text, for_user integer, for_session uuid, by_invite bytea, life interval security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_caller_of_access_tokenof_hash bytea, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb, OUT read_only boolean security definer 9d344bec6bd6c356ceeea222d25b59d1
+-- identity_caller_of_api_keyof_hash bytea, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb, OUT read_only boolean security definer 8cee16a1fc56f6ea8e0afdf27cd56295
 -- identity_caller_of_sessionof_session uuid, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_challengeof_token bytea, of_purpose text, OUT known boolean, OUT for_user integer, OUT way text security definer fe9fa8af9dc142d20e685e8cdca60889
 -- identity_has_accounts security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_invite_verdictof_hash bytea, for_email text, most_members integer security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_is_last_administrator security definer eb9c5cfa831109d128a837f447a2568b
 -- identity_login_failedof_email text, from_address text, in_request text security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_loginof_email text, OUT user_id integer, OUT password_hash text security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_membersof_workspace integer security definer d41d8cd98f00b204e9800998ecf8427e
--- identity_of_outsideof_way text, of_issuer text, of_subject text, of_email text, email_is_verified boolean, new_plan text, new_ping_key text, may_create boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer security definer 3a70f7b59a30ca41501e3523563951d5
+-- identity_of_outsideof_way text, of_issuer text, of_subject text, of_email text, email_is_verified boolean, new_plan text, new_ping_key text, may_create boolean, by_invite bytea, most_members integer, from_address text, in_request text, OUT outcome text, OUT user_id integer, OUT refusal text security definer 18106377d92ab8791fa8ba1035f74199
 -- identity_passkeyof_credential bytea, OUT id integer, OUT user_id integer, OUT public_key bytea, OUT counter bigint, OUT transports text[] security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_public_profileof_user integer, OUT user_id integer, OUT display_name text security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_refreshof_session uuid, given_counter integer, leeway interval, idle interval, per_minute integer, from_address text, in_request text, OUT outcome text, OUT counter integer, OUT rotated_at timestamp with time zone, OUT user_id integer security definer 1a4899b6e403ee2230ffaf86da94688f
 -- identity_register_invitednew_email text, new_password_hash text, new_plan text, new_ping_key text, of_hash bytea, most_members integer, may_be_first boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer, OUT refusal text security definer 655d8bcbcdf62cc0ac5e7a6723d4ca55
--- identity_registernew_email text, new_password_hash text, new_plan text, new_ping_key text, may_be_first boolean, may_be_later boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer security definer 899a999950e9f40380b7acb1427d7eb2
+-- identity_registernew_email text, new_password_hash text, new_plan text, new_ping_key text, may_be_first boolean, may_be_later boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer security definer b7dc0fe0a86b46edbcc9aca149f28f35
 -- identity_session_saltof_session uuid security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_take_challengeof_token bytea, of_purpose text security definer 92a8eea6f4cc71419d51632aff135c6e
--- identity_take_sign_inof_state bytea, of_browser bytea, of_way text, OUT known boolean, OUT for_user integer, OUT session_lives boolean security definer 3e17e033f86124e3912f7f6ae0bda8f8
+-- identity_take_sign_inof_state bytea, of_browser bytea, of_way text, OUT known boolean, OUT for_user integer, OUT session_lives boolean, OUT invite_hash bytea security definer b303dcba9afa01c31867377b2ee18e8e
 -- identity_use_proofof_digest bytea, life interval security definer 24e5dcc055185489b83597925f29d091
 -- join_by_inviteinvite workspace_invites, by_hash bytea, as_user integer, from_address text, in_request text 5b3a8c18e2606fd443c38e82b8cb2f67
 -- judge_inviteof_hash bytea, as_user integer, for_email text, most_members integer, OUT verdict text, OUT invite workspace_invites 03305fab7686c98b2a357139223ef085
 -- last_packed_resultmonitor integer, since timestamp with time zone 0b75f625c96ad0a6ca8dd31e31b809d0
+-- make_accountnew_email text, new_password_hash text, email_is_verified boolean, new_plan text, new_ping_key text, as_administrator boolean, detail jsonb, from_address text, in_request text 6be75c1fe17d1118f8f7e17fdb984ac6
 
 -- grants on tables
 -- access_tokens to parallax_api: INSERT, SELECT, UPDATE
@@ -969,6 +973,7 @@
 -- workspaces to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 
 -- grants on functions
+-- caller_by_credential to parallax_worker
 -- count_in_two_windows to parallax_api
 -- count_in_two_windows to parallax_worker
 -- current_user_id to parallax_api
@@ -992,6 +997,7 @@
 -- identity_challenge to parallax_api
 -- identity_has_accounts to parallax_api
 -- identity_invite_verdict to parallax_api
+-- identity_is_last_administrator to parallax_api
 -- identity_login to parallax_api
 -- identity_login_failed to parallax_api
 -- identity_members to parallax_api
@@ -1009,3 +1015,4 @@
 -- judge_invite to parallax_worker
 -- last_packed_result to parallax_api
 -- last_packed_result to parallax_worker
+-- make_account to parallax_worker

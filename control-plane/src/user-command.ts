@@ -12,6 +12,7 @@ import {
   findAccount,
   listAccounts,
   makeAccount,
+  resetSecondFactor,
   setAdministrator,
   setPassword,
   setPlan,
@@ -28,7 +29,9 @@ type PasswordFlags = Json & { readonly passwordStdin?: boolean };
 
 /** Adds `user`, by which the operator makes accounts and helps those who cannot help themselves. */
 export function addUserCommands(program: Command, env: Environment): void {
-  const user = program.command('user').description('accounts: list, make, give a new password, rights or a plan');
+  const user = program
+    .command('user')
+    .description('accounts: list, make, give a new password, rights or a plan, take a second factor away');
   user.addHelpText(
     'after',
     `
@@ -38,6 +41,7 @@ Examples:
   control-plane user list
   control-plane user create ada@example.com --administrator
   pass show parallax | control-plane user reset-password ada@example.com --password-stdin
+  control-plane user reset-second-factor ada@example.com
   control-plane user make-admin 17
   control-plane user set-plan ada@example.com paid`,
   );
@@ -84,6 +88,25 @@ Examples:
         const ended = await setPassword(database.worker, id, await createPasswordHasher().hash(password.text));
         const text = `user ${id} (${email ?? 'no address'}) has a new password; sessions ended: ${ended}`;
         tell(flags, { id, email, ended_sessions: ended, ...made(password) }, text, password);
+      }),
+    );
+  user
+    .command('reset-second-factor')
+    .description(
+      'remove the authenticator app, recovery codes and passkeys of an account; its sessions end and a mail tells it',
+    )
+    .argument('<user>', 'number or mail address')
+    .option(...jsonOption)
+    .action((wanted: string, flags: Json) =>
+      withAccounts(env, async (database) => {
+        const { id, email } = await accountOf(database, wanted);
+        const done = await resetSecondFactor(database.worker, id);
+        if (done === undefined) {
+          throw new UsageError(`a passkey is the only way into the account of user ${id}: give it a password first`);
+        }
+        const { removed, endedSessions } = done;
+        const text = `user ${id} (${email ?? 'no address'}) has no second factor; removed: ${removed}, sessions ended: ${endedSessions}`;
+        tell(flags, { id, email, removed, ended_sessions: endedSessions }, text);
       }),
     );
   user

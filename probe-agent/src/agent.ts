@@ -81,6 +81,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     bootId: options.bootId,
     monotonicUs,
     wallMs,
+    sleptMs,
     logger,
     onFatal: options.onFatal,
     ...(options.logLimits === undefined ? {} : { limits: options.logLimits }),

@@ -33,6 +33,14 @@ void t.test('the bench of checks runs to its end and gives what the goals are ab
   t.type(figures['bytes_per_monitor'], 'number');
 });
 
+void t.test('the bench of consensus runs to its end and gives what the goal is about', async (t) => {
+  const output = await runNode([main, 'consensus', '--json', '--brief'], {}, 60_000);
+  const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
+  for (const key of ['consensus_ns', 'consensus_turning_ns', 'consensus_spread_ns', 'consensus_edits']) {
+    t.ok((figures[key] ?? 0) > 0, key);
+  }
+});
+
 void t.test('the bench of queries runs to its end and gives what the goals are about', async (t) => {
   const output = await runNode([main, 'query', '--json', '--brief'], {}, 150_000);
   const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;

@@ -1,23 +1,9 @@
 import { z } from 'zod';
+import { durableCredentialFields, newCredentialSchema } from './durable-credentials.ts';
 import { route } from './route.ts';
-import { bodyId, idSchema, instant, listOf, nameSchema, pageQuery, timestamp } from './shared.ts';
+import { idSchema, listOf, pageQuery } from './shared.ts';
 
-const accessTokenFields = {
-  id: z.number().int(),
-  name: z.string(),
-  /** The first characters of the token, to recognise it by. */
-  prefix: z.string(),
-  read_only: z.boolean(),
-  expires_at: timestamp.nullable(),
-  /** Noted at most once a minute. */
-  last_used_at: timestamp.nullable(),
-  /** The workspaces it is limited to; null: all of the user. */
-  workspace_ids: z.array(z.number().int()).nullable(),
-  created_at: timestamp,
-};
-
-export const accessTokenSchema = z.object(accessTokenFields).meta({ id: 'PersonalAccessToken' });
-export type AccessToken = z.output<typeof accessTokenSchema>;
+const accessTokenSchema = z.object(durableCredentialFields).meta({ id: 'PersonalAccessToken' });
 
 const tag = 'Personal access tokens';
 
@@ -40,18 +26,14 @@ export const createAccessTokenRoute = route({
   summary: 'Create a personal access token',
   description:
     'The token is sent as Authorization: Bearer plx_… wherever an access token is taken, except where credentials are changed: below /auth (but the profile) and to create or revoke API keys. It acts with the role that its user has in each workspace. It is shown in this answer and never again.',
-  body: z
-    .object({
-      name: nameSchema,
-      read_only: z.boolean().default(false),
-      expires_at: instant.nullable().default(null),
-      workspace_ids: z.array(bodyId).min(1).max(1_000).nullable().default(null),
-    })
-    .meta({ id: 'CreatePersonalAccessTokenRequest' }),
+  body: newCredentialSchema.meta({ id: 'CreatePersonalAccessTokenRequest' }),
   success: {
     status: 201,
     answer: z
-      .object({ ...accessTokenFields, token: z.string().meta({ description: 'the token itself, shown this once' }) })
+      .object({
+        ...durableCredentialFields,
+        token: z.string().meta({ description: 'the token itself, shown this once' }),
+      })
       .meta({ id: 'CreatedPersonalAccessToken' }),
   },
   errors: [403, 404, 409],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { emailSchema, newPasswordSchema, presentPasswordSchema, userSchema } from './auth.ts';
+import { emailSchema, newPasswordSchema, presentPasswordSchema } from './auth.ts';
 import { route } from './route.ts';
-import { hasControlCharacter, idSchema, listOf, messageSchema, pageQuery, timestamp } from './shared.ts';
+import { messageSchema } from './shared.ts';
 
 const tag = 'Accounts';
 
@@ -87,110 +87,6 @@ export const changeEmailRoute = route({
   errors: [403],
 });
 
-/** An IANA name, such as `Europe/Berlin`; the server judges whether it knows it. */
-const timezoneSchema = z.string().min(1).max(100);
-const localeSchema = z.enum(['en', 'ru']);
-
-/** A name for people: 1 to 80 characters after trimming, NFC, without control characters. */
-const displayNameSchema = z
-  .string()
-  .normalize('NFC')
-  .trim()
-  .min(1)
-  .max(80)
-  .refine((text) => !hasControlCharacter(text), 'must not contain control characters');
-
-export const changeMeRoute = route({
-  method: 'PATCH',
-  path: '/api/v1/auth/me',
-  credentials: 'bearer',
-  tag,
-  summary: 'Change the own profile',
-  description: 'What is absent stays; `display_name: null` clears it.',
-  body: z
-    .object({
-      display_name: displayNameSchema.nullable().optional(),
-      locale: localeSchema.optional(),
-      timezone: timezoneSchema.optional(),
-    })
-    .meta({ id: 'ChangeMeRequest' }),
-  success: { status: 200, answer: userSchema },
-  errors: [412],
-});
-
-export const changeLocaleRoute = route({
-  method: 'PATCH',
-  path: '/api/v1/auth/me/locale',
-  credentials: 'bearer',
-  tag,
-  summary: 'Choose the language of mails and alerts',
-  body: z.object({ locale: localeSchema }).meta({ id: 'ChangeLocaleRequest' }),
-  success: { status: 200, answer: messageSchema },
-  errors: [412],
-});
-
-export const changeTimezoneRoute = route({
-  method: 'PATCH',
-  path: '/api/v1/auth/me/timezone',
-  credentials: 'bearer',
-  tag,
-  summary: 'Choose the time zone that times are shown in',
-  body: z.object({ timezone: timezoneSchema }).meta({ id: 'ChangeTimezoneRequest' }),
-  success: { status: 200, answer: messageSchema },
-  errors: [412],
-});
-
-const countSchema = z.number().int();
-
-export const accountStatsSchema = z
-  .object({
-    monitors: z.object({
-      total: countSchema,
-      /** The categories of the list of monitors; together they are the total. */
-      up: countSchema,
-      down: countSchema,
-      degraded: countSchema,
-      unknown: countSchema,
-      paused: countSchema,
-    }),
-    heartbeats: countSchema,
-    alerts: countSchema,
-    open_incidents: countSchema,
-    /** Checks of the last 24 h, by probes and by the control plane, those by hand included. */
-    checks_24h: countSchema,
-  })
-  .meta({ id: 'AccountStats' });
-export type AccountStats = z.output<typeof accountStatsSchema>;
-
-export const accountStatsRoute = route({
-  method: 'GET',
-  path: '/api/v1/auth/me/stats',
-  credentials: 'bearer',
-  tag,
-  summary: 'Numbers over all workspaces that the caller may see',
-  success: { status: 200, answer: accountStatsSchema },
-});
-
-export const publicProfileSchema = z
-  .object({
-    id: z.number().int(),
-    /** The chosen name, or "User 17". */
-    display_name: z.string(),
-  })
-  .meta({ id: 'PublicProfile' });
-
-export const publicProfileRoute = route({
-  method: 'GET',
-  path: '/api/v1/users/:user_id',
-  credentials: 'none',
-  tag,
-  summary: 'What anybody may know of a user',
-  params: z.object({ user_id: idSchema }),
-  success: { status: 200, answer: publicProfileSchema },
-  errors: [404],
-  perAddressPerMinute: 60,
-});
-
 export const deleteMeRoute = route({
   method: 'DELETE',
   path: '/api/v1/auth/me',
@@ -198,7 +94,7 @@ export const deleteMeRoute = route({
   tag,
   summary: 'Delete the own account with its workspaces and all that is in them',
   description:
-    'Cannot be undone. Needs the password, or a sign-in of the last ten minutes where the account has none. 409 while others are members of an own workspace: transfer or leave those first. The account is unusable at once; what is large goes in the background.',
+    'Cannot be undone. Needs the password, or a sign-in of the last ten minutes where the account has none. 409 while others are members of an own workspace: transfer or leave those first; and for the last administrator of the installation. The account is unusable at once; what is large goes in the background.',
   body: z.object({ password: presentPasswordSchema.optional() }).nullish().meta({ id: 'DeleteMeRequest' }),
   success: { status: 204 },
   errors: [403, 409],
@@ -219,41 +115,3 @@ export const resetPasswordPageRoute = pageOf(
   'Page that a mail about a forgotten password leads to',
 );
 export const confirmEmailPageRoute = pageOf('/auth/confirm-email', 'Page that a mail about an address leads to');
-
-export const sessionSchema = z
-  .object({
-    id: z.uuid(),
-    user_agent: z.string().nullable(),
-    /** Where it was started. */
-    remote_address: z.string().nullable(),
-    created_at: timestamp,
-    /** When its tokens were last refreshed. */
-    last_used_at: timestamp,
-    /** When it ends unless it is used. */
-    expires_at: timestamp,
-    /** That of this request. */
-    is_current: z.boolean(),
-  })
-  .meta({ id: 'Session' });
-export type Session = z.output<typeof sessionSchema>;
-
-export const listSessionsRoute = route({
-  method: 'GET',
-  path: '/api/v1/auth/sessions',
-  credentials: 'bearer',
-  tag,
-  summary: 'List the own sessions that live, the last used one first',
-  query: z.object(pageQuery),
-  success: { status: 200, answer: listOf('sessions', sessionSchema).meta({ id: 'SessionList' }) },
-});
-
-export const endSessionRoute = route({
-  method: 'DELETE',
-  path: '/api/v1/auth/sessions/:session_id',
-  credentials: 'bearer',
-  tag,
-  summary: 'End one of the own sessions',
-  params: z.object({ session_id: z.uuid() }),
-  success: { status: 204 },
-  errors: [404],
-});

@@ -1,25 +1,12 @@
 import { z } from 'zod';
+import { durableCredentialFields, newCredentialSchema } from './durable-credentials.ts';
 import { route } from './route.ts';
-import { bodyId, idSchema, instant, listOf, nameSchema, pageQuery, timestamp } from './shared.ts';
+import { idSchema, listOf, pageQuery } from './shared.ts';
 
-const apiKeyFields = {
-  id: z.number().int(),
-  name: z.string(),
-  /** The first characters of the key, to recognise it by. */
-  prefix: z.string(),
-  read_only: z.boolean(),
-  expires_at: timestamp.nullable(),
-  last_used_at: timestamp.nullable(),
-  /** The workspaces it is limited to; null: all of the user. */
-  workspace_ids: z.array(z.number().int()).nullable(),
-  created_at: timestamp,
-};
-
-export const apiKeySchema = z.object(apiKeyFields).meta({ id: 'ApiKey' });
-export type ApiKey = z.output<typeof apiKeySchema>;
+const apiKeySchema = z.object(durableCredentialFields).meta({ id: 'ApiKey' });
 
 const createdApiKeySchema = z
-  .object({ ...apiKeyFields, key: z.string().meta({ description: 'the key itself, shown this once' }) })
+  .object({ ...durableCredentialFields, key: z.string().meta({ description: 'the key itself, shown this once' }) })
   .meta({ id: 'CreatedApiKey' });
 
 const tag = 'API keys';
@@ -42,14 +29,7 @@ export const createApiKeyRoute = route({
   summary: 'Create an API key',
   description:
     'The key acts with the role that its user has in each workspace. It is shown in this answer and never again.',
-  body: z
-    .object({
-      name: nameSchema,
-      read_only: z.boolean().default(false),
-      expires_at: instant.nullable().default(null),
-      workspace_ids: z.array(bodyId).min(1).max(1_000).nullable().default(null),
-    })
-    .meta({ id: 'CreateApiKeyRequest' }),
+  body: newCredentialSchema.meta({ id: 'CreateApiKeyRequest' }),
   success: { status: 201, answer: createdApiKeySchema },
   errors: [404, 409],
 });

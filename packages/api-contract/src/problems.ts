@@ -28,6 +28,7 @@ export const problems = {
   invite_expired: { status: 409, title: 'The invitation has expired' },
   account_exists: { status: 409, title: 'An account has this address and must be linked from inside' },
   identity_taken: { status: 409, title: 'The identity is linked to another account' },
+  last_administrator: { status: 409, title: 'It is the last administrator of the installation' },
   last_way_in: { status: 409, title: 'It is the last way into the account' },
   version_mismatch: { status: 412, title: 'The resource has changed' },
   payload_too_large: { status: 413, title: 'The body is too large' },

@@ -9,6 +9,9 @@ const tag = 'Sign-in';
 export const identityProviders = ['a', 'b'] as const;
 export type IdentityProvider = (typeof identityProviders)[number];
 
+/** Brings an invitation to a sign-in: a new account uses it up and becomes a member of its workspace. */
+export const inviteTokenHeader = 'X-Invite-Token';
+
 /** Sends a browser to a provider. */
 export const providerLoginRoute = (provider: IdentityProvider) =>
   route({
@@ -18,7 +21,7 @@ export const providerLoginRoute = (provider: IdentityProvider) =>
     tag,
     summary: `Begin a sign-in at identity provider ${provider}`,
     description:
-      'Open the address in the browser that made this call: it was given a cookie which the callback asks for. With an access token the identity is linked to that account. 404 where the provider is not configured.',
+      'Open the address in the browser that made this call: it was given a cookie which the callback asks for. With an access token the identity is linked to that account. An invitation in the header X-Invite-Token is used up when a new account is made, and lets it be made where registration is by invitation. 404 where the provider is not configured.',
     success: {
       status: 200,
       answer: z.object({ authorization_url: z.string() }).meta({ id: 'AuthorizationUrl' }),
@@ -126,7 +129,7 @@ export const messengerLoginRoute = route({
   tag,
   summary: 'Exchange the data of the messenger login widget for tokens',
   description:
-    'Send what the widget gave, all of it and nothing else: its signature is over every field. It counts once and for 10 minutes. Makes the account where there is none and registration is open; with an access token the person is linked to that account.',
+    'Send what the widget gave, all of it and nothing else: its signature is over every field. It counts once and for 10 minutes. Makes the account where there is none and registration is open, or where an invitation comes in the header X-Invite-Token; with an access token the person is linked to that account.',
   // A record and no object: fields that nobody knows today are part of what is signed.
   body: z
     .record(z.string().max(64), signedValue)

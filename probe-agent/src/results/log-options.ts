@@ -27,6 +27,8 @@ export type LogOptions = {
   readonly bootId: string;
   readonly monotonicUs: () => number;
   readonly wallMs: () => number;
+  /** How long the machine has slept since its boot, where the system tells. */
+  readonly sleptMs?: () => number | undefined;
   readonly limits?: Partial<LogLimits>;
   readonly logger: Logger;
   /** The disk failed: nothing is safe any more, the agent must end. Called once. */

@@ -13,7 +13,7 @@ import type { LogRead, Times } from './log-reader.ts';
 import { LogStreams } from './log-streams.ts';
 import { recoverLog } from './open-log.ts';
 import type { RecoveredLog } from './open-log.ts';
-import { Placement } from './placement.ts';
+import { Placement, sleepMs } from './placement.ts';
 import { encodeAnchor, encodeLostRecord } from './record.ts';
 import type { Anchor } from './record.ts';
 import { beyondLimits, isAcknowledged, lostWith, oldestOnDiskMs } from './retention.ts';
@@ -79,9 +79,21 @@ export class ResultLog {
   static async open(options: LogOptions): Promise<ResultLog> {
     const log = new ResultLog(options, await recoverLog(options));
     await log.#openSegment(log.#epoch);
+    log.#doubtWhatNobodySaw();
     await log.#deleteAcknowledged();
     await log.#writeAcknowledged();
     return log;
+  }
+
+  /**
+   * The machine may have slept between the end of the last run and now, or in that run without its notice. Then what it has synchronised
+   * says nothing of the results of this one: only the next synchronisation tells.
+   */
+  #doubtWhatNobodySaw(): void {
+    const { monotonicUs, sleptMs } = this.#options;
+    const hasNeverSlept = (sleptMs?.() ?? Infinity) < sleepMs;
+    if (this.#anchors.last === undefined || hasNeverSlept) return;
+    this.anchor({ kind: 'jump', monotonicUs: monotonicUs(), serverUs: 0 });
   }
 
   /** The epoch that new results go to. */

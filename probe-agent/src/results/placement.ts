@@ -3,6 +3,9 @@ import type { Anchor } from './record.ts';
 /** Server time of a moment, and how far off it may be: what no synchronisation vouches for. Microseconds since the epoch, whole. */
 export type Placed = { readonly serverUs: number; readonly errorUs: number };
 
+/** What the system tells of sleep below this is how exact its clocks are. */
+export const sleepMs = 300;
+
 type Sync = Anchor & { readonly kind: 'sync' };
 
 /** No clock drifts by more: what two synchronisations show beyond it was a standstill between them, of the machine or of its clock. */

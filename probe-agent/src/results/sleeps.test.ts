@@ -76,3 +76,52 @@ void t.test('an answer of the control plane that waited while the machine slept 
   exchange(0);
   t.ok(beside() < 20_000, 'the next one sets it');
 });
+
+void t.test('nor does the first answer that an agent ever gets', async (t) => {
+  let realUs = at(100);
+  let sleptUs = 0;
+  const clock = new ServerClock({
+    monotonicUs: () => realUs - sleptUs,
+    wallMs: () => serverUs(realUs / 1_000_000) / 1_000,
+    onAnchor: () => undefined,
+  });
+  const sentUs = realUs;
+  const answered = serverUs(realUs / 1_000_000);
+  realUs += at(23) + 10_000;
+  sleptUs += at(23);
+  clock.synchronise({ sentUs, receivedUs: realUs - sleptUs, serverUs: answered });
+  t.equal(clock.isKnown, false);
+  realUs += 10_000;
+  const nowUs = realUs - sleptUs;
+  clock.synchronise({ sentUs: nowUs - 2_000, receivedUs: nowUs, serverUs: serverUs(realUs / 1_000_000) - 1_000 });
+  t.ok(Math.abs(clock.effectiveUs(nowUs) - serverUs(realUs / 1_000_000)) < 20_000, 'the next one sets the clock');
+});
+
+void t.test('a machine that slept unseen between two runs of the agent', async (t) => {
+  const resultAfterRestart = async (sleptMs: number | undefined, jumpsLater: boolean) => {
+    const folder = scratchFolder(t);
+    const first = await openLog(folder, { monotonicUs: () => at(9) });
+    first.anchor({ kind: 'sync', monotonicUs: at(10), serverUs: serverUs(10) });
+    await first.flush();
+    await first.close();
+    const log = await openLog(folder, { monotonicUs: () => at(20), sleptMs: () => sleptMs });
+    t.teardown(() => log.close());
+    log.append(0, at(21), aResult(1, { effectiveUs: 0, freshS: 12 }));
+    if (jumpsLater) log.anchor({ kind: 'jump', monotonicUs: at(22), serverUs: 0 });
+    log.anchor({ kind: 'sync', monotonicUs: at(25), serverUs: serverUs(34) });
+    await log.flush();
+    const [stream] = log.streams();
+    return stream && (await log.read(stream, 1))?.results?.[0];
+  };
+  t.match(await resultAfterRestart(undefined, false), { outcome: 'ok', effectiveUs: serverUs(30) });
+  t.match(
+    await resultAfterRestart(9_000, true),
+    { outcome: 'probe_error', error: errorCodes.probe_clock },
+    'with a jump of the wall clock behind it nobody knows on which side of the result it slept',
+  );
+  t.match(
+    await resultAfterRestart(0, true),
+    { outcome: 'ok', effectiveUs: serverUs(21) },
+    'where the system says that it had never slept, only the later jump can have been the sleep',
+  );
+});

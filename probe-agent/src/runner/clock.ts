@@ -1,3 +1,4 @@
+import { sleepMs } from '../results/placement.ts';
 import type { Anchor } from '../results/record.ts';
 import { ClockEstimator } from './clock-estimate.ts';
 import type { ClockEstimate, ClockSample } from './clock-estimate.ts';
@@ -22,8 +23,6 @@ export type ClockLine = { readonly atUs: number; readonly serverUs: number; read
 export const anchorLifeUs = 30_000_000;
 /** Wall minus monotonic time that moves by more than this is a sleep of the machine or a jump of its clock: only the server can tell. */
 export const jumpMs = 1_000;
-/** A sleep that the system itself tells of. */
-const sleepMs = 300;
 /** A result is stamped while its time is known so well, beside what the way to the control plane costs. */
 const stampErrorUs = 45_000;
 /** After a silence the first exchange may have been slow by chance: several are awaited, unless it was good enough. */
@@ -153,10 +152,12 @@ export class ServerClock {
 
   /**
    * An answer that waited while the machine slept is as old as the sleep was long. Of an exchange that a jump came into the server's time tells:
-   * it has moved on by as much when the answer is from after a sleep, and only then.
+   * it has moved on by as much when the answer is from after a sleep, and only then. Who has never been told the
+   * server's time cannot tell, and asks again.
    */
   #mayBeStale({ sentUs, receivedUs, serverUs }: ClockSample): boolean {
-    if (sentUs >= this.#jump.atUs || this.#lastKnown === undefined) return false;
+    if (sentUs >= this.#jump.atUs) return false;
+    if (this.#lastKnown === undefined) return true;
     const aheadUs = serverUs - lineAt(this.#lastKnown, (sentUs + receivedUs) / 2);
     return Math.abs(aheadUs - this.#jump.byUs) > (jumpMs * 1_000) / 2;
   }

@@ -37,6 +37,11 @@ export function ruledRoutes(t: Test, world: World): readonly Ruled[] {
     [],
     'the table names no route that is gone',
   );
+  t.same(
+    contracts.filter(({ success }) => success.contentType?.startsWith('text/event-stream')).map(({ path }) => path),
+    [],
+    'no stream stays open after its caller lost the right to it: write a test of that beside the first one',
+  );
   const listed = new Map(
     rows.flatMap((row) => {
       const contract = contractOf(row, contracts);

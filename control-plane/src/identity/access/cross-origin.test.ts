@@ -71,7 +71,7 @@ void t.test('a preflight is answered before any credentials are asked for', asyn
   t.match(cors, {
     'access-control-allow-origin': own,
     'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
-    'access-control-allow-headers': /^Authorization, Content-Type, .*X-API-Key$/,
+    'access-control-allow-headers': /^Authorization, Content-Type, .*X-API-Key, X-Invite-Token$/,
     'access-control-max-age': '600',
   });
   t.notMatch(cors['access-control-allow-headers'], /evil/, 'a list of ours, not what was asked for');

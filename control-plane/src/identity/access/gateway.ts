@@ -10,9 +10,10 @@ import { countOnce, countTwice, perHour, perMinute } from '../../platform/http/r
 import type { RequestGuards } from '../../platform/http/register-route.ts';
 import { apiKeyKind } from '../api-keys/index.ts';
 import { readAccessToken, tokenKeys } from '../auth/index.ts';
+import type { CredentialKind } from '../durable-credentials/index.ts';
 import { accessTokenKind, isPersonalToken, takesPersonalTokens } from '../tokens/index.ts';
 import { givenCredentials } from './credentials.ts';
-import { callerOfAccessToken, callerOfApiKey, callerOfSession } from './queries.ts';
+import { callerOfCredential, callerOfSession } from './queries.ts';
 import type { CallerRow } from './queries.ts';
 
 /** What stands before every handler: who calls, and how often. */
@@ -48,11 +49,11 @@ async function authenticate(
   }
   if (given.kind === 'bearer') {
     if (!isPersonalToken(given.token)) return callerOfToken(context, given.token);
-    const caller = await callerOfPersonalToken(context, given.token);
+    const caller = await callerOfSecret(context, accessTokenKind, given.token);
     if (takesPersonalTokens(contract)) return caller;
     throw new Problem('wrong_credential_kind', 'this route needs a session: log in, and send its access token');
   }
-  const caller = await callerOfKey(context, given.key);
+  const caller = await callerOfSecret(context, apiKeyKind, given.key);
   if (accepts !== 'key-or-bearer') {
     throw new Problem('wrong_credential_kind', 'this route takes an access token, not an API key');
   }
@@ -67,19 +68,14 @@ async function callerOfToken(context: Context, token: string): Promise<Caller> {
   return { ...caller, sessionId };
 }
 
-async function callerOfPersonalToken(context: Context, token: string): Promise<Caller> {
-  const row = accessTokenKind.isForm(token)
-    ? await callerOfAccessToken(context.database.api, randomKeyHash(token))
+async function callerOfSecret(context: Context, kind: CredentialKind, secret: string): Promise<Caller> {
+  const row = kind.form.isForm(secret)
+    ? await callerOfCredential(context.database.api, kind, randomKeyHash(secret))
     : undefined;
-  const caller = row === undefined ? undefined : callerOf(row, 'access_token');
-  if (caller === undefined) throw new Problem('invalid_credentials', 'the token is not valid, expired or revoked');
-  return caller;
-}
-
-async function callerOfKey(context: Context, key: string): Promise<Caller> {
-  const row = apiKeyKind.isForm(key) ? await callerOfApiKey(context.database.api, randomKeyHash(key)) : undefined;
-  const caller = row === undefined ? undefined : callerOf(row, 'api_key');
-  if (caller === undefined) throw new Problem('invalid_credentials', 'the API key is not valid, expired or revoked');
+  const caller = row === undefined ? undefined : callerOf(row, kind.subject);
+  if (caller === undefined) {
+    throw new Problem('invalid_credentials', `the ${kind.noun} is not valid, expired or revoked`);
+  }
   return caller;
 }
 

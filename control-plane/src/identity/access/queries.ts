@@ -1,6 +1,7 @@
 import type { DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
+import type { CredentialKind } from '../durable-credentials/index.ts';
 
 const callerRow = z.object({
   user_id: z.number().nullable(),
@@ -19,16 +20,15 @@ export async function callerOfSession(pool: DatabasePool, sessionId: string): Pr
   `);
 }
 
-/** Who has the personal access token, as it stands now; nulls when it does not live. Before the tenant is known. */
-export async function callerOfAccessToken(pool: DatabasePool, tokenHash: Buffer): Promise<CallerRow> {
-  return pool.one(sql.type(callerRow)`
-    select user_id, is_administrator, plan, roles, read_only from identity_caller_of_access_token(${sql.binary(tokenHash)})
-  `);
-}
+const lookups = { api_keys: 'identity_caller_of_api_key', access_tokens: 'identity_caller_of_access_token' } as const;
 
-/** Who has the API key, as it stands now; nulls when it does not live. Before the tenant is known. */
-export async function callerOfApiKey(pool: DatabasePool, keyHash: Buffer): Promise<CallerRow> {
+/** Who has the API key or personal access token, as it stands now; nulls when it does not live. Before the tenant is known. */
+export async function callerOfCredential(
+  pool: DatabasePool,
+  { table }: Pick<CredentialKind, 'table'>,
+  hash: Buffer,
+): Promise<CallerRow> {
   return pool.one(sql.type(callerRow)`
-    select user_id, is_administrator, plan, roles, read_only from identity_caller_of_api_key(${sql.binary(keyHash)})
+    select user_id, is_administrator, plan, roles, read_only from ${sql.identifier([lookups[table]])}(${sql.binary(hash)})
   `);
 }

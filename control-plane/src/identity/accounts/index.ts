@@ -1,6 +1,7 @@
 import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
 import { addressRoutes } from './address/routes.ts';
+import { secondFactorResetConsumer } from './commands/consumer.ts';
 import { deletedAccountConsumer } from './deletion/consumer.ts';
 import { deletionRoutes } from './deletion/routes.ts';
 import { tokenSweep } from './job.ts';
@@ -22,10 +23,17 @@ export const accountsCapability: Capability<Context> = {
     ...linkPageRoutes(),
   ],
   services: [tokenSweep],
-  consumers: [forgottenPasswordConsumer, deletedAccountConsumer],
+  consumers: [forgottenPasswordConsumer, deletedAccountConsumer, secondFactorResetConsumer],
 };
 
 export { makeAccount } from './commands/gateway.ts';
-export { findAccount, listAccounts, setAdministrator, setPassword, setPlan } from './commands/queries.ts';
+export {
+  findAccount,
+  listAccounts,
+  resetSecondFactor,
+  setAdministrator,
+  setPassword,
+  setPlan,
+} from './commands/queries.ts';
 export type { AccountRow } from './commands/queries.ts';
 export { requireProof } from './proof/gateway.ts';

@@ -5,4 +5,4 @@ import { apiKeyRoutes } from './routes.ts';
 /** Durable credentials for machines, limited to the routes that are marked for them. */
 export const apiKeysCapability: Capability<Context> = { name: 'api-keys', routes: apiKeyRoutes };
 
-export { apiKeyKind } from './key-format.ts';
+export { apiKeyKind } from './kind.ts';

@@ -1,14 +1,10 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { keptLog } from '@parallax/testkit';
-import { SignJWT } from 'jose';
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import { testApi } from '../testing.ts';
 import type { TestApi } from '../testing.ts';
 import { setupTokenNotice } from './job.ts';
-import { tokenKeys } from './queries.ts';
-import { makeRefreshToken } from './refresh-token.ts';
 import { setupToken } from './setup-token.ts';
 
 const password = 'a rather long phrase 7';
@@ -22,8 +18,6 @@ async function actions(api: TestApi): Promise<readonly string[]> {
 }
 
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[3] ?? 0;
-
-const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 const statuses = async (count: number, once: () => Promise<{ status: number }>): Promise<number[]> => {
   const seen: number[] = [];
@@ -129,6 +123,7 @@ void t.test('passwords are judged by bytes and by how common they are', async (t
     ['sh0rt!x', 'custom'],
     ['ü'.repeat(513), 'custom'],
     ['x'.repeat(1_025), 'too_big'],
+    ['with a \u0000 in it 7', 'nul'],
     ['P@ssw0rd123', 'common_password'],
     ['ada@example.com', 'common_password'],
   ];
@@ -136,7 +131,11 @@ void t.test('passwords are judged by bytes and by how common they are', async (t
     const answer = await api.call('POST', '/api/v1/auth/register', {
       body: { email: 'ada@example.com', password: given },
     });
-    t.match(answer, { status: 422, body: { errors: [{ in: 'body', path: '/password', code }] } }, given.slice(0, 20));
+    t.match(
+      answer,
+      { status: 422, body: { errors: [{ in: 'body', path: '/password', code }] } },
+      JSON.stringify(given.slice(0, 20)),
+    );
   }
   const long = `${'ü'.repeat(508)}zyx13579`;
   t.equal(Buffer.byteLength(long), 1_024);
@@ -145,6 +144,51 @@ void t.test('passwords are judged by bytes and by how common they are', async (t
     body: { email: 'ada@example.com', password: long.slice(0, -1) },
   });
   t.equal(cut.status, 401, 'every byte counts');
+});
+
+void t.test('hostile addresses are refused, and one of 254 characters is one in whatever letters', async (t) => {
+  const api = await testApi(t);
+  const longest = `a@${'b'.repeat(63)}.${'b'.repeat(63)}.${'b'.repeat(63)}.${'b'.repeat(57)}.de`;
+  t.equal(longest.length, 254);
+  const hostile = [
+    'ada@example.com\r\nBcc: eve@example.com',
+    'ada@example.com\nBcc: eve@example.com',
+    'ada\r\n@example.com',
+    'ada@example.com\u0000',
+    '"ada"@example.com',
+    '"ada eve"@example.com',
+    "ada'--@example.com' or '1'='1",
+    'Ada <ada@example.com>',
+    'ada@example.com,eve@example.com',
+    'ada@@example.com',
+    'ada@[127.0.0.1]',
+    `a${longest}`,
+    `${'a'.repeat(65)}@example.com`,
+    'ada',
+    '',
+    7,
+    null,
+    ['ada@example.com'],
+  ];
+  for (const email of hostile) {
+    for (const route of ['register', 'login']) {
+      const answer = await api.call('POST', `/api/v1/auth/${route}`, { body: { email, password } });
+      t.match(
+        answer,
+        { status: 422, body: { errors: [{ in: 'body' }] } },
+        `${route} ${JSON.stringify(email).slice(0, 60)}`,
+      );
+    }
+  }
+  t.equal(await api.database.worker.oneFirst(sql.type(countRow)`select count(*)::integer as n from users`), 0);
+  await api.account(longest);
+  t.match(
+    await api.call('POST', '/api/v1/auth/register', { body: { email: ` ${longest.toUpperCase()} `, password } }),
+    {
+      status: 409,
+      body: { code: 'email_taken' },
+    },
+  );
 });
 
 void t.test('an unknown address and a wrong password are told alike and cost alike', async (t) => {
@@ -172,69 +216,12 @@ void t.test('an unknown address and a wrong password are told alike and cost ali
   t.equal((await actions(api)).filter((action) => action === 'login.failed').length, 14);
 });
 
-void t.test('an access token is taken only as this installation made it', async (t) => {
+void t.test('an access token names no user and no role, and goes in one header', async (t) => {
   const api = await testApi(t);
   const account = await api.account('ada@example.com');
-  const keys = await tokenKeys(api.context);
-  const [head = '', payload = '', signature = ''] = account.accessToken.split('.');
+  const payload = account.accessToken.split('.')[1] ?? '';
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
-  t.same(Object.keys(claims).toSorted(), ['aud', 'exp', 'iss', 'jti', 'nbf', 'sid'], 'it names no user and no role');
-  const nowS = Math.floor(Date.now() / 1_000);
-  const sign = (
-    change: Record<string, unknown>,
-    header: Record<string, unknown> = {},
-    key: unknown = keys.access.privateKey,
-  ) =>
-    new SignJWT({ ...claims, ...change })
-      .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', ...header })
-      .sign(key as Parameters<SignJWT['sign']>[0]);
-  const publicPem = keys.access.publicKey.export({ format: 'pem', type: 'spki' }).toString();
-  const without = (name: string): Promise<string> => {
-    const { [name]: _left, ...rest } = claims;
-    return new SignJWT(rest).setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt' }).sign(keys.access.privateKey);
-  };
-  const refused: [name: string, token: string, code: string][] = [
-    ['another payload', `${head}.${encoded({ ...claims, exp: nowS + 9e6 })}.${signature}`, 'invalid_credentials'],
-    ['another signature', `${head}.${payload}.${signature.slice(0, -4)}AAAA`, 'invalid_credentials'],
-    ['no signature', `${head}.${payload}.`, 'invalid_credentials'],
-    ['algorithm none', `${encoded({ alg: 'none', typ: 'at+jwt' })}.${payload}.`, 'invalid_credentials'],
-    ['HMAC with the public key', await sign({}, { alg: 'HS256' }, Buffer.from(publicPem)), 'invalid_credentials'],
-    ['the key of somebody else', await sign({}, {}, generateKeyPairSync('ed25519').privateKey), 'invalid_credentials'],
-    [
-      'another elliptic algorithm',
-      await sign({}, { alg: 'ES256' }, generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey),
-      'invalid_credentials',
-    ],
-    ['expired', await sign({ nbf: nowS - 1_000, exp: nowS - 100 }), 'token_expired'],
-    ['not yet valid', await sign({ nbf: nowS + 100, exp: nowS + 1_000 }), 'invalid_credentials'],
-    ['for another audience', await sign({ aud: 'somebody else' }), 'invalid_credentials'],
-    ['from another issuer', await sign({ iss: 'somebody else' }), 'invalid_credentials'],
-    ['of another type', await sign({}, { typ: 'JWT' }), 'invalid_credentials'],
-    ['of an unknown session', await sign({ sid: randomUUID() }), 'invalid_credentials'],
-    ['with a session that is no identifier', await sign({ sid: "' or 1=1" }), 'invalid_credentials'],
-    ...(await Promise.all(
-      ['exp', 'nbf', 'jti', 'sid', 'aud', 'iss'].map(
-        async (name): Promise<[string, string, string]> => [
-          `without ${name}`,
-          await without(name),
-          'invalid_credentials',
-        ],
-      ),
-    )),
-    ['a refresh token', account.refreshToken, 'invalid_credentials'],
-    ['nonsense', 'x', 'invalid_credentials'],
-    ['very long', 'x'.repeat(5_000), 'invalid_credentials'],
-  ];
-  for (const [name, token, code] of refused) {
-    const answer = await api.call('GET', '/api/v1/auth/me', { token });
-    t.match(answer, { status: 401, body: { code } }, `${name}: ${JSON.stringify(answer.body)}`);
-    t.match(answer.headers.get('www-authenticate'), /^Bearer .*invalid_token/, name);
-  }
-  t.equal(
-    (await api.call('GET', '/api/v1/auth/me', { token: await sign({}) })).status,
-    200,
-    'the table signs as it should',
-  );
+  t.same(Object.keys(claims).toSorted(), ['aud', 'exp', 'iss', 'jti', 'nbf', 'sid']);
   for (const header of ['Basic YWRhOng=', 'Bearer', `bearer`, `Bearer ${account.accessToken} x`]) {
     const answer = await api.call('GET', '/api/v1/auth/me', { headers: { authorization: header } });
     t.equal(answer.status, 401, header.slice(0, 20));
@@ -298,36 +285,6 @@ void t.test('fifty refreshes at once get one and the same pair', async (t) => {
   t.equal(new Set(answers.map((answer) => JSON.stringify(answer.body))).size, 1);
   const counter = await api.database.worker.oneFirst(sql.type(countRow)`select counter as n from sessions`);
   t.equal(counter, 2, 'rotated once');
-});
-
-void t.test('a refresh token that this installation did not make is refused and revokes nothing', async (t) => {
-  const api = await testApi(t);
-  const account = await api.account('ada@example.com');
-  const bytes = Buffer.from(account.refreshToken.slice(4), 'base64url');
-  const changed = (at: number): string => {
-    const copy = Buffer.from(bytes);
-    copy.writeUInt8(copy.readUInt8(at) ^ 1, at);
-    return `plr_${copy.toString('base64url')}`;
-  };
-  const keys = await tokenKeys(api.context);
-  const cases: [string, string][] = [
-    ['another session', changed(0)],
-    ['another counter', changed(19)],
-    ['another proof', changed(51)],
-    ['no proof', `plr_${bytes.subarray(0, 20).toString('base64url')}`],
-    ['another salt', makeRefreshToken(keys.refresh, randomUUID(), 1, Buffer.alloc(16))],
-    ['another spelling', `${account.refreshToken}=`],
-    ['an access token', account.accessToken.slice(0, 400)],
-    ['another prefix', `plk_${account.refreshToken.slice(4)}`],
-  ];
-  for (const [name, refresh_token] of cases) {
-    t.match(await api.call('POST', '/api/v1/auth/refresh', { body: { refresh_token } }), { status: 401 }, name);
-  }
-  t.equal(
-    (await api.call('POST', '/api/v1/auth/refresh', { body: { refresh_token: account.refreshToken } })).status,
-    200,
-    'it still lives',
-  );
 });
 
 void t.test('a session ends by idling, by age, by logging out everywhere', async (t) => {

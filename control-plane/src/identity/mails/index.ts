@@ -5,6 +5,7 @@ export {
   addressChangeNotice,
   passwordChangedLetter,
   resetPasswordLetter,
+  secondFactorResetLetter,
   tokenReusedLetter,
   verifyAddressLetter,
 } from './letters.ts';

@@ -8,6 +8,7 @@ import {
   addressChangeNotice,
   passwordChangedLetter,
   resetPasswordLetter,
+  secondFactorResetLetter,
   tokenReusedLetter,
   verifyAddressLetter,
 } from './index.ts';
@@ -23,6 +24,7 @@ const letters: Readonly<Record<string, (locale: 'en' | 'ru') => Letter>> = {
   addressChangeNotice: (locale) => addressChangeNotice(locale, hostile, '192.0.2.1'),
   addressChanged: (locale) => addressChangedLetter(locale, hostile),
   tokenReused: (locale) => tokenReusedLetter(locale, '192.0.2.1'),
+  secondFactorReset: (locale) => secondFactorResetLetter(locale),
   accountDeleted: (locale) => accountDeletedLetter(locale),
 };
 

@@ -165,6 +165,34 @@ export function tokenReusedLetter(locale: Locale, address: string): Letter {
   }[locale];
 }
 
+/** After the operator took the second factor away, because its owner had lost it. */
+export function secondFactorResetLetter(locale: Locale): Letter {
+  return {
+    en: {
+      locale,
+      subject: 'Your second factor was removed',
+      paragraphs: [
+        'Whoever runs this installation of Parallax removed the authenticator app, the recovery codes and the passkeys of your account. All its sessions were ended.',
+      ],
+      notes: [
+        'Sign in with your first factor and set up a second one again.',
+        'If you did not ask for this, turn to whoever runs this installation, and change your password.',
+      ],
+    },
+    ru: {
+      locale,
+      subject: 'Второй фактор удалён',
+      paragraphs: [
+        'Те, кто обслуживает эту установку Parallax, удалили приложение-аутентификатор, коды восстановления и ключи доступа вашей учётной записи. Все её сеансы завершены.',
+      ],
+      notes: [
+        'Войдите с первым фактором и настройте второй заново.',
+        'Если вы об этом не просили, обратитесь к тем, кто обслуживает эту установку, и смените пароль.',
+      ],
+    },
+  }[locale];
+}
+
 /** The last one. */
 export function accountDeletedLetter(locale: Locale): Letter {
   return {

@@ -16,7 +16,7 @@ void t.test('what waits is kept while it may be answered, and removed afterwards
     worker.oneFirst(sql.type(z.object({ n: z.number() }))`
       select ((select count(*) from pending_sign_ins) + (select count(*) from sign_in_challenges)
               + (select count(*) from used_proofs))::integer as n`);
-  await beginProviderSignIn(pool, { state: 's', browser: 'b', way: 'identity_provider_a' }, undefined);
+  await beginProviderSignIn(pool, { state: 's', browser: 'b', way: 'identity_provider_a' }, undefined, undefined);
   await beginChallenge(pool, 'second_factor', { userId, way: 'password' });
   t.equal(await useProof(pool, randomBytes(32)), true);
   await sweepSignIns(worker);

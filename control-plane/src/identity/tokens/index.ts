@@ -6,4 +6,4 @@ import { accessTokenRoutes } from './routes.ts';
 export const accessTokensCapability: Capability<Context> = { name: 'access-tokens', routes: accessTokenRoutes };
 
 export { takesPersonalTokens } from './taken-on.ts';
-export { accessTokenKind, isPersonalToken } from './token-format.ts';
+export { accessTokenKind, isPersonalToken } from './kind.ts';

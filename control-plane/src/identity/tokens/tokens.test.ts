@@ -1,38 +1,12 @@
-import { route } from '@parallax/api-contract';
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
-import { handle } from '../../platform/http/handler.ts';
-import type { Route } from '../../platform/http/handler.ts';
+import { whoRoutes } from '../access/testing.ts';
 import { testApi } from '../testing.ts';
 import type { TestApi } from '../testing.ts';
 import { takesPersonalTokens } from './index.ts';
 
 const tokensPath = '/api/v1/auth/tokens';
-
-function whoRoutes(): readonly Route[] {
-  return (['GET', 'POST'] as const).flatMap((method) =>
-    (['bearer', 'key-or-bearer', 'bearer-or-none', 'none'] as const).map((credentials) =>
-      handle(
-        route({
-          method,
-          path: `/who/${credentials}`,
-          credentials,
-          tag: 'test',
-          summary: 'test',
-          success: {
-            status: 200,
-            answer: z.object({ kind: z.string().nullable(), roles: z.record(z.string(), z.string()) }),
-          },
-        }),
-        async ({ caller }) => ({
-          kind: caller?.kind ?? null,
-          roles: Object.fromEntries([...(caller?.workspaces ?? [])].map(([id, role]) => [String(id), role])),
-        }),
-      ),
-    ),
-  );
-}
 
 async function makeToken(api: TestApi, session: string, body: Record<string, unknown> = {}) {
   const made = await api.call('POST', tokensPath, { token: session, body: { name: 'ci', ...body } });

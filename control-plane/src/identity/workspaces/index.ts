@@ -12,6 +12,8 @@ export const workspacesCapability: Capability<Context> = {
 
 export { refusalOfInvite, registerInvited } from './invites/queries.ts';
 export { inviteTokenHash } from './invites/token.ts';
-export { inviteProblem } from './invites/verdict.ts';
+export { inviteProblem, refusals as inviteRefusals } from './invites/verdict.ts';
+export type { InviteRefusal } from './invites/verdict.ts';
+export { mostMembers } from './limits.ts';
 export { makePingKey } from './ping-key.ts';
 export { deletedWorkspaces, markWorkspaceDeleted, recordWorkspaceEmpty } from './queries.ts';

@@ -51,11 +51,8 @@ export type FoldRestore = {
   readonly limits?: FoldLimits;
 };
 
-/**
- * Folded; or `repeated`, when the results only made votes that are held last longer: then there is nothing new to take, and `nextExpiryUs` is not
- * earlier than before. Or: drop this fold, make it anew with this horizon from the database, and apply the same results again.
- */
-export type FoldResult = 'folded' | 'repeated' | { readonly rebuildFromUs: number };
+/** Folded; or: drop this fold, make it anew with this horizon from the database, and apply the same results again. */
+export type FoldResult = 'folded' | { readonly rebuildFromUs: number };
 
 /** What changed since the last take. */
 export type Taken = {
@@ -68,6 +65,11 @@ export type Taken = {
 
 /** The memory of one monitor's consensus: what the batch form says of all rows so far, kept up result by result. */
 export type MonitorFold = {
+  /**
+   * Takes a result that only makes a vote that is held last longer, as nearly all do: true, and there is nothing new to take, and
+   * `nextExpiryUs` is not earlier than before. False: it was not taken, and `apply` is for it.
+   */
+  readonly repeat: (result: StoredResult) => boolean;
   /**
    * Takes results in any order, duplicates too; none may lie after the present. After a rebuild was asked for, this fold is void. With
    * `nowUs` it also advances.

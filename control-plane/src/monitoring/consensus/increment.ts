@@ -97,23 +97,20 @@ class Fold implements MonitorFold {
       this.#current = status;
   }
 
+  repeat(row: StoredResult): boolean {
+    if (this.#isDirty || this.#isChanged || this.#frontierUs >= this.#quietUntilUs) return false;
+    return row.eUs < this.#quietUntilUs && this.#prolong(row);
+  }
+
   apply(results: readonly StoredResult[], nowUs?: number): FoldResult {
     let rebuildFromUs = Number.POSITIVE_INFINITY;
-    let isRepeated = nowUs === undefined && !this.#isDirty && !this.#isChanged;
     for (const row of results) {
-      const slot = this.#slots.get(row.voter);
-      if (slot?.repeat(row)) {
-        if (row.eUs > this.#newestUs) this.#newestUs = row.eUs;
-        if (row.eUs > this.#frontierUs) this.#frontierUs = row.eUs;
-        if (slot.log.rows.length >= slot.compactAt) this.#mayCompact = true;
-      } else if (canVote(row)) {
-        isRepeated = false;
-        rebuildFromUs = Math.min(rebuildFromUs, this.#place(slot ?? this.#slotOf(row.voter), row));
-      }
+      if (this.#prolong(row) || !canVote(row)) continue;
+      rebuildFromUs = Math.min(rebuildFromUs, this.#place(this.#slotOf(row.voter), row));
     }
     if (rebuildFromUs < Number.POSITIVE_INFINITY) return { rebuildFromUs };
     if (nowUs !== undefined) this.advance(nowUs);
-    return isRepeated && this.#frontierUs < this.#quietUntilUs ? 'repeated' : 'folded';
+    return 'folded';
   }
 
   advance(nowUs: number): void {
@@ -197,6 +194,16 @@ class Fold implements MonitorFold {
   }
 
   // ---- rows ----------------------------------------------------------------------------------------------------------------------
+
+  /** True when the row only makes a vote that is held last longer. */
+  #prolong(row: StoredResult): boolean {
+    const slot = this.#slots.get(row.voter);
+    if (slot === undefined || !slot.repeat(row)) return false;
+    if (row.eUs > this.#newestUs) this.#newestUs = row.eUs;
+    if (row.eUs > this.#frontierUs) this.#frontierUs = row.eUs;
+    if (slot.log.rows.length >= slot.compactAt) this.#mayCompact = true;
+    return true;
+  }
 
   #slotOf(voter: number): VoterSlot {
     let slot = this.#slots.get(voter);

@@ -202,7 +202,8 @@ export class Ingester {
 
   apply(results: readonly StoredResult[]): void {
     this.#pending.push(...results);
-    let folded = this.fold.apply(results);
+    // One by one as the owner of a shard does it, or many at once.
+    let folded = this.fold.apply(results.length > 2 ? results : results.filter((row) => !this.fold.repeat(row)));
     for (let tries = 0; typeof folded === 'object'; tries += 1) {
       if (tries > 10) throw new Error('rebuilds do not come to an end');
       this.rebuilds += 1;

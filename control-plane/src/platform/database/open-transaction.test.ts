@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import pg from 'pg';
 import t from 'tap';
 import { openTransaction } from './open-transaction.ts';
@@ -26,6 +27,23 @@ t.test('a statement and rows in one transaction, also the second time, when the 
     await client.query('commit');
     t.equal(await count(), wanted);
   }
+});
+
+t.test('all of it goes to the server in one piece, and is waited for once', async (t) => {
+  const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+  const pieces: string[] = [];
+  const watched: Partial<Pick<Socket, '_write' | '_writev'>> = {
+    _write: (...given) => (pieces.push('one'), Socket.prototype._write.apply(stream, given)),
+    _writev: (...given) => (pieces.push('several'), Socket.prototype._writev?.apply(stream, given)),
+  };
+  Object.assign(stream, watched);
+  try {
+    await openTransaction(client, { statement, copy: rows('1\n') });
+  } finally {
+    for (const name of ['_write', '_writev'] as const) Reflect.deleteProperty(stream, name);
+  }
+  t.same(pieces, ['several']);
+  await client.query('rollback');
 });
 
 t.test('more rows than the socket takes at once', async (t) => {

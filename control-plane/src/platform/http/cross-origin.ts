@@ -3,7 +3,15 @@ import type { FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** What pages of other origins may send beside the headers that the Fetch standard always lets through. */
-const allowedHeaders = ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'Last-Event-ID', 'X-API-Key'];
+const allowedHeaders = [
+  'Authorization',
+  'Content-Type',
+  'Idempotency-Key',
+  'If-Match',
+  'Last-Event-ID',
+  'X-API-Key',
+  'X-Invite-Token',
+];
 
 /** What they may read beside those. */
 const exposedHeaders = [

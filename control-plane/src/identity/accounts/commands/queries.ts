@@ -2,7 +2,9 @@ import type { DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
+import { enqueue } from '../../../platform/outbox/enqueue.ts';
 import type { PlanName } from '../../plans/index.ts';
+import { secondFactorReset } from './consumer.ts';
 
 // What the operator does at the command line, by the worker login: row-level security does not apply, and every write names its account.
 
@@ -52,6 +54,36 @@ export async function setPassword(worker: DatabasePool, userId: number, password
       update sessions set revoked_at = now(), revoked_reason = 'password' where user_id = ${userId} and revoked_at is null`);
     await recordCommand(transaction, userId, 'password.reset', { ended_sessions: rowCount });
     return rowCount;
+  });
+}
+
+/** What is left of an account's second factors: how many were removed, and how many sessions ended. */
+export type SecondFactorReset = { readonly removed: number; readonly endedSessions: number };
+
+/**
+ * Removes the authenticator app, the recovery codes and the passkeys of an account, ends its sessions and has that told by mail.
+ * @returns undefined, and nothing is done, where a passkey is the only way into the account
+ */
+export async function resetSecondFactor(worker: DatabasePool, userId: number): Promise<SecondFactorReset | undefined> {
+  return worker.transaction(async (transaction) => {
+    // Locked as by whoever removes a way in, so that two removals at once do not each leave the other's.
+    const hasOtherWay = await transaction.oneFirst(sql.type(z.object({ has: z.boolean() }))`
+      with locked as (select id, email, password_hash from users where id = ${userId} for update)
+      select (email is not null and password_hash is not null)
+        or exists (select from identities where identities.user_id = locked.id) as has from locked`);
+    const hasPasskey = await transaction.exists(sql.unsafe`select from passkeys where user_id = ${userId}`);
+    if (hasPasskey && !hasOtherWay) return undefined;
+    const apps = await transaction.query(sql.unsafe`delete from totp_factors where user_id = ${userId}`);
+    await transaction.query(sql.unsafe`delete from recovery_codes where user_id = ${userId}`);
+    const passkeys = await transaction.query(sql.unsafe`delete from passkeys where user_id = ${userId}`);
+    await transaction.query(sql.unsafe`delete from sign_in_challenges where user_id = ${userId}`);
+    const { rowCount: endedSessions } = await transaction.query(sql.unsafe`
+      update sessions set revoked_at = now(), revoked_reason = 'ended' where user_id = ${userId} and revoked_at is null`);
+    const detail = { authenticator_apps: apps.rowCount, passkeys: passkeys.rowCount, ended_sessions: endedSessions };
+    await recordCommand(transaction, userId, 'second_factor.reset', detail);
+    const payload = { user_id: userId };
+    await enqueue(transaction, { key: `account:${userId}`, kind: secondFactorReset, payload });
+    return { removed: apps.rowCount + passkeys.rowCount, endedSessions };
   });
 }
 

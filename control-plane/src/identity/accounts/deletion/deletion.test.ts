@@ -1,9 +1,12 @@
 import t from 'tap';
+import type { Test } from 'tap';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
+import { inScope } from '../../../platform/database/scope.ts';
 import { testApi } from '../../testing.ts';
 import type { TestApi } from '../../testing.ts';
 import { takeMails } from '../testing.ts';
+import { isLastAdministrator } from './queries.ts';
 
 const path = '/api/v1/auth/me';
 const password = 'a rather long phrase 7';
@@ -11,6 +14,13 @@ const password = 'a rather long phrase 7';
 const remove = (api: TestApi, token: string, body: unknown = { password }) => api.call('DELETE', path, { token, body });
 const count = (api: TestApi, what: ReturnType<typeof sql.fragment>) =>
   api.database.worker.oneFirst(sql.type(z.object({ n: z.number() }))`select count(*)::integer as n from ${what}`);
+
+/** With an account that administers it, so that all others may go. */
+async function administratedApi(t: Test): Promise<TestApi> {
+  const api = await testApi(t);
+  await api.account('administrator@example.com');
+  return api;
+}
 
 t.test('an account is deleted by whoever knows its password, and nothing of it can be used', async (t) => {
   const api = await testApi(t);
@@ -57,7 +67,7 @@ t.test('an account is deleted by whoever knows its password, and nothing of it c
 });
 
 t.test('who owns a workspace that others are members of is told what to transfer first', async (t) => {
-  const api = await testApi(t);
+  const api = await administratedApi(t);
   const ada = await api.account('ada@example.com');
   const eve = await api.account('eve@example.com');
   const made = await api.call('POST', '/api/v1/workspaces', { token: ada.accessToken, body: { name: 'Team' } });
@@ -78,7 +88,7 @@ t.test('who owns a workspace that others are members of is told what to transfer
 });
 
 t.test('somebody who joins at the same moment does not lose what they joined', async (t) => {
-  const api = await testApi(t);
+  const api = await administratedApi(t);
   for (let round = 0; round < 5; round += 1) {
     const ada = await api.account(`ada${round}@example.com`);
     const eve = await api.account(`eve${round}@example.com`);
@@ -100,13 +110,13 @@ t.test('somebody who joins at the same moment does not lose what they joined', a
 });
 
 t.test('a member whose joining has not committed is waited for', async (t) => {
-  const api = await testApi(t);
+  const api = await administratedApi(t);
   const ada = await api.account('ada@example.com');
   const eve = await api.account('eve@example.com');
   const joining = await api.database.raw.connect();
   await joining.query('begin');
-  await joining.query('select from workspaces where id = 1 for no key update');
-  await joining.query(`insert into workspace_members (workspace_id, user_id, role) values (1, $1, 'viewer')`, [eve.id]);
+  await joining.query('select from workspaces where id = 2 for no key update');
+  await joining.query(`insert into workspace_members (workspace_id, user_id, role) values (2, $1, 'viewer')`, [eve.id]);
   const removing = remove(api, ada.accessToken);
   const waiting = sql.fragment`pg_locks l join pg_stat_activity a on a.pid = l.pid
     where not l.granted and a.datname = current_database()`;
@@ -117,7 +127,7 @@ t.test('a member whose joining has not committed is waited for', async (t) => {
 });
 
 t.test('an account without a password is deleted soon after a sign-in only', async (t) => {
-  const api = await testApi(t);
+  const api = await administratedApi(t);
   const ada = await api.account('ada@example.com');
   await api.database.worker.query(sql.unsafe`update users set password_hash = null`);
   await api.database.worker.query(sql.unsafe`update sessions set created_at = now() - interval '11 minutes'`);
@@ -127,7 +137,7 @@ t.test('an account without a password is deleted soon after a sign-in only', asy
 });
 
 t.test('deleted many times at once it is deleted once', async (t) => {
-  const api = await testApi(t);
+  const api = await administratedApi(t);
   const ada = await api.account('ada@example.com');
   const answers = await Promise.all(Array.from({ length: 4 }, () => remove(api, ada.accessToken)));
   t.equal(answers.filter(({ status }) => status === 204).length, 1);
@@ -136,4 +146,50 @@ t.test('deleted many times at once it is deleted once', async (t) => {
     [],
   );
   t.equal(await count(api, sql.fragment`audit_log where action = 'user.deleted'`), 1);
+});
+
+t.test('the last administrator stays, also when two want to go at once', async (t) => {
+  const api = await testApi(t);
+  const ada = await api.account('ada@example.com');
+  const eve = await api.account('eve@example.com');
+  const bob = await api.account('bob@example.com');
+  const administrators = sql.fragment`users where is_administrator and deleted_at is null`;
+  t.match(await remove(api, ada.accessToken), {
+    status: 409,
+    body: { code: 'last_administrator', detail: /control-plane user make-admin/ },
+  });
+  t.equal((await api.call('GET', path, { token: ada.accessToken })).status, 200, 'nothing has happened');
+  t.equal((await remove(api, bob.accessToken)).status, 204, 'others may go');
+  const promote = (id: number) =>
+    api.database.worker.query(sql.unsafe`update users set is_administrator = true where id = ${id}`);
+  await promote(eve.id);
+  const answers = await Promise.all([remove(api, ada.accessToken), remove(api, eve.accessToken)]);
+  t.same(
+    answers.map(({ status }) => status).toSorted((one, other) => one - other),
+    [204, 409],
+  );
+  t.equal(await count(api, administrators), 1);
+});
+
+t.test('an administrator who goes is waited for by the one who would be the last', async (t) => {
+  const api = await testApi(t);
+  const ada = await api.account('ada@example.com');
+  const eve = await api.account('eve@example.com');
+  await api.database.worker.query(sql.unsafe`update users set is_administrator = true`);
+  const waiting = sql.fragment`pg_locks l join pg_stat_activity a on a.pid = l.pid
+    where not l.granted and l.locktype = 'advisory' and a.datname = current_database()`;
+  const scope = { userId: eve.id, workspaceIds: [] };
+  const [asked, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const going = inScope(api.database.api, scope, async (transaction) => {
+    t.equal(await isLastAdministrator(scope, transaction), false);
+    await transaction.query(sql.unsafe`update users set is_administrator = false where id = ${eve.id}`);
+    asked.resolve();
+    await mayCommit.promise;
+  });
+  await asked.promise;
+  const removing = remove(api, ada.accessToken);
+  while ((await count(api, waiting)) === 0);
+  mayCommit.resolve();
+  await going;
+  t.match(await removing, { status: 409, body: { code: 'last_administrator' } });
 });

@@ -18,6 +18,15 @@ export async function lockOwnWorkspaces(scope: Scope, transaction: Transaction):
     from workspaces w where w.id = any(${sql.array(ids, 'int4')}) and w.owner_id = ${scope.userId} order by w.id`);
 }
 
+/**
+ * Whether the scope's user is the only administrator of the installation. Other administrators who ask wait until the transaction has ended,
+ * so that of two who are deleted at once one stays.
+ */
+export async function isLastAdministrator(_scope: Scope, transaction: Transaction): Promise<boolean> {
+  return transaction.oneFirst(sql.type(z.object({ last: z.boolean() }))`
+    select identity_is_last_administrator() as last`);
+}
+
 /** Takes away everything that the scope's user is known by and could sign in with; a number remains. False when that was done before. */
 export async function markAccountDeleted(scope: Scope, transaction: Transaction): Promise<boolean> {
   const { rowCount } = await transaction.query(sql.unsafe`

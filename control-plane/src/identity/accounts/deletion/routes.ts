@@ -14,7 +14,7 @@ import { markWorkspaceDeleted } from '../../workspaces/index.ts';
 import { requireProof } from '../proof/gateway.ts';
 import { endOtherSessions, lockAccount, revokeApiKeys } from '../queries.ts';
 import { accountDeleted } from './consumer.ts';
-import { lockOwnWorkspaces, markAccountDeleted } from './queries.ts';
+import { isLastAdministrator, lockOwnWorkspaces, markAccountDeleted } from './queries.ts';
 import { refusedForOthers } from './shared-workspaces.ts';
 
 /** Deleting the own account. */
@@ -40,6 +40,12 @@ async function deleteAccount(
   const scope = scopeOf(caller);
   await inScope(context.database.api, scope, async (transaction) => {
     await lockAccount(scope, transaction);
+    if (caller.isAdministrator && (await isLastAdministrator(scope, transaction))) {
+      throw new Problem(
+        'last_administrator',
+        'you are the only administrator of this installation: let another account administer it first (control-plane user make-admin)',
+      );
+    }
     const owned = await lockOwnWorkspaces(scope, transaction);
     const refusal = refusedForOthers(owned);
     if (refusal !== undefined) throw refusal;

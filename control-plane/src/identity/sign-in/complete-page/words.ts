@@ -49,6 +49,12 @@ export const pageWords: Readonly<Record<'en' | 'ru', PageWords>> = {
         'There is no account for this sign-in, and new ones are not open to everybody here. Ask for an invitation.',
       setup_token_required:
         'This installation has no account yet. The first one is registered with the set-up token from its log.',
+      invite_unknown: 'The invitation does not exist or was withdrawn. Ask for a new one.',
+      invite_used: 'The invitation was used already: each is good for one account. Ask for a new one.',
+      invite_expired: 'The invitation has expired. Ask for a new one.',
+      invite_other_address:
+        'The invitation is for another mail address, or the provider has not confirmed yours. Sign in with the address that it was sent to.',
+      invite_full: 'The workspace that you were invited to has as many members as it may have.',
     },
   },
   ru: {
@@ -81,6 +87,12 @@ export const pageWords: Readonly<Record<'en' | 'ru', PageWords>> = {
         'Учётной записи для этого входа нет, а новые здесь открыты не для всех. Попросите приглашение.',
       setup_token_required:
         'Здесь ещё нет ни одной учётной записи. Первая регистрируется с установочным токеном из журнала.',
+      invite_unknown: 'Такого приглашения нет, или его отозвали. Попросите новое.',
+      invite_used: 'Приглашение уже использовано: каждое годится для одной учётной записи. Попросите новое.',
+      invite_expired: 'Срок приглашения истёк. Попросите новое.',
+      invite_other_address:
+        'Приглашение выписано на другой адрес почты, или провайдер не подтвердил ваш. Войдите с тем адресом, на который его прислали.',
+      invite_full: 'В рабочем пространстве, куда вас пригласили, уже столько участников, сколько возможно.',
     },
   },
 };

@@ -3,13 +3,16 @@ import { inScope } from '../../../platform/database/scope.ts';
 import type { RequestFacts } from '../../../platform/http/handler.ts';
 import { recordAudit } from '../../audit/index.ts';
 import { makePingKey } from '../../workspaces/index.ts';
+import type { InviteRefusal } from '../../workspaces/index.ts';
 import { enter } from '../entry/queries.ts';
 import type { Entered } from '../entry/queries.ts';
 import { linkIdentity, openOutsideIdentity } from './queries.ts';
 import type { Opened, OutsideIdentity } from './queries.ts';
 
-/** Why an identity opens no account. */
-export type Refusal = Exclude<Opened['outcome'], 'known' | 'linked' | 'created'>;
+/** Why an identity opens no account: by its own state, or by that of the invitation that came with it. */
+export type Refusal =
+  | { readonly reason: Exclude<Opened['outcome'], 'known' | 'linked' | 'created' | 'refused'> }
+  | { readonly reason: 'refused'; readonly invite: InviteRefusal };
 
 /**
  * Links an identity to the account that asked for it.
@@ -32,16 +35,21 @@ export async function linkToAccount(
   });
 }
 
-/** Enters by an identity that its keeper vouched for; a new account needs open registration, and is never the first. */
+/**
+ * Enters by an identity that its keeper vouched for; a new account needs open registration or an invitation, and is never the first.
+ * @param inviteHash of the invitation that was brought: a new account uses it up. One that exists comes in without, and accepts it from inside
+ */
 export async function enterFromOutside(
   context: Context,
   identity: OutsideIdentity,
+  inviteHash: Buffer | undefined,
   request: RequestFacts,
-): Promise<Entered | { readonly kind: 'refused'; readonly reason: Refusal }> {
+): Promise<Entered | ({ readonly kind: 'refused' } & Refusal)> {
   const account = {
     plan: context.defaultPlan,
     pingKey: makePingKey(),
-    mayCreate: context.registration === 'open',
+    mayCreate: context.registration === 'open' || (context.registration === 'invite' && inviteHash !== undefined),
+    inviteHash,
   };
   const opened = await openOutsideIdentity(context.database.api, identity, account, request);
   switch (opened.outcome) {
@@ -53,5 +61,7 @@ export async function enterFromOutside(
     case 'setup_token_required':
     case 'closed':
       return { kind: 'refused', reason: opened.outcome };
+    case 'refused':
+      return { kind: 'refused', reason: opened.outcome, invite: opened.refusal };
   }
 }

@@ -5,6 +5,7 @@ import type { Transaction } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
 import type { RequestFacts } from '../../../platform/http/handler.ts';
 import type { PlanName } from '../../plans/index.ts';
+import { inviteRefusals, mostMembers } from '../../workspaces/index.ts';
 
 const ways = z.enum(['identity_provider_a', 'identity_provider_b', 'messenger']);
 
@@ -21,6 +22,7 @@ export type OutsideIdentity = {
 const opened = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.enum(['known', 'linked', 'created']), user_id: z.number() }),
   z.object({ outcome: z.enum(['account_exists', 'setup_token_required', 'closed']), user_id: z.null() }),
+  z.object({ outcome: z.literal('refused'), user_id: z.null(), refusal: z.enum(inviteRefusals) }),
 ]);
 export type Opened = z.output<typeof opened>;
 
@@ -28,14 +30,22 @@ export type Opened = z.output<typeof opened>;
 export async function openOutsideIdentity(
   pool: DatabasePool,
   identity: OutsideIdentity,
-  account: { readonly plan: PlanName; readonly pingKey: string; readonly mayCreate: boolean },
+  account: {
+    readonly plan: PlanName;
+    readonly pingKey: string;
+    readonly mayCreate: boolean;
+    /** Of the invitation that a new account uses up, and that it is refused without. */
+    readonly inviteHash: Buffer | undefined;
+  },
   origin: Pick<RequestFacts, 'remoteAddress' | 'requestId'>,
 ): Promise<Opened> {
+  const invite = account.inviteHash === undefined ? null : sql.binary(account.inviteHash);
   return pool.one(sql.type(opened)`
-    select outcome, user_id
+    select outcome, user_id, refusal
     from identity_of_outside(
       ${identity.way}, ${identity.issuer}, ${identity.subject}, ${identity.email}, ${identity.emailVerified},
-      ${account.plan}, ${account.pingKey}, ${account.mayCreate}, ${origin.remoteAddress}, ${origin.requestId}
+      ${account.plan}, ${account.pingKey}, ${account.mayCreate}, ${invite}::bytea, ${mostMembers}::integer,
+      ${origin.remoteAddress}, ${origin.requestId}
     )
   `);
 }

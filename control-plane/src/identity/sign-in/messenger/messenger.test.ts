@@ -1,8 +1,10 @@
+import { inviteTokenHeader } from '@parallax/api-contract';
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import { testApi } from '../../testing.ts';
 import type { TestApi } from '../../testing.ts';
+import { inviteToken, mailsOf, newWorkspace, tokenIn as mailedToken } from '../../workspaces/testing.ts';
 import { actionsOf } from '../testing/audit.ts';
 import { botToken, signWebapp, signWidget } from './testing.ts';
 
@@ -135,4 +137,51 @@ void t.test('with a token the person is linked to that account, and to no second
   const me = await api.call('GET', '/api/v1/auth/me', { token: String(entered.body['access_token']) });
   t.match(me.body, { id: ada.id, email: 'ada@example.com' });
   t.ok((await actionsOf(api, ada.id)).includes('identity.linked'));
+});
+
+void t.test('by invitation only: one in the header lets a person in, into its workspace too, once', async (t) => {
+  const api = await testApi(t, { context: { signIn, registration: 'invite' } });
+  const owner = await api.account('owner@example.com');
+  const workspaceId = await newWorkspace(api, owner, 'shared');
+  const invite = await inviteToken(api, workspaceId, owner, 'viewer');
+  const post = (invited: string, way: 'login' | 'webapp' = 'login') => {
+    const fresh = person();
+    const init_data = () => signWebapp({ user: JSON.stringify({ id: fresh.id }), auth_date: String(fresh.auth_date) });
+    const body = way === 'login' ? signWidget(fresh) : { init_data: init_data() };
+    return api.call('POST', `/api/v1/auth/messenger/${way}`, { body, headers: { [inviteTokenHeader]: invited } });
+  };
+  t.match(
+    await login(api, signWidget(person())),
+    { status: 403, body: { code: 'registration_closed' } },
+    'not without',
+  );
+  for (const [what, none] of [
+    ['of another form', 'x'],
+    ['unknown', 'x'.repeat(43)],
+  ] as const) {
+    t.match(await post(none), { status: 404, body: { code: 'invite_unknown' } }, what);
+  }
+  const answer = await post(invite);
+  t.equal(answer.status, 200);
+  const { body } = await api.call('GET', '/api/v1/workspaces', { token: String(answer.body['access_token']) });
+  t.match(body, { total: 2, workspaces: [{ role: 'owner' }, { name: 'shared', role: 'viewer' }] });
+  t.match(await post(invite, 'webapp'), { status: 409, body: { code: 'invite_used' } });
+  const another = await inviteToken(api, workspaceId, owner);
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => post(another, index % 2 === 0 ? 'login' : 'webapp')),
+  );
+  t.equal(answers.filter(({ status }) => status === 200).length, 1, 'of eight at once one');
+  await api.call('POST', `/api/v1/workspaces/${workspaceId}/members`, {
+    token: owner.accessToken,
+    body: { email: 'ada@example.com', role: 'viewer' },
+  });
+  t.match(
+    await post(mailedToken((await mailsOf(api)).at(-1))),
+    { status: 403, body: { code: 'invite_other_address' } },
+    'the messenger vouches for no address',
+  );
+  t.equal(
+    await api.database.worker.oneFirst(sql.type(z.object({ n: z.number() }))`select count(*)::integer as n from users`),
+    3,
+  );
 });

@@ -5,8 +5,10 @@ import type { Caller } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
 import { tokensOf } from '../entry/queries.ts';
+import { inviteProblem } from '../../workspaces/index.ts';
 import { enterFromOutside, linkToAccount } from '../identities/gateway.ts';
 import type { Refusal } from '../identities/gateway.ts';
+import { broughtInvite } from '../identities/invite.ts';
 import { useProof } from './queries.ts';
 import { judgeWebapp, judgeWidget } from './signed-data.ts';
 import type { Judged } from './signed-data.ts';
@@ -35,6 +37,7 @@ async function login(
   if (caller !== undefined && caller.sessionId === undefined) {
     throw new Problem('wrong_credential_kind', 'an identity is linked by the access token of a session');
   }
+  const inviteHash = broughtInvite(request);
   if (!judged.holds) throw new Problem('invalid_credentials', reasons[judged.reason]);
   if (!(await useProof(context.database.api, judged.digest))) {
     throw new Problem('invalid_credentials', 'this data was used before: let the messenger make new data');
@@ -46,8 +49,8 @@ async function login(
       'this person of the messenger is linked to another account: unlink it there first',
     );
   }
-  const result = await enterFromOutside(context, identity, request);
-  if (result.kind === 'refused') throw refusal(context, result.reason);
+  const result = await enterFromOutside(context, identity, inviteHash, request);
+  if (result.kind === 'refused') throw refusal(context, result);
   return tokensOf(result);
 }
 
@@ -57,8 +60,10 @@ const reasons = {
   too_old: 'this data is older than 10 minutes: let the messenger make new data',
 } as const;
 
-function refusal(context: Context, reason: Refusal): Problem {
-  switch (reason) {
+function refusal(context: Context, refused: Refusal): Problem {
+  switch (refused.reason) {
+    case 'refused':
+      return inviteProblem(refused.invite);
     case 'account_exists':
       return new Problem('account_exists', 'an account has this address: sign in and link the messenger there');
     case 'setup_token_required':

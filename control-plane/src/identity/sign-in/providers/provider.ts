@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { IdentityProvider } from '@parallax/api-contract';
+import type { InviteRefusal } from '../../workspaces/index.ts';
 
 /** The way in that a provider is. */
 export function wayOf(provider: IdentityProvider): 'identity_provider_a' | 'identity_provider_b' {
@@ -67,7 +68,8 @@ export type CallbackError =
   | 'identity_taken'
   | 'session_ended'
   | 'registration_closed'
-  | 'setup_token_required';
+  | 'setup_token_required'
+  | `invite_${InviteRefusal}`;
 
 /** The page on which a sign-in ends, with its result where no server sees it. */
 export function completeUrl(publicUrl: string, result: Readonly<Record<string, string>>): string {

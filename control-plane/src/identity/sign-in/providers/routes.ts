@@ -6,6 +6,7 @@ import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
 import type { ProviderSettings } from '../../../sign-in-settings.ts';
 import { makeSecretToken } from '../entry/secret-token.ts';
 import { enterFromOutside, linkToAccount } from '../identities/gateway.ts';
+import { broughtInvite } from '../identities/invite.ts';
 import type { OutsideIdentity } from '../identities/queries.ts';
 import { authorizationUrl, exchangeCode, ProviderFault } from './gateway.ts';
 import { browserCookie, callbackUrl, completeUrl, proofsOf, readBrowserCookie, wayOf } from './provider.ts';
@@ -23,12 +24,13 @@ function loginRoute(context: Context, letter: IdentityProvider): Route {
     if (caller !== undefined && caller.sessionId === undefined) {
       throw new Problem('wrong_credential_kind', 'an identity is linked by the access token of a session');
     }
+    const inviteHash = broughtInvite(request);
     const callback = callbackUrl(context.publicUrl, letter);
     const state = makeSecretToken();
     const browser = makeSecretToken();
     const url = await addressOf(context, provider, { callback, state, ...proofsOf(browser, state) });
     const link = caller?.sessionId === undefined ? undefined : { userId: caller.userId, sessionId: caller.sessionId };
-    await beginProviderSignIn(context.database.api, { state, browser, way: wayOf(letter) }, link);
+    await beginProviderSignIn(context.database.api, { state, browser, way: wayOf(letter) }, link, inviteHash);
     void request.reply.header('set-cookie', browserCookie(callback, browser));
     return { authorization_url: url };
   });
@@ -93,7 +95,7 @@ async function outcomeOf(
     return failed(found.kind === 'unavailable' ? 'provider_unavailable' : 'provider_refused');
   }
   const identity = { way, ...found };
-  if (pending.for_user === null) return entered(context, identity, request);
+  if (pending.for_user === null) return entered(context, identity, pending.invite_hash ?? undefined, request);
   if (pending.session_lives !== true) return failed('session_ended');
   const isLinked = await linkToAccount(context, pending.for_user, identity, request);
   return isLinked ? { linked: way } : failed('identity_taken');
@@ -118,15 +120,17 @@ async function exchange(
 async function entered(
   context: Context,
   identity: OutsideIdentity,
+  inviteHash: Buffer | undefined,
   request: RequestFacts,
 ): Promise<Readonly<Record<string, string>>> {
-  const result = await enterFromOutside(context, identity, request);
+  const result = await enterFromOutside(context, identity, inviteHash, request);
   switch (result.kind) {
     case 'signed_in':
       return { access_token: result.tokens.access_token, refresh_token: result.tokens.refresh_token };
     case 'second_factor':
       return { mfa_token: result.mfaToken, factors: result.factors.join(',') };
     case 'refused':
+      if (result.reason === 'refused') return failed(`invite_${result.invite}`);
       return failed(result.reason === 'closed' ? 'registration_closed' : result.reason);
   }
 }

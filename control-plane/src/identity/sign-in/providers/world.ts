@@ -1,3 +1,4 @@
+import { inviteTokenHeader } from '@parallax/api-contract';
 import type { TestContext } from '@parallax/testkit';
 import { testApi } from '../../testing.ts';
 import type { TestApi, TestApiOptions } from '../../testing.ts';
@@ -17,13 +18,13 @@ export type ProviderWorld = TestApi & {
   readonly provider: TestProvider;
   readonly browser: () => Browser;
   /** Begins a sign-in in a browser. @returns where that goes */
-  readonly begin: (by: Browser, token?: string) => Promise<URL>;
+  readonly begin: (by: Browser, token?: string, invite?: string) => Promise<URL>;
   /** Goes to the provider and back, up to the callback, which is not opened. */
-  readonly goThere: (by: Browser, person: Person | undefined, token?: string) => Promise<URL>;
+  readonly goThere: (by: Browser, person: Person | undefined, token?: string, invite?: string) => Promise<URL>;
   /** Opens a callback. @returns the hash of the page that it ends on */
   readonly comeBack: (by: Browser, url: URL | string) => Promise<URLSearchParams>;
   /** All of it, in a browser of its own. */
-  readonly signIn: (person: Person | undefined, token?: string) => Promise<URLSearchParams>;
+  readonly signIn: (person: Person | undefined, token?: string, invite?: string) => Promise<URLSearchParams>;
 };
 
 export async function providerWorld(
@@ -38,16 +39,19 @@ export async function providerWorld(
   const world: Omit<ProviderWorld, keyof TestApi> = {
     provider,
     browser: open,
-    begin: async (by, token) => {
-      const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    begin: async (by, token, invite) => {
+      const headers: Record<string, string> = {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(invite === undefined ? {} : { [inviteTokenHeader]: invite }),
+      };
       const response = await by.request(`${publicUrl}/api/v1/auth/identity-provider-a/login`, headers);
       const body = (await response.json()) as { authorization_url?: string };
       if (body.authorization_url === undefined) throw new Error(`login: ${response.status} ${JSON.stringify(body)}`);
       return new URL(body.authorization_url);
     },
-    goThere: async (by, person, token) => {
+    goThere: async (by, person, token, invite) => {
       provider.person = person;
-      const { url, response } = await by.open((await world.begin(by, token)).href, (at) =>
+      const { url, response } = await by.open((await world.begin(by, token, invite)).href, (at) =>
         at.href.startsWith(callback),
       );
       if (response !== undefined) throw new Error(`${url.href}: ${response.status} ${await response.text()}`);
@@ -59,9 +63,9 @@ export async function providerWorld(
       if (end.origin !== publicUrl || end.search !== '') throw new Error(`ended at ${end.href}`);
       return new URLSearchParams(end.hash.slice(1));
     },
-    signIn: async (person, token) => {
+    signIn: async (person, token, invite) => {
       const by = open();
-      return world.comeBack(by, await world.goThere(by, person, token));
+      return world.comeBack(by, await world.goThere(by, person, token, invite));
     },
   };
   return { ...api, ...world };

@@ -5,6 +5,7 @@ import { exportJWK, generateKeyPair, SignJWT, decodeJwt } from 'jose';
 import type { JWTPayload } from 'jose';
 import { Provider } from 'oidc-provider';
 import type { ProviderSettings } from '../../../sign-in-settings.ts';
+import { openidAdapter } from './openid-adapter.ts';
 
 /** Who sits before the provider. */
 export type Person = { readonly sub: string; readonly email?: string; readonly email_verified?: boolean | string };
@@ -73,6 +74,7 @@ async function signed(claims: JWTPayload, key: PrivateKey, how: 'another' | 'non
 function makeProvider(test: TestProvider, callbacks: readonly string[], key: object): Provider {
   const { issuer, clientId, clientSecret } = test.settings;
   return new Provider(issuer, {
+    adapter: openidAdapter(),
     clients: [
       {
         client_id: clientId,

@@ -199,12 +199,11 @@ export function createShardFold(): ShardFold {
           if (row.eUs < entry.rebuildFromUs) entry.rebuildFromUs = row.eUs;
           continue;
         }
-        one[0] = row;
-        entry.fold.toldUntil(toldUs);
-        const result = entry.fold.apply(one);
         // Most rows only repeat what is held: nothing is to be taken of them, and what the heap has is early enough.
-        if (result === 'repeated') continue;
+        if (entry.fold.repeat(row)) continue;
         touch(entry);
+        one[0] = row;
+        const result = entry.fold.apply(one);
         if (result !== 'folded') wantRebuild(entry, result.rebuildFromUs);
       }
     },

@@ -100,15 +100,14 @@ export const incrementProperties: readonly Property[] = [
       // As an owner does it: whoever repeats is not looked at until the time that was asked for last.
       let dueUs = fold.nextExpiryUs;
       for (const row of rows.toSorted((a, b) => a.eUs - b.eUs)) {
-        const folded = fold.apply([row]);
-        if (typeof folded === 'object') return true;
-        if (folded === 'repeated') {
+        if (fold.repeat(row)) {
           if (fold.nextExpiryUs < Math.min(dueUs, at(overS)))
             throw new Error(`asked for ${dueUs}, now ${fold.nextExpiryUs}`);
           const { edits, transitions, rechecks } = fold.take();
           if (edits.length + transitions.length + rechecks.length > 0) throw new Error('there was something to take');
           continue;
         }
+        if (typeof fold.apply([row]) === 'object') return true;
         fold.advance(row.eUs);
         fold.take();
         dueUs = fold.nextExpiryUs;

@@ -1,0 +1,112 @@
+import t from 'tap';
+import { z } from 'zod';
+import { sql } from '../../platform/database/pools.ts';
+import { testApi } from '../testing.ts';
+
+/** Tables of tenants, each with a row that belongs to an account and its workspace. */
+const tables = [
+  'users',
+  'sessions',
+  'workspaces',
+  'workspace_members',
+  'workspace_invites',
+  'api_keys',
+  'access_tokens',
+  'account_tokens',
+  'audit_log',
+  'identities',
+  'totp_factors',
+  'recovery_codes',
+  'passkeys',
+] as const;
+
+void t.test('row-level security shows a login of requests nothing outside its scope', async (t) => {
+  const api = await testApi(t);
+  const { id, accessToken: token } = await api.account('ada@example.com');
+  await api.call('POST', '/api/v1/api-keys', { token, body: { name: 'ci' } });
+  await api.call('POST', '/api/v1/auth/tokens', { token, body: { name: 'ci' } });
+  await api.call('POST', '/api/v1/workspaces/1/invites', { token, body: {} });
+  const { worker } = api.database;
+  await worker.query(
+    sql.unsafe`insert into identities (user_id, way, issuer, subject) values (${id}, 'messenger', 'i', 's')`,
+  );
+  await worker.query(sql.unsafe`insert into totp_factors (user_id, secret) values (${id}, '1')`);
+  await worker.query(sql.unsafe`insert into recovery_codes (user_id, code_hash) values (${id}, '1')`);
+  await worker.query(sql.unsafe`
+    insert into passkeys (user_id, name, credential_id, public_key, counter, backed_up) values (${id}, 'p', '1', '2', 0, false)`);
+  for (const table of tables) {
+    const rows = sql.type(z.object({ n: z.number() }))`select count(*)::integer as n from ${sql.identifier([table])}`;
+    t.ok((await worker.oneFirst(rows)) > 0, `${table} has rows`);
+    t.equal(await api.database.api.oneFirst(rows), 0, table);
+  }
+});
+
+/** Tables without a column of a tenant: the installation's own, and those that are reached through their monitor or probe. */
+const withoutTenant: readonly string[] = [
+  'assignments',
+  'check_results',
+  'cursors',
+  'installation',
+  'lost_results',
+  'monitor_history',
+  'packing_jobs',
+  'pauses',
+  'probe_certificates',
+  'probe_ranges',
+  'probe_sessions',
+  'quarantines',
+  'rate_limits',
+  'result_days',
+  'result_evidence',
+  'result_hours',
+  'result_storage',
+  'schema_migrations',
+  'shards',
+  'sla_ledger',
+  'stale_hours',
+  'status_ranges',
+];
+
+void t.test('every table that a request may read is held back by its tenant', async (t) => {
+  const api = await testApi(t);
+  const readable = await api.database.worker.any(sql.type(
+    z.object({ name: z.string(), held: z.boolean(), owned: z.boolean() }),
+  )`
+    select c.relname::text as name, c.relrowsecurity and c.relforcerowsecurity as held,
+           exists (select from pg_attribute a
+                   where a.attrelid = c.oid and a.attname in ('user_id', 'owner_id', 'workspace_id') and not a.attisdropped) as owned
+    from pg_class c
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and has_any_column_privilege('parallax_api', c.oid, 'select')
+    order by 1`);
+  t.same(
+    readable.filter(({ held, owned }) => owned && !held).map(({ name }) => name),
+    [],
+    'where a row names its tenant, row-level security is forced',
+  );
+  t.same(
+    readable.filter(({ held }) => !held).map(({ name }) => name),
+    withoutTenant,
+    'and all other tables are listed',
+  );
+  const policies = await api.database.worker.any(sql.type(
+    z.object({ name: z.string(), using: z.string(), check: z.string().nullable() }),
+  )`
+    select format('%s.%s', p.polrelid::regclass, p.polname) as name, pg_get_expr(p.polqual, p.polrelid) as using,
+           pg_get_expr(p.polwithcheck, p.polrelid) as check
+    from pg_policy p
+    where 0 = any (p.polroles) or exists (select from unnest(p.polroles) as r (oid) where r.oid <> 0 and pg_has_role('parallax_api', r.oid, 'usage'))
+    order by 1`);
+  t.ok(policies.length >= 20, `${policies.length} policies for requests`);
+  const own = String.raw`\((user_id|owner_id|id) = current_user_id\(\)\)`;
+  const ofWorkspace = String.raw`\((workspace_id|id) = ANY \(current_workspaces\(\)\)\)`;
+  const part = `(${own}|${ofWorkspace})`;
+  // Probes of the installation, and what lets one join, belong to no workspace.
+  const scope = new RegExp(
+    String.raw`^(${part}|\(${part} OR ${part}\)|\(\(workspace_id IS NULL\) OR ${ofWorkspace}\))$`,
+  );
+  for (const { name, using, check } of policies) {
+    t.match(using, scope, name);
+    if (check !== null) t.match(check, scope, `${name}, for what is written`);
+  }
+});

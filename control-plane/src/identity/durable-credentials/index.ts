@@ -1,0 +1,2 @@
+export { durableCredentials } from './gateway.ts';
+export type { CredentialKind } from './kind.ts';
