@@ -45,6 +45,8 @@ const moreRoom = 'room that is not needed, or made once more, changes no answer'
 const kept = 'it is kept to save work, and made anew it is the same';
 const untilSettled = 'until it was settled nothing repeats, whatever it says';
 const longWay = 'without a row that repeats, or after one, the walk over all rows comes to the same';
+const beyondLast = 'what is written beyond the last number that is used is read by nobody';
+const beforeFirst = 'before the first number there is no place: what is written there is gone';
 const forTypes = 'only the type checker asks for it: what it stands in for is always there';
 
 export const equivalents: readonly Equivalent[] = [
@@ -488,6 +490,126 @@ export const equivalents: readonly Equivalent[] = [
     ],
     forTypes,
   ),
+  ...inLine(
+    `${consensus}/batch.ts`,
+    "const severity = ['ok', 'slow', 'warn', 'fail', 'timeout', 'probe_error'];",
+    [["'ok'", "''"]],
+    'what is not in the list comes before all that is, as the first of it does',
+  ),
+  ...inLine(
+    `${consensus}/batch.ts`,
+    'severity.indexOf(a.outcome) - severity.indexOf(b.outcome) ||',
+    [['indexOf', 'lastIndexOf']],
+    'each outcome is there once',
+  ),
+  ...inLine(
+    `${consensus}/batch.ts`,
+    'const firstUs = Math.max(t, ordered[0]?.fromUs ?? t);',
+    [['ordered[0]?.fromUs ?? t', 'ordered[0]?.fromUs']],
+    'without any event none is found, whatever the time',
+  ),
+  ...inLine(
+    `${consensus}/batch.ts`,
+    "const standard = { probeRevision: 0, confirmations: 2, policy: 'majority' } as const;",
+    [['0', '(-1)']],
+    'no revision is below 0',
+  ),
+  ...inLine(
+    `${consensus}/batch.ts`,
+    'const startOf = (inputs: MonitorInputs): number => Math.max(inputs.createdUs, inputs.resetUs ?? inputs.createdUs);',
+    [['inputs.resetUs ?? inputs.createdUs', 'inputs.resetUs']],
+    'null counts as 1970, and nothing was created before that',
+  ),
+  ...inLine(
+    `${consensus}/batch.ts`,
+    '...intervals.flatMap((interval) => (interval.toUs === null ? [] : [interval.toUs])),',
+    [['interval.toUs === null', 'false']],
+    'null counts as 1970: before every window, and after no result',
+  ),
+  ...inLine(
+    `${consensus}/batch.ts`,
+    'return Math.min(Number.POSITIVE_INFINITY, ...changesOf(inputs).filter((change) => change > t && holds(change)));',
+    [['>', '>=']],
+    'asked only of results that count, at whose own instant neither holds',
+  ),
+  ...inLine(
+    `${consensus}/batch.ts`,
+    'barredFrom(inputs, row.voter, row.eUs) > next.eUs',
+    [['>', '>=']],
+    'at the instant of a result that counts its voter is not barred',
+  ),
+  ...inLine(
+    `${consensus}/batch.ts`,
+    'const streak = streaks.find((candidate) => candidate.includes(row));',
+    [['find', 'findLast']],
+    'a result is in one streak at most',
+  ),
+  ...inLine(
+    `${consensus}/batch.ts`,
+    "if (open.length === 0) seats.set(0, 'central');",
+    [["'central'", "''"]],
+    'of a single region nobody asks which it is',
+  ),
+  ...inLine(
+    `${consensus}/batch.ts`,
+    'const before = held.find(',
+    [['find', 'findLast']],
+    'of a voter one vote at most ends at an instant',
+  ),
+  ...inLine(
+    `${consensus}/batch.ts`,
+    'const vote = own.find((candidate) => contains(candidate, t));',
+    [['find', 'findLast']],
+    'a voter holds one vote at a time',
+  ),
+  ...inLine(
+    `${consensus}/row-log.ts`,
+    'const width = 5;',
+    [['5', '6']],
+    'a cell of a row that nothing is written into or read from',
+  ),
+  ...inLine(
+    `${consensus}/row-log.ts`,
+    'const firstCapacity = 8;',
+    [
+      ['8', '9'],
+      ['8', '7'],
+    ],
+    moreRoom,
+  ),
+  ...inLine(
+    `${consensus}/row-log.ts`,
+    'const cells = new Float64Array(this.#length * 2 * width);',
+    [['2', '3']],
+    moreRoom,
+  ),
+  ...inLine(
+    `${consensus}/row-log.ts`,
+    'if (index < 0 || index >= this.#length) return Number.NEGATIVE_INFINITY;',
+    [['0', '(-1)']],
+    'before the first cell there is none, which is minus infinity as well',
+  ),
+  ...[
+    'return this.#cells[index * width + columns.e] ?? Number.NEGATIVE_INFINITY;',
+    'cells[first + columns.e] = row.eUs;',
+  ].flatMap((text) => inLine(`${consensus}/row-log.ts`, text, [['+', '-']], 'the time is the first cell of a row')),
+  ...inLine(
+    `${consensus}/row-log.ts`,
+    'let count = 0;',
+    [['0', '(-1)']],
+    'before the first row it is minus infinity, which is let go before any other',
+  ),
+  {
+    file: `${consensus}/row-log.ts`,
+    operator: 'fallback',
+    because: 'a row is only read where there is one: the fallback is for the type checker',
+  },
+  ...inLine(
+    `${consensus}/row-log.ts`,
+    "outcome: outcomeOf[cell(columns.outcome)] ?? 'skipped',",
+    [["'skipped'", "''"]],
+    forTypes,
+  ),
 
   // ---- ranges
   ...inLine(
@@ -573,6 +695,101 @@ export const equivalents: readonly Equivalent[] = [
     operator: 'fallback',
     because: 'every index is below the length of its column: the fallback is for the type checker',
   })),
+  ...['let numbers = new Float64Array(256);', 'let sums = new Float64Array(256);'].flatMap((text) =>
+    inLine(
+      `${packed}/chunk.ts`,
+      text,
+      [
+        ['256', '257'],
+        ['256', '255'],
+      ],
+      moreRoom,
+    ),
+  ),
+  ...inLine(
+    `${packed}/chunk.ts`,
+    'if (numbers.length >= count) return;',
+    [
+      ['numbers.length >= count', 'false'],
+      ['>=', '>'],
+      ['return;', ''],
+    ],
+    moreRoom,
+  ),
+  ...['numbers = new Float64Array(count * 2);', 'sums = new Float64Array(count * 2);'].flatMap((text) =>
+    inLine(
+      `${packed}/chunk.ts`,
+      text,
+      [
+        ['2', '3'],
+        ['2', '1'],
+      ],
+      moreRoom,
+    ),
+  ),
+  ...inLine(
+    `${packed}/chunk.ts`,
+    'return all.filter((_, index) => (phases & (1 << index)) !== 0);',
+    [
+      ['all.filter((_, index) => (phases & (1 << index)) !== 0)', 'all'],
+      ['&', '|'],
+      ['0', '(-1)'],
+    ],
+    'a column in which no row has a phase holds no number, and takes no bits',
+  ),
+  ...inLine(
+    `${packed}/chunk.ts`,
+    'for (let at = 0; at < length; at += 1) {',
+    [
+      ['<', '<=', 2],
+      ['<', '<=', 3],
+      ['<', '<=', 4],
+    ],
+    beyondLast,
+  ),
+  ...inLine(
+    `${packed}/chunk.ts`,
+    'for (let at = 0; at < length; at += 1) {',
+    [
+      ['0', '(-1)', 3],
+      ['0', '(-1)', 4],
+    ],
+    beforeFirst,
+  ),
+  ...[
+    'for (let at = 0; at < rows.length; at += 1) numbers[at] = (rows.totalUs[at] ?? 0) - (sums[at] ?? 0);',
+    'for (let at = 0; at < rows.length; at += 1) rows.totalUs[at] = (numbers[at] ?? 0) + (sums[at] ?? 0);',
+    'for (let at = 0; at < length; at += 1) numbers[at] = remainder(receivedUs[at] ?? 0, unitUs);',
+    'for (let at = 0; at < length; at += 1) receivedUs[at] = (receivedUs[at] ?? 0) + (numbers[at] ?? 0);',
+  ].flatMap((text) => [
+    ...inLine(`${packed}/chunk.ts`, text, [['<', '<=']], beyondLast),
+    ...inLine(`${packed}/chunk.ts`, text, [['0', '(-1)', 1]], beforeFirst),
+  ]),
+  ...[
+    'for (let at = 1; at < length; at += 1) numbers[at - 1] = (eUs[at] ?? 0) - (eUs[at - 1] ?? 0);',
+    'for (let at = 1; at < length; at += 1) eUs[at] = (eUs[at] ?? 0) + (numbers[at - 1] ?? 0);',
+  ].flatMap((text) => [
+    ...inLine(`${packed}/chunk.ts`, text, [['<', '<=']], beyondLast),
+    ...inLine(`${packed}/chunk.ts`, text, [['1', '0', 1]], beforeFirst),
+  ]),
+  ...inLine(`${packed}/chunk.ts`, 'for (let at = 1; at < length; at += 1) {', [['<', '<=']], beyondLast),
+  ...inLine(
+    `${packed}/chunk.ts`,
+    'for (let at = 1; at < length; at += 1) {',
+    [
+      ['1', '0', 1],
+      ['1', '0', 3],
+      ['1', '0', 5],
+    ],
+    beforeFirst,
+  ),
+  ...inLine(`${packed}/chunk.ts`, 'if (stepUs > 0) {', [['0', '1']], 'a step is whole seconds'),
+  ...inLine(
+    `${packed}/chunk.ts`,
+    'for (let at = 1; at < length && unitUs !== 1; at += 1) {',
+    [['1', '0', 1]],
+    'the first receipt is at no distance from itself, and no distance has every unit',
+  ),
   ...inLine(
     `${packed}/sketch.ts`,
     'const bucketCount = Math.floor(Math.log(longestUs) * perLog) + 2;',

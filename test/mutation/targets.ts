@@ -46,10 +46,12 @@ export const groups: readonly Group[] = [
     ),
     tests: tests(
       `${monitoring}/consensus`,
+      'batch',
       'consensus',
       'counted-time',
       'decide',
       'increment',
+      'increment-edges',
       'invariants',
       'playback',
       'prepared-inputs',
@@ -80,7 +82,7 @@ export const groups: readonly Group[] = [
   {
     name: 'packed',
     modules: modules(`${results}/packed`, 'chunk', 'sketch', 'summary'),
-    tests: tests(`${results}/packed`, 'chunk', 'sketch', 'sketch-form', 'summary', 'summary-form'),
+    tests: tests(`${results}/packed`, 'chunk', 'chunk-form', 'sketch', 'sketch-form', 'summary', 'summary-form'),
   },
   {
     name: 'quarantine',

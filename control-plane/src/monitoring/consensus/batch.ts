@@ -20,7 +20,8 @@ import type {
 /** Results that were received later than this after their effective time count nowhere (rule 11). */
 const tooLateUs = 49 * 3_600_000_000;
 
-const severity = ['ok', 'slow', 'warn', 'fail', 'timeout', 'skipped', 'probe_error'];
+/** Of the outcomes that count. */
+const severity = ['ok', 'slow', 'warn', 'fail', 'timeout', 'probe_error'];
 
 /** A vote that holds from `fromUs` until before `toUs`. */
 type HeldVote = {
@@ -108,10 +109,10 @@ const contains = (interval: { fromUs: number; toUs: number | null }, t: number):
   interval.fromUs <= t && (interval.toUs === null || t < interval.toUs);
 
 /** The last event that has come; before the first one, the first. */
-function configurationAt(inputs: MonitorInputs, t: number): ConfigurationEvent {
+function configurationAt(inputs: MonitorInputs, t: number): Omit<ConfigurationEvent, 'fromUs'> {
   const ordered = [...inputs.configurations].sort((a, b) => a.fromUs - b.fromUs);
   const firstUs = Math.max(t, ordered[0]?.fromUs ?? t);
-  const standard = { fromUs: 0, probeRevision: 0, confirmations: 2, policy: 'majority' } as const;
+  const standard = { probeRevision: 0, confirmations: 2, policy: 'majority' } as const;
   return ordered.findLast((event) => event.fromUs <= firstUs) ?? standard;
 }
 
@@ -223,7 +224,7 @@ function votesOf(inputs: MonitorInputs, results: readonly StoredResult[], voter:
       barredFrom(inputs, voter, row.eUs),
       firstChangeAfter(inputs, row.eUs, (change) => configurationAt(inputs, change).probeRevision > row.probeRevision),
     );
-    if (vote !== null && toUs > row.eUs) held.push({ voter, fromUs: row.eUs, toUs, vote, error: row.error });
+    if (vote !== null) held.push({ voter, fromUs: row.eUs, toUs, vote, error: row.error });
   });
   return held;
 }
@@ -248,7 +249,7 @@ function voteOf(
 function quorumOf(policy: ConfigurationEvent['policy'], n: number): number {
   if (policy === 'any') return 1;
   if (policy === 'all') return Math.max(1, n);
-  if (policy === 'majority') return Math.max(1, Math.min(n, Math.max(2, Math.floor(n / 2) + 1)));
+  if (policy === 'majority') return Math.floor(n / 2) + 1;
   return Math.max(1, Math.min(n, Math.floor(policy)));
 }
 
@@ -276,9 +277,8 @@ function statusAt(
   const isQuarantined = (voter: number) => inputs.quarantines.some((row) => row.voter === voter && contains(row, t));
   let electors = held.filter((vote) => contains(vote, t) && !isQuarantined(vote.voter));
   // Rule 1: beside a single probe the fallback votes only while there is no other vote.
-  if (seats.size === 1 && !seats.has(0) && electors.some((vote) => vote.voter !== 0)) {
-    electors = electors.filter((vote) => vote.voter !== 0);
-  }
+  const probes = electors.filter((vote) => vote.voter !== 0);
+  if (seats.size === 1 && probes.length > 0) electors = probes;
 
   const failing = electors.filter((vote) => vote.vote === 'DOWN' || vote.vote === 'TIMEOUT');
   const timedOut = failing.filter((vote) => vote.vote === 'TIMEOUT');
@@ -291,7 +291,7 @@ function statusAt(
     evidence: {
       rule,
       quorum,
-      voters: electors.map((vote) => evidenceOf(held, vote)).sort((a, b) => a.voter - b.voter),
+      voters: electors.map((vote) => evidenceOf(held, vote)),
       missing: [...seats.keys()]
         .filter((voter) => !electors.some((vote) => vote.voter === voter))
         .sort((a, b) => a - b),

@@ -60,7 +60,7 @@ export class RowLog {
    */
   insert(row: StoredResult): boolean {
     let index = this.#length;
-    while (index > 0 && this.eAt(index - 1) > row.eUs) index -= 1;
+    while (this.eAt(index - 1) > row.eUs) index -= 1;
     if (this.eAt(index - 1) === row.eUs) {
       if (compareTwins(row, this.at(index - 1)) <= 0) return false;
       this.#set(index - 1, row);
@@ -111,7 +111,7 @@ export class RowLog {
   }
 
   #grow(): void {
-    const cells = new Float64Array(this.#cells.length * 2);
+    const cells = new Float64Array(this.#length * 2 * width);
     cells.set(this.#cells);
     this.#cells = cells;
   }

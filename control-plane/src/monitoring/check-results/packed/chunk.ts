@@ -80,7 +80,6 @@ export function decodeChunk(bytes: Uint8Array, into: ResultColumns = new ResultC
 function readRows(rows: ResultColumns): void {
   const count = reader.readCount();
   if (count < 1 || count > maxChunkRows) throw new BitsError(`${count} rows`);
-  rows.clear();
   rows.reserve(count);
   rows.length = count;
   reserve(count);
@@ -97,13 +96,10 @@ function reserve(count: number): void {
   sums = new Float64Array(count * 2);
 }
 
-/** @param phases a bit for each phase that some row has */
-function* present(rows: ResultColumns, phases: number): Generator<Int32Array> {
-  if ((phases & 1) !== 0) yield rows.dnsUs;
-  if ((phases & 2) !== 0) yield rows.connectUs;
-  if ((phases & 4) !== 0) yield rows.tlsUs;
-  if ((phases & 8) !== 0) yield rows.firstByteUs;
-  if ((phases & 16) !== 0) yield rows.transferUs;
+/** The columns of the phases that some row has. @param phases a bit for each of them, `dns` the lowest */
+function present(rows: ResultColumns, phases: number): Int32Array[] {
+  const all = [rows.dnsUs, rows.connectUs, rows.tlsUs, rows.firstByteUs, rows.transferUs];
+  return all.filter((_, index) => (phases & (1 << index)) !== 0);
 }
 
 /** Writes the phases and leaves their sums in `sums`. */
@@ -161,7 +157,7 @@ function writeTimes(rows: ResultColumns): void {
   const { eUs, length } = rows;
   const firstUs = eUs[0] ?? 0;
   for (let at = 1; at < length; at += 1) numbers[at - 1] = (eUs[at] ?? 0) - (eUs[at - 1] ?? 0);
-  const stepS = length < 3 ? 0 : Math.max(0, Math.round(medianOf(numbers, length - 1) / secondUs));
+  const stepS = length < 3 ? 0 : Math.round(medianOf(numbers, length - 1) / secondUs);
   const stepUs = stepS * secondUs;
   writer.writeSigned(firstUs);
   writer.writeCount(stepS);
@@ -254,10 +250,9 @@ const splitReceipts = 2;
 /** The largest unit that all distances between receipts are whole numbers of; 0 when there are none. */
 function commonUnit(receivedUs: Float64Array, length: number): number {
   const firstUs = receivedUs[0] ?? 0;
-  let unitUs = length === 1 ? 1 : 0;
+  let unitUs = 0;
   for (let at = 1; at < length && unitUs !== 1; at += 1) {
-    const sinceUs = Math.abs((receivedUs[at] ?? 0) - firstUs);
-    if (unitUs === 0 || sinceUs % unitUs !== 0) unitUs = commonDivisor(sinceUs, unitUs);
+    unitUs = commonDivisor(Math.abs((receivedUs[at] ?? 0) - firstUs), unitUs);
   }
   return unitUs;
 }

@@ -85,9 +85,11 @@ function middleOf(numbers: Float64Array, count: number): number {
 
 /** Undefined where too many numbers are others than the one in the middle. @param width bits of the difference of two numbers */
 function sparsePlan(numbers: Float64Array, count: number, middle: number, width: number): Plan | undefined {
+  // Of fewer numbers than are looked at, the others are left over from another column.
+  const looked = Math.min(count, samples.length);
   let same = 0;
-  for (const sample of samples) if (sample === middle) same += 1;
-  if (same * 2 < samples.length) return undefined;
+  for (let at = 0; at < looked; at += 1) if (samples[at] === middle) same += 1;
+  if (same * 2 < looked) return undefined;
   let others = 0;
   for (let at = 0; at < count; at += 1) if (numbers[at] !== middle) others += 1;
   if (others * 2 > count) return undefined;
