@@ -5,6 +5,7 @@ export * from './audit.ts';
 export * from './auth.ts';
 export * from './health.ts';
 export * from './incidents.ts';
+export * from './live-events.ts';
 export * from './members.ts';
 export * from './monitor-shapes.ts';
 export * from './monitors.ts';
