@@ -133,6 +133,12 @@
 -- join_tokens.used_by_key bytea
 -- join_tokens.probe_id integer
 -- join_tokens.created_at timestamp with time zone not null default now()
+-- live_events.xid xid8 not null default pg_current_xact_id()
+-- live_events.id bigint not null generated always as identity
+-- live_events.workspace_id integer not null
+-- live_events.kind text not null
+-- live_events.payload jsonb not null
+-- live_events.at timestamp with time zone not null default clock_timestamp()
 -- lost_results.id bigint not null generated always as identity
 -- lost_results.probe_id integer not null
 -- lost_results.epoch bigint not null
@@ -462,6 +468,7 @@
 -- incidents row-level security forced
 -- installation
 -- join_tokens row-level security forced
+-- live_events row-level security forced
 -- lost_results
 -- lost_watch
 -- mails row-level security forced
@@ -554,6 +561,8 @@
 -- join_tokens.join_tokens_pkey PRIMARY KEY (id)
 -- join_tokens.join_tokens_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
 -- join_tokens.join_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- live_events.live_events_pkey PRIMARY KEY (xid, id)
+-- live_events.live_events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 -- lost_results.lost_results_pkey PRIMARY KEY (id)
 -- lost_watch.lost_watch_is_one_check CHECK (is_one)
 -- lost_watch.lost_watch_pkey PRIMARY KEY (is_one)
@@ -689,6 +698,7 @@
 -- CREATE INDEX incidents_monitor ON public.incidents USING btree (monitor_id)
 -- CREATE INDEX incidents_workspace ON public.incidents USING btree (workspace_id, started_at DESC, id DESC)
 -- CREATE INDEX join_tokens_workspace ON public.join_tokens USING btree (workspace_id) WHERE (workspace_id IS NOT NULL)
+-- CREATE INDEX live_events_at ON public.live_events USING brin (at)
 -- CREATE INDEX lost_results_received ON public.lost_results USING btree (received_at)
 -- CREATE INDEX mails_due ON public.mails USING btree (due_at) WHERE (given_up_at IS NULL)
 -- CREATE INDEX monitors_changed ON public.monitors USING btree (shard, changed_xid)
@@ -736,6 +746,7 @@
 -- CREATE UNIQUE INDEX incidents_pkey ON public.incidents USING btree (id)
 -- CREATE UNIQUE INDEX installation_pkey ON public.installation USING btree (only_row)
 -- CREATE UNIQUE INDEX join_tokens_pkey ON public.join_tokens USING btree (id)
+-- CREATE UNIQUE INDEX live_events_pkey ON public.live_events USING btree (xid, id)
 -- CREATE UNIQUE INDEX lost_results_pkey ON public.lost_results USING btree (id)
 -- CREATE UNIQUE INDEX lost_watch_pkey ON public.lost_watch USING btree (is_one)
 -- CREATE UNIQUE INDEX mails_pkey ON public.mails USING btree (id)
@@ -813,6 +824,7 @@
 -- identities.own_identities * using ((user_id = current_user_id()))
 -- incidents.incidents_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- join_tokens.join_tokens_of_tenant * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
+-- live_events.live_events_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitors.monitors_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- passkeys.lookups_of_owner * using (true) with check (true)
 -- passkeys.own_passkeys * using ((user_id = current_user_id()))
@@ -903,6 +915,8 @@
 -- installation to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- join_tokens to parallax_api: INSERT, SELECT, UPDATE
 -- join_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- live_events to parallax_api: SELECT
+-- live_events to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- lost_results to parallax_api: SELECT
 -- lost_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- lost_watch to parallax_worker: DELETE, INSERT, SELECT, UPDATE

@@ -17,6 +17,7 @@ import { sampleReadModels } from './monitoring/status-ranges/index.ts';
 import { createHealthCapability } from './platform/health/index.ts';
 import { mailCapability } from './platform/mail/index.ts';
 import { accountStatsCapability } from './reporting/account-stats/index.ts';
+import { liveEventsCapability } from './reporting/live-events/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
 import { incidentsCapability, removeIncidentsOfReset, resolveIncidentOfDeleted } from './response/incidents/index.ts';
@@ -46,4 +47,5 @@ export const capabilities: readonly Capability<Context>[] = [
   statisticsCapability,
   slaCapability,
   accountStatsCapability,
+  liveEventsCapability,
 ];

@@ -151,7 +151,8 @@ function caller(url: string): TestApi['call'] {
         ? {}
         : { body: typeof options.body === 'string' ? options.body : JSON.stringify(options.body) }),
     });
-    const text = await response.text();
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    const text = isStream ? await firstEvent(response) : await response.text();
     const isJson = text !== '' && /[/+]json\b/.test(response.headers.get('content-type') ?? '');
     return {
       status: response.status,
@@ -160,6 +161,19 @@ function caller(url: string): TestApi['call'] {
       text,
     };
   };
+}
+
+/** What a stream begins with, up to the first blank line behind an event; then it is left. */
+async function firstEvent(response: Response): Promise<string> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  while (!/^event: .*\n(?:.+\n)*\n/m.test(text)) {
+    const part = await reader?.read();
+    if (part === undefined || part.done) break;
+    text += part.value;
+  }
+  await reader?.cancel();
+  return text;
 }
 
 async function makeAccount(

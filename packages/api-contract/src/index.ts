@@ -6,6 +6,7 @@ export * from './auth.ts';
 export * from './durable-credentials.ts';
 export * from './health.ts';
 export * from './incidents.ts';
+export * from './live-events.ts';
 export * from './members.ts';
 export * from './monitor-shapes.ts';
 export * from './monitors.ts';

@@ -72,6 +72,7 @@ async function memberOf(world: World, workspace: string): Promise<number> {
  */
 export const moreRecipes: Readonly<Record<string, Recipe>> = {
   'GET /probe/ips': plain('/probe/ips'),
+  'GET /api/v1/events/stream': plain('/api/v1/events/stream'),
 
   'PATCH /api/v1/auth/me': ofNewAccount('/api/v1/auth/me', () => ({ display_name: 'Ada' })),
   'DELETE /api/v1/auth/me': ofNewAccount('/api/v1/auth/me', () => ({ password })),

@@ -227,6 +227,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /api/v1/monitors/:monitor_id/sla/corrections': owner,
   'POST /api/v1/sla/verify': account,
 
+  'GET /api/v1/events/stream': listed('/api/v1/events/stream'),
   'GET /api/v1/incidents': listed('/api/v1/incidents'),
   'GET /api/v1/incidents/:incident_id': viewer,
 

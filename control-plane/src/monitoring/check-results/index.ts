@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { configurationSubject } from '../../platform/bus/subjects.ts';
 import { startCentralRunner } from '../central-checks/index.ts';
 import { openIngestClient, startShard } from './ingest/job.ts';
+import { startLiveNews } from './ingest/live.ts';
 import { startBoundary, startPacking } from './packing/job.ts';
 import { startRetention } from './packing/retention/job.ts';
 
@@ -20,6 +21,7 @@ export type { ResultsWindow } from './reading/window.ts';
 export type { Sketch, SketchBucket } from './packed/sketch.ts';
 export type { CheckOrigin, CountedResults, OutcomeCounts, Summary } from './packed/summary.ts';
 export { openIngestClient, startShard } from './ingest/job.ts';
+export { startLiveNews } from './ingest/live.ts';
 export { healMonitor } from './recompute/healing/queries.ts';
 export type { Healing, Look, RecomputeOptions } from './recompute/look.ts';
 export { RecomputeError } from './recompute/place/queries.ts';
@@ -39,6 +41,7 @@ export const checkResultsCapability: Capability<Context> = {
         const connectionString = context.database.raw.options.connectionString;
         if (connectionString === undefined) throw new Error('the pool of the ingest has no connection string');
         const central = startCentralRunner(context, log.child({ part: 'central-checks' }));
+        const live = startLiveNews(context.bus);
         const shards = Array.from({ length: context.shards }, (_, shard) => {
           const running = startShard({
             shard,
@@ -51,6 +54,7 @@ export const checkResultsCapability: Capability<Context> = {
             log,
             now: context.now,
             central,
+            live,
           });
           const hints = context.bus.listen(configurationSubject(shard), running.hint);
           return { running, hints };
@@ -59,6 +63,7 @@ export const checkResultsCapability: Capability<Context> = {
           stop: async () => {
             for (const { hints } of shards) hints.stop();
             await Promise.all(shards.map(({ running }) => running.stop()));
+            await live.stop();
             await central.stop();
           },
         };

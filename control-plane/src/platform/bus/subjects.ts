@@ -18,3 +18,12 @@ export const probesChangedSubject = 'probes.changed';
 
 /** A hint that wakes the workers after a commit; they also look every 500 ms. */
 export const outboxSubject = 'outbox';
+
+/** A hint that something was kept for those who watch live. */
+export const liveEventsSubject = 'live.events';
+
+/** A hint to the owners of shards: for some seconds somebody wants to see results as they come. */
+export const liveWantedSubject = 'live.wanted';
+
+/** Results as they are committed, while they are wanted. */
+export const liveResultsSubject = 'live.results';

@@ -14,6 +14,8 @@ export type RequestFacts = {
   readonly reply: FastifyReply;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
+  /** Who calls by what the database says now, for an answer that lasts. Throws `Problem` when the credentials are good no more. */
+  readonly callerNow: () => Promise<Caller | undefined>;
 };
 
 export type HandlerInput<Contract extends RouteContract> = InputOf<Contract> & {

@@ -58,7 +58,7 @@ function addRoute(app: FastifyInstance, route: Route, guards: RequestGuards): vo
         body: input.body,
         caller: callers.get(request),
         file: givenFile(contract, request.body),
-        request: factsOf(request, reply),
+        request: factsOf(request, reply, () => guards.authenticate(request, contract)),
       });
       return sendAnswer(contract, result, reply);
     },
@@ -96,7 +96,11 @@ function encode(contract: RouteContract, schema: z.ZodType, value: unknown): str
   );
 }
 
-function factsOf(request: FastifyRequest, reply: FastifyReply): RequestFacts {
+function factsOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  callerNow: RequestFacts['callerNow'],
+): RequestFacts {
   const gone = new AbortController();
   reply.raw.once('close', () => {
     if (!reply.raw.writableEnded) gone.abort(new Error('the client went away'));
@@ -111,5 +115,6 @@ function factsOf(request: FastifyRequest, reply: FastifyReply): RequestFacts {
     },
     reply,
     signal: gone.signal,
+    callerNow,
   };
 }

@@ -5,6 +5,7 @@ import type { RunningService } from '../../../platform/running-service.ts';
 import type { Bus } from '../../../platform/bus/bus.ts';
 import type { CentralRunner } from '../../central-checks/index.ts';
 import { ownerLimits, startOwner } from './owner.ts';
+import type { LiveNews } from './live.ts';
 import type { CommittedRound, Owner, OwnerLimits } from './owner.ts';
 import type { Reader } from './windows/queries.ts';
 import { createBell } from './waiting.ts';
@@ -29,6 +30,8 @@ export type ShardOptions = {
   readonly central?: CentralRunner | undefined;
   /** How often a shard that another owns is looked at; 1 s when absent. */
   readonly claimEveryMs?: number | undefined;
+  /** Hears of what is committed, for those who watch. */
+  readonly live?: Pick<LiveNews, 'tell'> | undefined;
   readonly onCommitted?: ((round: CommittedRound) => void) | undefined;
 };
 

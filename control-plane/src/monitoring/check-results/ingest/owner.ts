@@ -15,6 +15,7 @@ import type { Configuration } from './configuration.ts';
 import { createCopyEncoder } from './copy-buffer.ts';
 import { startFetcher } from './fetch.ts';
 import { createInbox, judgeAgain } from './inbox.ts';
+import type { LiveNews } from './live.ts';
 import { rebuildWindows, restoreAll } from './memory.ts';
 import type { ShardMemory } from './memory.ts';
 import { createPartitions } from './partitions.ts';
@@ -80,6 +81,8 @@ export type OwnerOptions = {
   readonly limits: OwnerLimits;
   /** Runs the control plane's own checks; absent: there are none. */
   readonly central?: CentralRunner | undefined;
+  /** Hears of what is committed, for those who watch. */
+  readonly live?: Pick<LiveNews, 'tell'> | undefined;
   readonly onCommitted?: ((round: CommittedRound) => void) | undefined;
 };
 
@@ -235,7 +238,7 @@ export function startOwner(options: OwnerOptions): Owner {
     await inFlight;
     const isIdle = isOnlyFence({ intake: taken, changes }) && performance.now() - committedMs < limits.idleMs;
     if (isIdle) answerer.answer({ intake: taken, changes, rechecks });
-    else commit(taken, changes, rechecks, isHeld ? undefined : toldUs);
+    else commit(taken, changes, rechecks, isHeld ? undefined : toldUs, memory);
   }
 
   async function fold(memory: ShardMemory, rows: readonly IngestRow[]): Promise<void> {
@@ -263,10 +266,11 @@ export function startOwner(options: OwnerOptions): Owner {
     changes: Changes,
     rechecks: readonly RecheckWish[],
     foldedUntilUs: number | undefined,
+    memory: ShardMemory,
   ): void {
     committedMs = performance.now();
     const written = writeRound(options.client, options.ownership, { intake: taken, changes, foldedUntilUs }, encode);
-    inFlight = settle(written, taken, changes, rechecks);
+    inFlight = settle(written, taken, changes, rechecks, memory);
     inFlight.catch((error: unknown) => {
       failure ??= { error };
       bell.ring();
@@ -278,9 +282,11 @@ export function startOwner(options: OwnerOptions): Owner {
     taken: Intake,
     changes: Changes,
     rechecks: readonly RecheckWish[],
+    memory: ShardMemory,
   ): Promise<void> {
     await withDeadline(written, limits.commitMs, `shard ${shard}: a transaction took too long`);
     answerer.answer({ intake: taken, changes, rechecks });
+    options.live?.tell(taken.rows, memory.monitors);
     options.onCommitted?.({ rows: taken.rows.length, messages: taken.settled.length });
   }
 

@@ -1,0 +1,95 @@
+import type { DatabasePool } from 'slonik';
+import type { CommonQueryMethods } from 'slonik';
+import { z } from 'zod';
+import { sql } from '../../platform/database/pools.ts';
+import type { Transaction } from '../../platform/database/pools.ts';
+import type { Scope } from '../../platform/database/scope.ts';
+import type { Cursor } from './cursor.ts';
+
+/** Something that happened, as it is kept. */
+export type LiveEvent = {
+  readonly cursor: Cursor;
+  readonly workspaceId: number;
+  readonly kind: string;
+  readonly payload: unknown;
+};
+
+/** What lies behind a place, oldest first, and the place after it. */
+export type EventsRead = { readonly events: readonly LiveEvent[]; readonly upTo: Cursor; readonly isMore: boolean };
+
+const placeRow = z.object({ at: z.number(), xid: z.string() });
+const eventRow = z.object({
+  xid: z.string(),
+  id: z.bigint(),
+  workspace_id: z.number(),
+  kind: z.string(),
+  payload: z.unknown(),
+  at: z.number(),
+});
+
+/** Keeps an event, in the transaction of what it tells. */
+export async function keepEvent(
+  transaction: Transaction,
+  event: { readonly workspaceId: number; readonly kind: string; readonly payload: unknown },
+): Promise<void> {
+  await transaction.query(sql.unsafe`
+    insert into live_events (workspace_id, kind, payload)
+    select id, ${event.kind}, ${JSON.stringify(event.payload)}::jsonb from workspaces where id = ${event.workspaceId}`);
+}
+
+/** The present: everything of transactions that are over lies before it. */
+export async function presentCursor(connection: CommonQueryMethods): Promise<Cursor> {
+  const { at, xid } = await connection.one(sql.type(placeRow)`
+    select clock_timestamp() as at, pg_snapshot_xmin(pg_current_snapshot())::text as xid`);
+  return { atMs: at, xid: BigInt(xid), id: 0n };
+}
+
+/** What lies behind a place, of all workspaces. For the worker login; who may see it is judged with each stream. */
+export async function eventsBehind(worker: DatabasePool, after: Cursor, limit: number): Promise<EventsRead> {
+  return readEvents(worker, sql.fragment`true`, after, limit);
+}
+
+/** The same of the workspaces of a scope. */
+export async function eventsOfScope(
+  scope: Scope,
+  transaction: Transaction,
+  after: Cursor,
+  limit: number,
+): Promise<EventsRead> {
+  return readEvents(
+    transaction,
+    sql.fragment`workspace_id = any(${sql.array(scope.workspaceIds, 'int4')})`,
+    after,
+    limit,
+  );
+}
+
+async function readEvents(
+  connection: CommonQueryMethods,
+  condition: ReturnType<typeof sql.fragment>,
+  after: Cursor,
+  limit: number,
+): Promise<EventsRead> {
+  // Asked first: what a later snapshot sees beyond it is read next time.
+  const present = await presentCursor(connection);
+  const rows = await connection.any(sql.type(eventRow)`
+    select xid::text as xid, id, workspace_id, kind, payload, at from live_events
+    where (xid, id) > (${String(after.xid)}::xid8, ${String(after.id)}::bigint) and xid < ${String(present.xid)}::xid8
+      and ${condition}
+    order by xid, id limit ${limit}`);
+  const events = rows.map((row) => ({
+    cursor: { atMs: row.at, xid: BigInt(row.xid), id: row.id },
+    workspaceId: row.workspace_id,
+    kind: row.kind,
+    payload: row.payload,
+  }));
+  const isMore = events.length === limit;
+  return { events, isMore, upTo: (isMore ? events.at(-1)?.cursor : undefined) ?? present };
+}
+
+/** Removes what is older than it need be. @returns how many */
+export async function forgetEvents(worker: DatabasePool, keepMs: number): Promise<number> {
+  const done = await worker.query(sql.unsafe`
+    delete from live_events where at < clock_timestamp() - make_interval(secs => ${keepMs / 1_000})`);
+  return done.rowCount;
+}

@@ -1,0 +1,66 @@
+import type { TestContext } from '@parallax/testkit';
+import type { Bus } from '../../platform/bus/bus.ts';
+
+/** A broker within the process: hints reach whoever listens, at once. */
+export function loopBus(): Bus {
+  const listeners = new Map<string, Set<(message: unknown) => unknown>>();
+  return {
+    get connection(): Bus['connection'] {
+      throw new Error('this test has no broker');
+    },
+    hint: (subject, message) => {
+      for (const listener of listeners.get(subject) ?? []) void listener(JSON.parse(JSON.stringify(message)));
+    },
+    ask: async () => undefined,
+    listen: (subject, onMessage) => {
+      const own = listeners.get(subject) ?? new Set();
+      listeners.set(subject, own.add(onMessage));
+      return { stop: () => void own.delete(onMessage) };
+    },
+  };
+}
+
+export type SeenEvent = { readonly event: string; readonly id: string | undefined; readonly data: unknown };
+
+export type WatchedStream = {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The next event; undefined when the stream is over. Comments are left out. */
+  readonly next: () => Promise<SeenEvent | undefined>;
+  readonly close: () => void;
+};
+
+/** Opens a stream as a browser would, and reads it event by event. */
+export async function watch(
+  t: TestContext,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<WatchedStream> {
+  const leaving = new AbortController();
+  const response = await fetch(url, { headers, signal: leaving.signal });
+  t.teardown(() => leaving.abort());
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  const next = async (): Promise<SeenEvent | undefined> => {
+    for (;;) {
+      const end = text.indexOf('\n\n');
+      if (end === -1) {
+        const part = await reader?.read();
+        if (part === undefined || part.done) return undefined;
+        text += part.value;
+        continue;
+      }
+      const fields = Object.fromEntries(
+        text
+          .slice(0, end)
+          .split('\n')
+          .map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)]),
+      );
+      text = text.slice(end + 2);
+      if (fields['event'] !== undefined) {
+        return { event: fields['event'], id: fields['id'], data: JSON.parse(fields['data'] ?? 'null') as unknown };
+      }
+    }
+  };
+  return { status: response.status, headers: response.headers, next, close: () => leaving.abort() };
+}
