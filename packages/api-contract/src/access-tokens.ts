@@ -54,6 +54,7 @@ export const createAccessTokenRoute = route({
       .object({ ...accessTokenFields, token: z.string().meta({ description: 'the token itself, shown this once' }) })
       .meta({ id: 'CreatedPersonalAccessToken' }),
   },
+  idempotent: true,
   errors: [403, 404, 409],
 });
 

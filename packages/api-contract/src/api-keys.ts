@@ -51,6 +51,7 @@ export const createApiKeyRoute = route({
     })
     .meta({ id: 'CreateApiKeyRequest' }),
   success: { status: 201, answer: createdApiKeySchema },
+  idempotent: true,
   errors: [404, 409],
 });
 

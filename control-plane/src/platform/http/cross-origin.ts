@@ -9,6 +9,7 @@ const allowedHeaders = ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-
 const exposedHeaders = [
   'Content-Disposition',
   'ETag',
+  'Idempotency-Replayed',
   'Link',
   'Location',
   'RateLimit',

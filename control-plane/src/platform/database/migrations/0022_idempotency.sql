@@ -5,8 +5,8 @@ create table idempotency_keys (
   -- Method and path of the contract: a key means something for one route only.
   route text not null,
   key text not null check (length(key) between 1 and 255),
-  -- Of path, query and body, keyed: a body may hold a password, which a plain hash would let others guess.
-  request_digest bytea not null check (length(request_digest) = 32),
+  -- SHA-256 of URL and body, sealed: a body may hold secrets, which a plain hash would let others guess.
+  sealed_digest bytea not null,
   -- The workspaces that its sender could see: who sees fewer of them is not shown the answer.
   workspace_ids integer[] not null,
   -- The attempt that is under way or was the last; another one takes over when its time is over.
