@@ -155,7 +155,7 @@ void t.test('a deletion runs the hooks, and the results go in the background', a
 void t.test('tags are added and taken away within their bound, in one version', async (t) => {
   const api = await monitorsApi(t);
   const many = Array.from({ length: 19 }, (_, index) => `t${index}`);
-  const [a = 0, b = 0] = [
+  const [a, b] = [
     (await api.monitor({ name: 'a', tags: ['x'] })).id,
     (await api.monitor({ name: 'b', tags: many })).id,
   ];

@@ -128,8 +128,8 @@ async function ask({ api, workspaces }: Prepared, question: Question, page: numb
   for (const [name, value] of Object.entries(rest)) query.set(name, String(value));
   for (const tag of tags) query.append('tag', tag);
   if (workspace !== undefined) query.set('workspace_id', String(workspaces[workspace]));
-  const list = await api.call('GET', `/api/v1/monitors?${query}`, { token: api.token });
-  if (list.status !== 200) throw new Error(`${query}: ${list.status} ${list.text}`);
+  const list = await api.call('GET', `/api/v1/monitors?${query.toString()}`, { token: api.token });
+  if (list.status !== 200) throw new Error(`${query.toString()}: ${list.status} ${list.text}`);
   return answer.parse(list.body);
 }
 

@@ -37,7 +37,7 @@ function categoryOf({ isActive, isPausedByGroup, status, protocol }: Known): Cat
 
 /** The newest result that was not asked for by hand, since the reset. */
 function latest({ results, resetS }: Known): MadeResult | undefined {
-  return results.filter(({ isManual, atS }) => !isManual && (resetS === null || atS <= resetS)).at(-1);
+  return results.findLast(({ isManual, atS }) => !isManual && (resetS === null || atS <= resetS));
 }
 
 function matches(monitor: Known, question: Question): boolean {
@@ -72,7 +72,11 @@ function hasStatus(monitor: Known, filter: StatusFilter): boolean {
         (range.toS === 0 || last.atS > range.toS);
       return !isConfirmed;
     }
-    default:
+    case 'up':
+    case 'down':
+    case 'degraded':
+    case 'unknown':
+    case 'paused':
       return categoryOf(monitor) === filter;
   }
 }
