@@ -92,6 +92,17 @@
 -- flapping.state_at timestamp with time zone not null
 -- flapping.flapping_since timestamp with time zone
 -- flapping.calm_at timestamp with time zone not null
+-- idempotency_keys.id bigint not null generated always as identity
+-- idempotency_keys.user_id integer not null
+-- idempotency_keys.route text not null
+-- idempotency_keys.key text not null
+-- idempotency_keys.sealed_digest bytea not null
+-- idempotency_keys.workspace_ids integer[] not null
+-- idempotency_keys.attempt uuid not null
+-- idempotency_keys.lease_until timestamp with time zone not null
+-- idempotency_keys.is_done boolean not null default false
+-- idempotency_keys.answer bytea
+-- idempotency_keys.begun_at timestamp with time zone not null default now()
 -- identities.id integer not null generated always as identity
 -- identities.user_id integer not null
 -- identities.way text not null
@@ -464,6 +475,7 @@
 -- cursors
 -- diagnoses row-level security forced
 -- flapping row-level security forced
+-- idempotency_keys row-level security forced
 -- identities row-level security forced
 -- incidents row-level security forced
 -- installation
@@ -537,10 +549,14 @@
 -- diagnoses.diagnoses_passing_probe_id_fkey FOREIGN KEY (passing_probe_id) REFERENCES probes(id)
 -- diagnoses.diagnoses_pkey PRIMARY KEY (id)
 -- diagnoses.diagnoses_state_check CHECK ((state = ANY (ARRAY['wanted'::text, 'made'::text, 'failed'::text])))
--- diagnoses.diagnoses_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
+-- diagnoses.diagnoses_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id) ON UPDATE CASCADE
 -- flapping.flapping_pkey PRIMARY KEY (monitor_id)
 -- flapping.flapping_states_check CHECK ((states ~ '^[ud]{1,21}$'::text))
--- flapping.flapping_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
+-- flapping.flapping_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id) ON UPDATE CASCADE
+-- idempotency_keys.idempotency_keys_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255)))
+-- idempotency_keys.idempotency_keys_pkey PRIMARY KEY (id)
+-- idempotency_keys.idempotency_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- idempotency_keys.idempotency_keys_user_id_route_key_key UNIQUE (user_id, route, key)
 -- identities.identities_email_check CHECK ((length(email) <= 254))
 -- identities.identities_issuer_check CHECK ((length(issuer) <= 2048))
 -- identities.identities_pkey PRIMARY KEY (id)
@@ -554,7 +570,7 @@
 -- incidents.incidents_severity_check CHECK ((severity = ANY (ARRAY['minor'::text, 'major'::text, 'critical'::text])))
 -- incidents.incidents_status_check CHECK ((status = ANY (ARRAY['open'::text, 'acknowledged'::text, 'resolved'::text])))
 -- incidents.incidents_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
--- incidents.incidents_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
+-- incidents.incidents_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id) ON UPDATE CASCADE
 -- installation.installation_only_row_check CHECK (only_row)
 -- installation.installation_pkey PRIMARY KEY (only_row)
 -- installation.installation_shards_check CHECK (((shards >= 1) AND (shards <= 64)))
@@ -640,7 +656,7 @@
 -- sla_corrections.sla_corrections_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
 -- sla_corrections.sla_corrections_pkey PRIMARY KEY (id)
 -- sla_corrections.sla_corrections_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 2000)))
--- sla_corrections.sla_corrections_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
+-- sla_corrections.sla_corrections_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id) ON UPDATE CASCADE
 -- sla_ledger.sla_ledger_check CHECK (((kind = 'correction'::text) = (day IS NULL)))
 -- sla_ledger.sla_ledger_digest_check CHECK ((length(digest) = 32))
 -- sla_ledger.sla_ledger_kind_check CHECK ((kind = ANY (ARRAY['day'::text, 'revision'::text, 'correction'::text])))
@@ -694,6 +710,7 @@
 -- CREATE INDEX check_results_key ON ONLY public.check_results USING btree (monitor_id, e, probe_id)
 -- CREATE INDEX diagnoses_wanted ON public.diagnoses USING btree (due_at) WHERE (state = 'wanted'::text)
 -- CREATE INDEX flapping_calm ON public.flapping USING btree (calm_at)
+-- CREATE INDEX idempotency_keys_begun ON public.idempotency_keys USING btree (begun_at)
 -- CREATE INDEX identities_user ON public.identities USING btree (user_id)
 -- CREATE INDEX incidents_monitor ON public.incidents USING btree (monitor_id)
 -- CREATE INDEX incidents_workspace ON public.incidents USING btree (workspace_id, started_at DESC, id DESC)
@@ -740,6 +757,8 @@
 -- CREATE UNIQUE INDEX diagnoses_key ON public.diagnoses USING btree (monitor_id, since)
 -- CREATE UNIQUE INDEX diagnoses_pkey ON public.diagnoses USING btree (id)
 -- CREATE UNIQUE INDEX flapping_pkey ON public.flapping USING btree (monitor_id)
+-- CREATE UNIQUE INDEX idempotency_keys_pkey ON public.idempotency_keys USING btree (id)
+-- CREATE UNIQUE INDEX idempotency_keys_user_id_route_key_key ON public.idempotency_keys USING btree (user_id, route, key)
 -- CREATE UNIQUE INDEX identities_pkey ON public.identities USING btree (id)
 -- CREATE UNIQUE INDEX identities_way_issuer_subject_key ON public.identities USING btree (way, issuer, subject)
 -- CREATE UNIQUE INDEX incidents_open ON public.incidents USING btree (monitor_id) WHERE (status <> 'resolved'::text)
@@ -820,6 +839,7 @@
 -- audit_log.lookups_of_owner * using (true) with check (true)
 -- diagnoses.diagnoses_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- flapping.flapping_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- idempotency_keys.own_idempotency_keys * using ((user_id = current_user_id()))
 -- identities.lookups_of_owner * using (true) with check (true)
 -- identities.own_identities * using ((user_id = current_user_id()))
 -- incidents.incidents_of_tenant * using ((workspace_id = ANY (current_workspaces())))
@@ -907,6 +927,8 @@
 -- diagnoses to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- flapping to parallax_api: DELETE, SELECT
 -- flapping to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- idempotency_keys to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- idempotency_keys to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- identities to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- identities to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- incidents to parallax_api: DELETE, INSERT, SELECT, UPDATE

@@ -15,6 +15,7 @@ import { createMonitorsCapability } from './monitoring/monitors/index.ts';
 import { probesCapability } from './monitoring/probes/index.ts';
 import { sampleReadModels } from './monitoring/status-ranges/index.ts';
 import { createHealthCapability } from './platform/health/index.ts';
+import { idempotencyCapability } from './platform/http/idempotency/index.ts';
 import { mailCapability } from './platform/mail/index.ts';
 import { accountStatsCapability } from './reporting/account-stats/index.ts';
 import { liveEventsCapability } from './reporting/live-events/index.ts';
@@ -26,6 +27,7 @@ import { incidentsCapability, removeIncidentsOfReset, resolveIncidentOfDeleted }
 export const capabilities: readonly Capability<Context>[] = [
   createHealthCapability({ readModels: [sampleReadModels, samplePackedHours] }),
   mailCapability,
+  idempotencyCapability,
   authCapability,
   accountsCapability,
   apiKeysCapability,

@@ -201,6 +201,10 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'DELETE /api/v1/monitors/{monitor_id}': ofMonitor(''),
   'POST /api/v1/monitors/{monitor_id}/pause': ofMonitor('/pause'),
   'POST /api/v1/monitors/{monitor_id}/resume': ofMonitor('/resume'),
+  'PUT /api/v1/monitors/reorder': async (world) => ({
+    path: '/api/v1/monitors/reorder',
+    body: { workspace_id: world.workspaceId, monitor_ids: [await world.monitor()] },
+  }),
   'POST /api/v1/monitors/test': async (world) => ({ path: '/api/v1/monitors/test', body: { url: world.target } }),
   'POST /api/v1/monitors/{monitor_id}/check': ofMonitor('/check'),
   'GET /api/v1/monitors/{monitor_id}/results': async (world) => {

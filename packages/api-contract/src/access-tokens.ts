@@ -36,6 +36,7 @@ export const createAccessTokenRoute = route({
       })
       .meta({ id: 'CreatedPersonalAccessToken' }),
   },
+  idempotent: true,
   errors: [403, 404, 409],
 });
 

@@ -31,6 +31,7 @@ export const createApiKeyRoute = route({
     'The key acts with the role that its user has in each workspace. It is shown in this answer and never again.',
   body: newCredentialSchema.meta({ id: 'CreateApiKeyRequest' }),
   success: { status: 201, answer: createdApiKeySchema },
+  idempotent: true,
   errors: [404, 409],
 });
 

@@ -8,6 +8,7 @@ export * from './health.ts';
 export * from './incidents.ts';
 export * from './live-events.ts';
 export * from './members.ts';
+export * from './monitor-bulk.ts';
 export * from './monitor-shapes.ts';
 export * from './monitors.ts';
 export * from './probes.ts';

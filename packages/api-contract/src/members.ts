@@ -71,6 +71,7 @@ export const inviteMemberRoute = route({
   params: workspace,
   body: z.object({ email: emailSchema, role: givenRole.default('editor') }).meta({ id: 'InviteMemberRequest' }),
   success: { status: 201, answer: invitedMemberSchema },
+  idempotent: true,
   errors: [403, 404, 409],
 });
 
@@ -167,6 +168,7 @@ export const createInviteRoute = route({
     .nullish()
     .meta({ id: 'CreateInviteRequest' }),
   success: { status: 201, answer: createdInviteSchema },
+  idempotent: true,
   errors: [403, 404, 409],
 });
 

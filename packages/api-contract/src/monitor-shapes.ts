@@ -57,7 +57,8 @@ const tagSchema = z
 
 const distinct = (values: readonly unknown[]): boolean => new Set(values).size === values.length;
 
-const tagsSchema = z
+/** At most 20, each once. */
+export const tagsSchema = z
   .array(tagSchema)
   .max(20)
   .overwrite((tags) => [...new Set(tags)]);

@@ -35,6 +35,7 @@ export const createMonitorRoute = route({
   summary: 'Create a monitor',
   body: createMonitorSchema,
   success: { status: 201, answer: monitorSchema },
+  idempotent: true,
   errors: [403, 404, 409],
 });
 

@@ -155,6 +155,7 @@ export const createProbeJoinToken = route({
       .default(10),
   }),
   success: { status: 201, answer: joinTokenSchema },
+  idempotent: true,
   errors: [403, 404, 409],
 });
 

@@ -37,6 +37,8 @@ export type RouteContract<
   readonly alternative?: { readonly status: 503; readonly description: string };
   /** Error statuses beside 401, 422, 429 and 503, which every route may give. */
   readonly errors?: readonly number[];
+  /** Takes the header `Idempotency-Key`: the same request under the same key is done once in a day. For POSTs that create, with credentials. */
+  readonly idempotent?: boolean;
   /** Requests per minute and client address, beside the plan's rate. */
   readonly perAddressPerMinute?: number;
 };

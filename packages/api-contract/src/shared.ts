@@ -37,6 +37,21 @@ export const timestamp = z.iso.datetime({ offset: true, precision: 3 }).meta({ f
 /** An instant given by a client: ISO 8601 with seconds and a zone. */
 export const instant = z.iso.datetime({ offset: true }).max(40).meta({ format: 'date-time' });
 
+/** A list of identifiers in a JSON body, none of them twice: each that is doubled is named by its place. */
+export function distinctIds(most: number, message: string, least = 0) {
+  return z
+    .array(bodyId)
+    .min(least)
+    .max(most)
+    .superRefine((ids, context) => {
+      const seen = new Set<number>();
+      for (const [index, id] of ids.entries()) {
+        if (seen.has(id)) context.addIssue({ code: 'custom', path: [index], message });
+        seen.add(id);
+      }
+    });
+}
+
 /** The present page and its size, with the bounds of every list. */
 export const pageQuery = {
   page: integerParameter(1, 10_000).default(1),

@@ -213,6 +213,7 @@ export const createSlaCorrectionRoute = route({
     })
     .meta({ id: 'CreateSlaCorrection' }),
   success: { status: 201, answer: slaCorrectionSchema },
+  idempotent: true,
   errors: [404, 409],
 });
 

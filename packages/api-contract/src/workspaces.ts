@@ -76,6 +76,7 @@ export const createWorkspaceRoute = route({
   summary: 'Create a workspace',
   body: z.object({ name: nameSchema }).meta({ id: 'CreateWorkspaceRequest' }),
   success: { status: 201, answer: workspaceSchema },
+  idempotent: true,
   errors: [409],
 });
 

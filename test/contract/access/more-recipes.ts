@@ -74,6 +74,11 @@ export const moreRecipes: Readonly<Record<string, Recipe>> = {
   'GET /probe/ips': plain('/probe/ips'),
   'GET /api/v1/events/stream': plain('/api/v1/events/stream'),
 
+  'POST /api/v1/monitors/bulk': async (world) => ({
+    path: '/api/v1/monitors/bulk',
+    body: { action: 'pause', monitor_ids: [await world.monitor()] },
+  }),
+
   'PATCH /api/v1/auth/me': ofNewAccount('/api/v1/auth/me', () => ({ display_name: 'Ada' })),
   'DELETE /api/v1/auth/me': ofNewAccount('/api/v1/auth/me', () => ({ password })),
   'POST /api/v1/auth/verify-email': plain('/api/v1/auth/verify-email'),

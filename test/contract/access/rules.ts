@@ -193,6 +193,33 @@ export const rules: Readonly<Record<string, Rule>> = {
     ],
   },
   'POST /api/v1/monitors/test': account,
+  'PUT /api/v1/monitors/reorder': {
+    least: 'editor',
+    isNamed: true,
+    foreign: async (world, stranger) => [
+      {
+        what: 'a foreign workspace',
+        path: '/api/v1/monitors/reorder',
+        body: { workspace_id: stranger.workspaceId, monitor_ids: [stranger.monitorId] },
+      },
+      {
+        what: 'a foreign monitor in an own workspace',
+        path: '/api/v1/monitors/reorder',
+        body: { workspace_id: world.workspaceId, monitor_ids: [stranger.monitorId] },
+      },
+    ],
+  },
+  // It reports each monitor: who may not change one is told so in the report, which tests of its own judge.
+  'POST /api/v1/monitors/bulk': {
+    least: 'account',
+    foreign: async (world, stranger) => [
+      {
+        what: 'a move to a foreign workspace',
+        path: '/api/v1/monitors/bulk',
+        body: { action: 'move', monitor_ids: [await world.monitor()], workspace_id: stranger.workspaceId },
+      },
+    ],
+  },
   'GET /api/v1/monitors/:monitor_id': viewer,
   'PATCH /api/v1/monitors/:monitor_id': editor,
   'DELETE /api/v1/monitors/:monitor_id': editor,

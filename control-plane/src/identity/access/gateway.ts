@@ -6,6 +6,7 @@ import { applyRates } from '../../platform/http/apply-rates.ts';
 import { randomKeyHash } from '../../platform/crypto/random-key.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { clientAddress, clientNetwork } from '../../platform/http/client-address.ts';
+import { createOnce } from '../../platform/http/idempotency/index.ts';
 import { countOnce, countTwice, perHour, perMinute } from '../../platform/http/rate-limits.ts';
 import type { RequestGuards } from '../../platform/http/register-route.ts';
 import { apiKeyKind } from '../api-keys/index.ts';
@@ -27,6 +28,7 @@ export function createRequestGuards(context: Context): RequestGuards {
       }
       if (caller !== undefined) await limitCaller(context, reply, caller);
     },
+    once: createOnce({ pool: context.database.api, sealer: context.sealer, log: context.log }),
   };
 }
 

@@ -19,6 +19,7 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   sealed_keys: copied,
   outbox: copied,
   replicas: leftOut('processes that are gone; those that start note themselves'),
+  idempotency_keys: leftOut('answers show what is shown only once, such as API keys, and are kept for a day only'),
   rate_limits: leftOut('counts the requests of the last minute; without it nobody is limited wrongly'),
 
   users: copied,

@@ -27,6 +27,8 @@ export const sealedPlaces: readonly SealedPlace[] = [
   // What waits to be sent, and what was sent within the last day.
   { table: 'outbox', key: 'id', keyType: 'int8', column: 'payload', field: 'sealed' },
   { table: 'mails', key: 'id', keyType: 'uuid', column: 'sealed' },
+  { table: 'idempotency_keys', key: 'id', keyType: 'int8', column: 'answer' },
+  { table: 'idempotency_keys', key: 'id', keyType: 'int8', column: 'sealed_digest' },
   { table: 'totp_factors', key: 'user_id', keyType: 'int4', column: 'secret' },
 ];
 

@@ -3,6 +3,11 @@ import { configurationSubject, dispatchSubject } from '../../platform/bus/subjec
 
 /** Hints, after the commit, that a monitor has changed: its probes get the change at once instead of at their next look. */
 export function announceChange(bus: Bus, shard: number, probeIds: readonly number[]): void {
-  bus.hint(configurationSubject(shard), { type: 'configuration' });
-  for (const probeId of probeIds) bus.hint(dispatchSubject(probeId), { type: 'assignments' });
+  announceChanges(bus, [shard], probeIds);
+}
+
+/** The same for many monitors: each shard and each probe is told once. */
+export function announceChanges(bus: Bus, shards: readonly number[], probeIds: readonly number[]): void {
+  for (const shard of new Set(shards)) bus.hint(configurationSubject(shard), { type: 'configuration' });
+  for (const probeId of new Set(probeIds)) bus.hint(dispatchSubject(probeId), { type: 'assignments' });
 }

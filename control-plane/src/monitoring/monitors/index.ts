@@ -3,6 +3,8 @@ import type { Context } from '../../context.ts';
 import type { Route } from '../../platform/http/handler.ts';
 import { createCentralCheck } from '../central-checks/index.ts';
 import { askProbe } from '../probes/index.ts';
+import type { OnMonitorsMoved } from './bulk/queries.ts';
+import { bulkRoutes } from './bulk/routes.ts';
 import { bounded } from './check/replies.ts';
 import type { Ask } from './check/replies.ts';
 import { checkRoutes } from './check/routes.ts';
@@ -13,12 +15,14 @@ import type { OnMonitorDeleted } from './lifecycle/queries.ts';
 import { lifecycleRoutes } from './lifecycle/routes.ts';
 import { startEmptyingWorkspaces } from './of-deleted-workspaces/job.ts';
 import { rangeEvidenceRoutes } from './range-evidence/routes.ts';
+import { reorderRoutes } from './reorder/routes.ts';
 import type { OnMonitorReset } from './reset/queries.ts';
 import { resetRoutes } from './reset/routes.ts';
 import { monitorRoutes } from './routes.ts';
 import { simulateRoutes } from './simulate/routes.ts';
 import { testRoutes } from './test/routes.ts';
 
+export type { DroppedOfMonitor, OnMonitorsMoved } from './bulk/queries.ts';
 export type { Removal, Removed, RowsOfMonitor } from './emptying/rows.ts';
 export type { OnMonitorDeleted } from './lifecycle/queries.ts';
 export { countMonitorsByCategory } from './list/queries.ts';
@@ -29,6 +33,8 @@ export type { OnMonitorReset } from './reset/queries.ts';
 export type MonitorsOptions = {
   /** Run in the transaction that deletes a monitor. */
   readonly onMonitorDeleted: readonly OnMonitorDeleted[];
+  /** Run in the transaction that moves monitors to another workspace. */
+  readonly onMonitorsMoved?: readonly OnMonitorsMoved[];
   /** Run in the transaction that resets a monitor's statistics. */
   readonly onMonitorReset?: readonly OnMonitorReset[];
   /** Removed by batches after a deletion, and what is older than it after a reset. */
@@ -50,6 +56,8 @@ export function createMonitorsCapability(options: MonitorsOptions): Capability<C
     routes: (context) => [
       ...monitorRoutes(context),
       ...lifecycleRoutes(context, { hooks: options.onMonitorDeleted, ...removal }),
+      ...reorderRoutes(context),
+      ...bulkRoutes(context, { onDeleted: options.onMonitorDeleted, onMoved: options.onMonitorsMoved ?? [] }),
       ...resetRoutes(context, { hooks: options.onMonitorReset ?? [], ...removal }),
       ...historyRoutes(context),
       ...rangeEvidenceRoutes(context),

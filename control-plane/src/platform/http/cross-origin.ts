@@ -17,6 +17,7 @@ const allowedHeaders = [
 const exposedHeaders = [
   'Content-Disposition',
   'ETag',
+  'Idempotency-Replayed',
   'Link',
   'Location',
   'RateLimit',

@@ -56,6 +56,7 @@ function operation(contract: RouteContract, components: Components): Node {
   const parameters = [
     ...parametersOf('path', contract.params, components),
     ...parametersOf('query', contract.query, components),
+    ...(contract.idempotent === true ? [idempotencyKey] : []),
   ];
   return {
     operationId: operationId(contract),
@@ -69,6 +70,18 @@ function operation(contract: RouteContract, components: Components): Node {
     responses: responsesOf(contract, components),
   };
 }
+
+/** Printable ASCII. */
+const idempotencyKey: Node = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'The request is done once in 24 hours for each key, user and route, however often it is sent: the same request again gets the same answer, with ' +
+    '`Idempotency-Replayed: true`. 409 while the first is under way, 422 for another request under the same key. A request that was refused or has ' +
+    'failed leaves the key free.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+};
 
 function operationId(contract: RouteContract): string {
   const words = contract.path
@@ -127,6 +140,7 @@ function responsesOf(contract: RouteContract, components: Components): Node {
   const statuses = new Set([
     ...(contract.credentials === 'none' ? [] : [401, 403]),
     ...(takesInput(contract) ? [422] : []),
+    ...(contract.idempotent === true ? [409, 422] : []),
     ...(isPublic ? [] : [429, 503]),
     ...(contract.errors ?? []),
   ]);

@@ -1,13 +1,14 @@
 import { invalidInput, Problem } from '@parallax/api-contract';
 import type { RouteContract } from '@parallax/api-contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import type { Caller } from './caller.ts';
 import { takeFiles } from './file-body.ts';
 import type { GivenFile } from './file-body.ts';
 import { clientAddress } from './client-address.ts';
-import { AlternativeAnswer, JsonText, OtherText } from './handler.ts';
+import { encodeAnswer, sendAnswer } from './encoded-answer.ts';
+import type { EncodedAnswer } from './encoded-answer.ts';
 import type { RequestFacts, Route } from './handler.ts';
+import type { Once } from './idempotency/index.ts';
 import { validateInput } from './validate.ts';
 
 /** What stands before every handler. */
@@ -21,6 +22,8 @@ export type RequestGuards = {
     caller: Caller | undefined,
     route: RouteContract,
   ) => Promise<void>;
+  /** Does a request that bears an idempotency key once, and repeats its answer; absent: keys are ignored. */
+  readonly once?: Once;
 };
 
 const callers = new WeakMap<FastifyRequest, Caller | undefined>();
@@ -52,15 +55,13 @@ function addRoute(app: FastifyInstance, route: Route, guards: RequestGuards): vo
     },
     handler: async (request, reply) => {
       const input = validateInput(contract, request);
-      const result = await route.handler({
-        params: input.params,
-        query: input.query,
-        body: input.body,
-        caller: callers.get(request),
-        file: givenFile(contract, request.body),
-        request: factsOf(request, reply, () => guards.authenticate(request, contract)),
-      });
-      return sendAnswer(contract, result, reply);
+      const caller = callers.get(request);
+      const file = givenFile(contract, request.body);
+      const facts = factsOf(request, reply, () => guards.authenticate(request, contract));
+      const run = async (): Promise<EncodedAnswer> =>
+        encodeAnswer(contract, await route.handler({ ...input, caller, file, request: facts }));
+      const isOnce = contract.idempotent === true && caller !== undefined && guards.once !== undefined;
+      return sendAnswer(reply, isOnce ? await guards.once({ contract, request, reply, caller }, run) : await run());
     },
   });
 }
@@ -69,31 +70,6 @@ function givenFile(contract: RouteContract, body: unknown): GivenFile {
   if (contract.file === undefined) return undefined as never;
   if (body === undefined) throw invalidInput('body', '', 'file_required', 'a file is required');
   return body as GivenFile;
-}
-
-function sendAnswer(contract: RouteContract, result: unknown, reply: FastifyReply): FastifyReply {
-  const { status, answer, contentType } = contract.success;
-  if (answer === undefined) return reply.code(status).send();
-  if (result instanceof JsonText) return sendJson(reply, status, result.text);
-  if (result instanceof OtherText) return reply.code(status).type(result.contentType).send(result.text);
-  if (result instanceof AlternativeAnswer) {
-    return sendJson(reply, contract.alternative?.status ?? status, encode(contract, answer, result.answer));
-  }
-  if (contentType !== undefined) return reply.code(status).type(contentType).send(result);
-  return sendJson(reply, status, encode(contract, answer, result));
-}
-
-function sendJson(reply: FastifyReply, status: number, text: string): FastifyReply {
-  return reply.code(status).type('application/json; charset=utf-8').send(text);
-}
-
-/** Only what the contract names leaves the process: a column that was read too much stays here. */
-function encode(contract: RouteContract, schema: z.ZodType, value: unknown): string {
-  const encoded = z.safeEncode(schema, value);
-  if (encoded.success) return JSON.stringify(encoded.data);
-  throw new Error(
-    `the answer of ${contract.method} ${contract.path} does not fit its contract: ${z.prettifyError(encoded.error)}`,
-  );
 }
 
 function factsOf(

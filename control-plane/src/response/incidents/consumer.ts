@@ -39,21 +39,21 @@ export const incidentConsumers: readonly OutboxConsumer<Context>[] = [
 /** @throws when the payload is none: the row stays, with the error */
 async function onTransition(transaction: Transaction, payload: unknown): Promise<void> {
   const transition = transitionSchema.parse(payload);
-  const place = { workspaceId: transition.workspace_id, monitorId: transition.monitor_id };
-  const state = await lockState(transaction, place.monitorId);
+  const { monitor_id: monitorId } = transition;
+  const state = await lockState(transaction, monitorId);
   if (state === null || isVoidByReset(transition, state.resetMs)) return;
   const decision = decideIncident(await withOnset(transaction, transition), state.monitor, state.open, state.ended);
   switch (decision.kind) {
     case 'nothing':
       return;
     case 'open':
-      return openIncident(transaction, place, decision);
+      return openIncident(transaction, monitorId, decision);
     case 'reopen':
       return reopenIncident(transaction, decision);
     case 'move_onset':
-      return moveOnset(transaction, place.monitorId, decision.startedMs);
+      return moveOnset(transaction, monitorId, decision.startedMs);
     case 'resolve':
-      return resolveIncident(transaction, place.monitorId, decision.resolution, decision.atMs);
+      return resolveIncident(transaction, monitorId, decision.resolution, decision.atMs);
   }
 }
 
@@ -68,16 +68,16 @@ async function withOnset(transaction: Transaction, transition: Transition): Prom
 /** Brings the incidents to what the timeline tells now; repeating it changes nothing. */
 async function onRevised(transaction: Transaction, payload: unknown): Promise<void> {
   const revision = revisionSchema.parse(payload);
-  const place = { workspaceId: revision.workspace_id, monitorId: revision.monitor_id };
-  const state = await lockState(transaction, place.monitorId);
+  const { monitor_id: monitorId } = revision;
+  const state = await lockState(transaction, monitorId);
   if (state === null || state.monitor.isDeleted) return;
   const sinceMs = Math.max(Date.parse(revision.since), state.resetMs ?? 0);
-  const incidents = await incidentsSince(transaction, place.monitorId, sinceMs);
+  const incidents = await incidentsSince(transaction, monitorId, sinceMs);
   const fromMs = Math.min(sinceMs, ...incidents.map(({ startedMs }) => startedMs));
-  const ranges = await statusRanges(transaction, place.monitorId, fromMs, farAheadMs);
+  const ranges = await statusRanges(transaction, monitorId, fromMs, farAheadMs);
   const times = { sinceMs, detectedMs: Date.parse(revision.detected_at) };
   for (const amendment of amend(times, state.monitor, outagesOf(ranges.map(rangeOf)), incidents)) {
-    if (amendment.kind === 'record') await recordIncident(transaction, place, amendment);
+    if (amendment.kind === 'record') await recordIncident(transaction, monitorId, amendment);
     else await amendIncident(transaction, amendment);
   }
 }

@@ -157,3 +157,18 @@ void t.test('the list is paged and filtered, newest first, and only of the own w
   await addMember(api.database, api.workspaceId, stranger.id, 'viewer');
   t.equal((await api.call('GET', foreign, { token: stranger.accessToken })).status, 200);
 });
+
+void t.test(
+  'a change that was written before its monitor moved opens the incident where the monitor is now',
+  async (t) => {
+    const api = await incidentsApi(t);
+    const { id } = await api.monitor({ name: 'Shop' });
+    const made = await api.call('POST', '/api/v1/workspaces', { token: api.token, body: { name: 'second' } });
+    const to = Number(made.body['id']);
+    await transition(api, id, 'UP', 'DOWN', 0);
+    const move = { action: 'move', monitor_ids: [id], workspace_id: to };
+    t.match(await api.call('POST', '/api/v1/monitors/bulk', { token: api.token, body: move }), { body: { ok: 1 } });
+    await settle(api);
+    t.match((await incidents(api)).incidents, [{ workspace_id: to, monitor_id: id, status: 'open' }]);
+  },
+);

@@ -118,15 +118,19 @@ export async function lockState(
   };
 }
 
+/** The workspace of a monitor as it is now: since the change was written it may have been moved. */
+const workspaceNow = (monitorId: number) =>
+  sql.fragment`(select m.workspace_id from monitors m where m.id = ${monitorId})`;
+
 /** Opens an incident unless one is open: the unique index settles a race. */
 export async function openIncident(
   transaction: Transaction,
-  place: { readonly workspaceId: number; readonly monitorId: number },
+  monitorId: number,
   opening: Extract<Decision, { kind: 'open' }>,
 ): Promise<void> {
   await transaction.query(sql.unsafe`
     insert into incidents (workspace_id, monitor_id, title, started_at, cause)
-    values (${place.workspaceId}, ${place.monitorId}, ${opening.title}, ${sql.timestamp(new Date(opening.startedMs))},
+    values (${workspaceNow(monitorId)}, ${monitorId}, ${opening.title}, ${sql.timestamp(new Date(opening.startedMs))},
       ${JSON.stringify(opening.cause)}::jsonb)
     on conflict (monitor_id) where status <> 'resolved' do nothing`);
 }
@@ -194,12 +198,12 @@ export async function incidentsSince(
 /** Writes an outage of the past as an incident: resolved when it is over, else open, unless another one is. */
 export async function recordIncident(
   transaction: Transaction,
-  place: { readonly workspaceId: number; readonly monitorId: number },
+  monitorId: number,
   found: Extract<Amendment, { kind: 'record' }>,
 ): Promise<void> {
   await transaction.query(sql.unsafe`
     insert into incidents (workspace_id, monitor_id, title, status, resolution, started_at, resolved_at, cause, detected_late)
-    values (${place.workspaceId}, ${place.monitorId}, ${found.title}, ${found.resolvedMs === null ? 'open' : 'resolved'},
+    values (${workspaceNow(monitorId)}, ${monitorId}, ${found.title}, ${found.resolvedMs === null ? 'open' : 'resolved'},
       ${found.resolvedMs === null ? null : 'auto'}, ${sql.timestamp(new Date(found.startedMs))},
       ${found.resolvedMs === null ? null : sql.timestamp(new Date(found.resolvedMs))}, ${JSON.stringify(found.cause)}::jsonb, ${found.detectedLate})
     on conflict (monitor_id) where status <> 'resolved' do nothing`);

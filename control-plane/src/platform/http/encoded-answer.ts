@@ -1,0 +1,42 @@
+import type { RouteContract } from '@parallax/api-contract';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { AlternativeAnswer, JsonText, OtherText } from './handler.ts';
+
+/** An answer ready to be sent. */
+export type EncodedAnswer = {
+  readonly status: number;
+  readonly contentType?: string | undefined;
+  /** Text, bytes or a stream; undefined for no body. */
+  readonly payload: unknown;
+};
+
+const json = 'application/json; charset=utf-8';
+
+/** Makes the answer of what a handler gave back. Only what the contract names leaves the process: a column that was read too much stays here. */
+export function encodeAnswer(contract: RouteContract, result: unknown): EncodedAnswer {
+  const { status, answer, contentType } = contract.success;
+  if (answer === undefined) return { status, payload: undefined };
+  if (result instanceof JsonText) return { status, contentType: json, payload: result.text };
+  if (result instanceof OtherText) return { status, contentType: result.contentType, payload: result.text };
+  if (result instanceof AlternativeAnswer) {
+    const payload = encode(contract, answer, result.answer);
+    return { status: contract.alternative?.status ?? status, contentType: json, payload };
+  }
+  if (contentType !== undefined) return { status, contentType, payload: result };
+  return { status, contentType: json, payload: encode(contract, answer, result) };
+}
+
+export function sendAnswer(reply: FastifyReply, { status, contentType, payload }: EncodedAnswer): FastifyReply {
+  void reply.code(status);
+  if (contentType !== undefined) void reply.type(contentType);
+  return payload === undefined ? reply.send() : reply.send(payload);
+}
+
+function encode(contract: RouteContract, schema: z.ZodType, value: unknown): string {
+  const encoded = z.safeEncode(schema, value);
+  if (encoded.success) return JSON.stringify(encoded.data);
+  throw new Error(
+    `the answer of ${contract.method} ${contract.path} does not fit its contract: ${z.prettifyError(encoded.error)}`,
+  );
+}
