@@ -72,11 +72,7 @@ function givenFile(contract: RouteContract, body: unknown): GivenFile {
   return body as GivenFile;
 }
 
-function factsOf(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  callerNow: RequestFacts['callerNow'],
-): RequestFacts {
+function factsOf(request: FastifyRequest, reply: FastifyReply, callerNow: RequestFacts['callerNow']): RequestFacts {
   const gone = new AbortController();
   reply.raw.once('close', () => {
     if (!reply.raw.writableEnded) gone.abort(new Error('the client went away'));
