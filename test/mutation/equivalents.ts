@@ -45,6 +45,7 @@ const moreRoom = 'room that is not needed, or made once more, changes no answer'
 const kept = 'it is kept to save work, and made anew it is the same';
 const untilSettled = 'until it was settled nothing repeats, whatever it says';
 const longWay = 'without a row that repeats, or after one, the walk over all rows comes to the same';
+const again = 'what is equal already may be set again';
 const beyondLast = 'what is written beyond the last number that is used is read by nobody';
 const beforeFirst = 'before the first number there is no place: what is written there is gone';
 const forTypes = 'only the type checker asks for it: what it stands in for is always there';
@@ -563,6 +564,130 @@ export const equivalents: readonly Equivalent[] = [
     'a voter holds one vote at a time',
   ),
   ...inLine(
+    `${consensus}/increment.ts`,
+    "const noEvidence: RangeEvidence = { rule: 'no_votes', quorum: 0, voters: [], missing: [] };",
+    [
+      ["'no_votes'", "''"],
+      ['0', '1'],
+      ['0', '(-1)'],
+    ],
+    'a timeline reaches from its horizon to its frontier and is never without a segment',
+  ),
+  ...inLine(`${consensus}/increment.ts`, '#isDirty = true;', [['true', 'false']], 'set before anybody asks'),
+  ...inLine(`${consensus}/increment.ts`, '#isChanged = true;', [['true', 'false']], 'set before anybody asks'),
+  ...inLine(
+    `${consensus}/increment.ts`,
+    'const open = this.#stored.find((range) => range.endedUs === null);',
+    [['find', 'findLast']],
+    'one range at most is open',
+  ),
+  ...inLine(
+    `${consensus}/increment.ts`,
+    'if (range.voter === null) continue;',
+    [
+      ['range.voter === null', 'false'],
+      ['continue;', ''],
+    ],
+    forTypes,
+  ),
+  ...inLine(
+    `${consensus}/increment.ts`,
+    "const status = this.#segments.at(-1)?.status ?? 'UNKNOWN';",
+    [
+      ["this.#segments.at(-1)?.status ?? 'UNKNOWN'", 'this.#segments.at(-1)?.status'],
+      ['?.', '.'],
+      ["'UNKNOWN'", "''"],
+    ],
+    'a timeline reaches from its horizon to its frontier and is never without a segment',
+  ),
+  ...inLine(
+    `${consensus}/increment.ts`,
+    'if (row.eUs > this.#newestUs) this.#newestUs = row.eUs;',
+    [['>', '>=']],
+    again,
+  ),
+  ...inLine(
+    `${consensus}/increment.ts`,
+    'if (row.eUs > this.#frontierUs) this.#frontierUs = row.eUs;',
+    [['>', '>=']],
+    again,
+  ),
+  ...inLine(`${consensus}/increment.ts`, 'if (nowUs > this.#nowUs) this.#nowUs = nowUs;', [['>', '>=']], again),
+  ...inLine(
+    `${consensus}/increment.ts`,
+    'if (nowUs > this.#frontierUs) this.#frontierUs = nowUs;',
+    [['>', '>=']],
+    again,
+  ),
+  ...inLine(`${consensus}/increment.ts`, 'if (us > this.#toldUntilUs) this.#toldUntilUs = us;', [['>', '>=']], again),
+  ...inLine(
+    `${consensus}/increment.ts`,
+    'longestFreshUs = Math.max(longestFreshUs, log.base?.state.freshUs ?? 0);',
+    [
+      ['0', '1'],
+      ['0', '(-1)'],
+    ],
+    'where there is no base there are rows, each fresh for a second at least',
+  ),
+  ...inLine(
+    `${consensus}/increment.ts`,
+    'return outlookOf(electorate, this.#ordered, this.#segments.at(-1)?.evidence ?? noEvidence);',
+    [
+      ['this.#segments.at(-1)?.evidence ?? noEvidence', 'this.#segments.at(-1)?.evidence'],
+      ['?.', '.'],
+    ],
+    'a timeline reaches from its horizon to its frontier and is never without a segment',
+  ),
+  ...inLine(
+    `${consensus}/increment.ts`,
+    'const edits = this.#isChanged ? this.#takeEdits() : nothing;',
+    [['this.#isChanged', 'true']],
+    'without a change there is nothing to write',
+  ),
+  ...inLine(
+    `${consensus}/increment.ts`,
+    'const statusSinceUs = Math.max(this.#segments.at(-1)?.fromUs ?? this.#horizonUs, this.#inputs.floorUs);',
+    [
+      ['this.#segments.at(-1)?.fromUs ?? this.#horizonUs', 'this.#segments.at(-1)?.fromUs'],
+      ['?.', '.'],
+    ],
+    'a timeline reaches from its horizon to its frontier and is never without a segment',
+  ),
+  ...inLine(
+    `${consensus}/increment.ts`,
+    'if (horizonUs > this.#horizonUs) {',
+    [['>', '>=']],
+    'to move the horizon to where it is changes nothing',
+  ),
+  ...inLine(
+    `${consensus}/increment.ts`,
+    'const before = this.#segments.findLast((segment) => segment.fromUs < horizonUs);',
+    [['<', '<=']],
+    'a segment that begins with the horizon is no longer for having begun there',
+  ),
+  ...inLine(
+    `${consensus}/increment.ts`,
+    'if (before !== undefined) this.#head = { status: before.status, startUs: before.fromUs };',
+    [['before !== undefined', 'true']],
+    'a timeline reaches from its horizon to its frontier and is never without a segment',
+  ),
+  ...inLine(
+    `${consensus}/increment.ts`,
+    'if (edits.length > 0) {',
+    [
+      ['edits.length > 0', 'true'],
+      ['>', '>='],
+      ['0', '(-1)'],
+    ],
+    'without edits what is wanted is what is stored',
+  ),
+  ...inLine(
+    `${consensus}/increment.ts`,
+    'const range = restore.storedRanges.find(',
+    [['find', 'findLast']],
+    'of disjoint ranges at most one holds just before a time',
+  ),
+  ...inLine(
     `${consensus}/row-log.ts`,
     'const width = 5;',
     [['5', '6']],
@@ -841,10 +966,10 @@ export const equivalents: readonly Equivalent[] = [
     'at the bound itself both are the same, and latencies are whole',
   ),
   ...['if (latencyUs < this.#minUs) this.#minUs = latencyUs;', 'if (minUs < this.#minUs) this.#minUs = minUs;'].flatMap(
-    (text) => inLine(`${packed}/sketch.ts`, text, [['<', '<=']], 'what is equal already may be set again'),
+    (text) => inLine(`${packed}/sketch.ts`, text, [['<', '<=']], again),
   ),
   ...['if (latencyUs > this.#maxUs) this.#maxUs = latencyUs;', 'if (maxUs > this.#maxUs) this.#maxUs = maxUs;'].flatMap(
-    (text) => inLine(`${packed}/sketch.ts`, text, [['>', '>=']], 'what is equal already may be set again'),
+    (text) => inLine(`${packed}/sketch.ts`, text, [['>', '>=']], again),
   ),
   ...inLine(
     `${packed}/sketch.ts`,

@@ -142,6 +142,11 @@ t.test('time does not go back, nor does what was told', async (t) => {
   fold.toldUntil(at(350));
   fold.apply([result(1, 384, 'ok', { freshS: 2 })]);
   t.same(revisedOf(fold.take()), [true, true]);
+  const later = madeFrom({ nowUs: at(300) });
+  later.take();
+  later.advance(at(200));
+  later.apply([result(1, 290, 'ok')]);
+  t.match(later.take().transitions, [{ to: 'UP', detectedUs: at(300) }]);
   const quiet = madeFrom({ results: [result(1, 100, 'ok')], nowUs: at(101) });
   quiet.take();
   quiet.apply([result(1, 200, 'ok')]);
@@ -150,20 +155,27 @@ t.test('time does not go back, nor does what was told', async (t) => {
   t.ok(revisedOf(quiet.take()).some(Boolean), 'a take without anything new has told as much');
 });
 
-t.test('a fold says when it must be woken, and until then results only repeat what is said', async (t) => {
+t.test('a fold says when it must be woken, and until then which results only repeat what is said', async (t) => {
   const fold = madeFrom({ results: [result(1, 100, 'ok')], nowUs: at(101) });
   t.equal(fold.nextExpiryUs, at(260));
-  t.equal(fold.apply([result(1, 110, 'ok')]), 'folded', 'there is something to take yet');
+  t.notOk(fold.repeat(result(1, 110, 'ok')), 'there is something to take yet');
   fold.take();
-  t.equal(fold.apply([result(1, 200, 'ok')]), 'repeated');
-  t.equal(fold.apply([result(1, 205, 'ok')], at(206)), 'folded', 'time passes too');
-  t.equal(fold.apply([result(1, 210, 'ok'), result(1, 211, 'slow')]), 'folded');
+  t.ok(fold.repeat(result(1, 200, 'ok')));
+  t.notOk(fold.repeat(result(1, 210, 'slow')));
+  t.notOk(fold.repeat(result(2, 210, 'ok')), 'of another voter');
+  t.notOk(fold.repeat(result(1, 260, 'ok')), 'when it must be woken');
+  t.ok(fold.repeat(result(1, 259, 'ok')));
+  fold.apply([result(1, 261, 'warn')]);
+  t.notOk(fold.repeat(result(1, 262, 'warn')), 'before it was computed');
   fold.take();
-  t.equal(fold.apply([result(1, 220, 'slow')]), 'repeated');
-  fold.advance(at(372));
-  t.equal(fold.nextExpiryUs, at(380));
-  t.equal(fold.apply([result(1, 375, 'slow')]), 'repeated', 'nothing was computed anew');
-  t.equal(fold.apply([result(1, 540, 'slow', { receivedUs: at(541) })]), 'folded', 'the vote had ended before');
+  t.ok(fold.repeat(result(1, 263, 'warn')));
+  fold.advance(at(422));
+  t.notOk(fold.nextExpiryUs < at(423));
+  t.ok(fold.repeat(result(1, 422.5, 'warn')), 'nothing was computed anew');
+  t.equal(fold.nextExpiryUs, at(423));
+  fold.advance(at(423));
+  t.equal(fold.nextExpiryUs, at(582.5));
+  t.equal(fold.apply([result(1, 600, 'warn')]), 'folded');
 });
 
 t.test('what stands is that of the present, the same until it changes', async (t) => {
@@ -187,6 +199,7 @@ t.test('inputs that change before what is kept ask for six freshness windows mor
     return typeof folded === 'string' ? folded : (folded.rebuildFromUs - at(0)) / 1_000_000;
   };
   const results = [result(1, 100, 'ok', { freshS: 70 }), result(1, 150, 'ok', { freshS: 40 })];
+  t.equal(rebuild({}, 50), 50, 'without any row there is none');
   t.equal(rebuild({ results }, 150), 'folded');
   t.equal(rebuild({ results }, 100), 'folded');
   t.equal(rebuild({ results }, 99), 99 - 6 * 70);
@@ -218,7 +231,34 @@ t.test('rows are let go by a take when there are enough, then when there are twi
   };
   const counts = [3, 4, 5, 6, 7, 8, 9, 10, 11];
   t.same(
-    [95, 150, 210].map((second) => counts.find((count) => asks(count, second))),
+    [95, 115, 170].map((second) => counts.find((count) => asks(count, second))),
     [4, 7, 10],
   );
+});
+
+t.test('what only repeats is the newest result too, and the present', async (t) => {
+  const made = () => {
+    const fold = madeFrom({ results: three(100, 'ok'), nowUs: at(101) }, inputsOf());
+    fold.take();
+    t.ok([result(1, 200, 'ok'), result(2, 190, 'ok')].every((row) => fold.repeat(row)));
+    fold.toldUntil(at(200));
+    return fold;
+  };
+  const late = made();
+  late.apply([0, 1].map((s) => result(3, 184 + s, 'timeout', { freshS: 2 })));
+  t.ok(revisedOf(late.take()).some(Boolean), 'more than 15 s before the newest');
+  const inTime = made();
+  inTime.apply([0, 1].map((s) => result(3, 185 + s, 'timeout', { freshS: 2 })));
+  t.notOk(revisedOf(inTime.take()).some(Boolean));
+  const present = made();
+  present.apply([result(3, 195, 'warn')]);
+  t.match(present.take().transitions, [{ to: 'WARNING', detectedUs: at(200) }]);
+});
+
+t.test('the outlook is that of the present', async (t) => {
+  const [asked, taken] = [0, 1].map(() => madeFrom({ results: three(100, 'ok'), nowUs: at(101) }, inputsOf()));
+  for (const fold of [asked, taken])
+    fold?.apply([1, 2].flatMap((voter) => [result(voter, 150, 'fail'), result(voter, 151, 'fail')]));
+  taken?.take();
+  t.same(asked?.outlook, taken?.outlook);
 });
