@@ -21,6 +21,8 @@ export type DayFigures = {
 
 const originMs = 1_800_000_000_000;
 const dayMs = 86_400_000;
+/** The ingest cuts what is dated ahead of its receipt to that, and those of one batch a microsecond apart, so that none covers another. */
+const apartMs = 0.002;
 /** An outage may still be told of some time after its end, by results that were on their way. */
 const echoMs = 90_000;
 const monitorId = 1;
@@ -195,7 +197,7 @@ class Day {
     if (this.#random.chance((this.#setting.intervalS * 1_000) / setClockEveryMs))
       probe.datesFromMs = nowMs + this.#random.between(1, 4_000);
     const sentMs = Math.max(nowMs + this.#random.between(30, 500), probe.datesFromMs);
-    const receivedMs = Math.max(sentMs + this.#random.between(5, 400), probe.takenMs);
+    const receivedMs = Math.max(sentMs + this.#random.between(5, 400), probe.takenMs + apartMs);
     probe.takenMs = receivedMs;
     const beside = misdated.probeId === probe.id ? misdated.byMs : this.#random.between(-50, 50);
     const receivedUs = receivedMs * 1_000;
