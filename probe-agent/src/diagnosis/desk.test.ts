@@ -15,6 +15,7 @@ const request = (monitorId: number, deadlineMs = 5_000): RunCheck => ({
   assignment: undefined,
   trace: false,
   diagnose: true,
+  readChain: false,
 });
 
 /** A server that does with a connection as told. */

@@ -47,6 +47,7 @@ async function test(question: Question): Promise<Told> {
     deadlineMs: 1_000,
     trace: true,
     diagnose: false,
+    readChain: false,
   };
   const answer = await runner.runCheck({ ...request, assignment: assignmentOf(question) }, 'manual');
   return answer.refused === ''

@@ -20,7 +20,7 @@ export const probesCapability: Capability<Context> = {
   consumers: probeConsumers,
 };
 
-export { askDiagnosis, askProbe, type ProbeRequest } from './ask.ts';
+export { askChain, askDiagnosis, askProbe, type ProbeRequest } from './ask.ts';
 export {
   type DiagnosisAnswer,
   type DispatchMessage,
