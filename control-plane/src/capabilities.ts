@@ -8,6 +8,7 @@ import { accessTokensCapability } from './identity/tokens/index.ts';
 import { signInCapability } from './identity/sign-in/index.ts';
 import { workspacesCapability } from './identity/workspaces/index.ts';
 import { assignmentsCapability } from './monitoring/assignments/index.ts';
+import { certificatesCapability } from './monitoring/certificates/index.ts';
 import { checkResultsCapability, samplePackedHours } from './monitoring/check-results/index.ts';
 import { diagnosticsCapability } from './monitoring/diagnostics/index.ts';
 import { flappingCapability, forgetFlappingOfDeleted, forgetFlappingOfReset } from './monitoring/flapping/index.ts';
@@ -42,6 +43,7 @@ export const capabilities: readonly Capability<Context>[] = [
     onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
     rowsOfMonitor: [removeSlaRows],
   }),
+  certificatesCapability,
   incidentsCapability,
   statisticsCapability,
   slaCapability,

@@ -3,6 +3,7 @@ export * from './accounts.ts';
 export * from './api-keys.ts';
 export * from './audit.ts';
 export * from './auth.ts';
+export * from './certificates.ts';
 export * from './health.ts';
 export * from './incidents.ts';
 export * from './members.ts';

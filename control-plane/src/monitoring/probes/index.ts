@@ -25,6 +25,7 @@ export {
   type DiagnosisAnswer,
   type DispatchMessage,
   type DispatchPosition,
+  type ChainAnswer,
   type RunCheckAnswer,
   type RunCheckRequest,
   type UnsavedAssignment,
