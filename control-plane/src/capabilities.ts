@@ -11,6 +11,7 @@ import { assignmentsCapability } from './monitoring/assignments/index.ts';
 import { certificatesCapability } from './monitoring/certificates/index.ts';
 import { checkResultsCapability, samplePackedHours } from './monitoring/check-results/index.ts';
 import { diagnosticsCapability } from './monitoring/diagnostics/index.ts';
+import { dnsblCapability } from './monitoring/dnsbl/index.ts';
 import { flappingCapability, forgetFlappingOfDeleted, forgetFlappingOfReset } from './monitoring/flapping/index.ts';
 import { createMonitorsCapability } from './monitoring/monitors/index.ts';
 import { probesCapability } from './monitoring/probes/index.ts';
@@ -44,6 +45,7 @@ export const capabilities: readonly Capability<Context>[] = [
     rowsOfMonitor: [removeSlaRows],
   }),
   certificatesCapability,
+  dnsblCapability,
   incidentsCapability,
   statisticsCapability,
   slaCapability,

@@ -226,6 +226,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'GET /api/v1/monitors/{monitor_id}/sla/export/csv': ofMonitor('/sla/export/csv'),
   'GET /api/v1/monitors/{monitor_id}/sla/export/pdf': ofMonitor('/sla/export/pdf'),
 
+  'GET /api/v1/monitors/dnsbl-providers': plain('/api/v1/monitors/dnsbl-providers'),
   'GET /api/v1/monitors/{monitor_id}/cert-chain': async (world) => {
     const made = await world.make('POST', '/api/v1/monitors', {
       workspace_id: world.workspaceId,

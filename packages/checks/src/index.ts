@@ -36,6 +36,7 @@ export { type SocketTrial, tryDockerSocket } from './docker/trial.ts';
 export { readChain } from './chain/read-chain.ts';
 export { maxChainBytes, readSentChain, type SentChain } from './chain/sent-chain.ts';
 export { chainWayOf } from './chain/way.ts';
+export { defaultAddressLists, defaultDomainLists } from './dnsbl/lists.ts';
 export { diagnose } from './diagnosis/diagnose.ts';
 export type { Diagnosis } from './diagnosis/diagnosis.ts';
 export { maxDiagnosisBytes, readDiagnosis } from './diagnosis/diagnosis-schema.ts';
