@@ -100,14 +100,12 @@ export const diagnosisAnswerSchema = z.union([
 ]);
 export type DiagnosisAnswer = { readonly diagnosis: unknown } | { readonly refused: string };
 
-/** What a `read_chain` is answered with: whatever the probe gave as one. `isTooOld`: its agent cannot do this. */
+/** What a `read_chain` is answered with: whatever the probe gave as one. */
 export const chainAnswerSchema = z.union([
   z.object({ chain: z.record(z.string(), z.unknown()) }),
-  z.object({ refused: z.string(), isTooOld: z.boolean().optional() }),
+  z.object({ refused: z.string() }),
 ]);
-export type ChainAnswer =
-  | { readonly chain: unknown }
-  | { readonly refused: string; readonly isTooOld?: boolean | undefined };
+export type ChainAnswer = { readonly chain: unknown } | { readonly refused: string };
 
 const duration = z.number().int().min(0).max(4_000_000_000);
 /** The shape of a `CheckOutcome` as a probe may send it. */

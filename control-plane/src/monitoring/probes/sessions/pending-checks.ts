@@ -95,7 +95,7 @@ export function readDiagnosisAnswer(message: CheckAnswer): DiagnosisAnswer {
 export function readChainAnswer(message: CheckAnswer): ChainAnswer {
   if (message.refused !== '') return { refused: message.refused.slice(0, 500) };
   if (message.chainJson.length === 0)
-    return { refused: 'the agent of this probe is too old to read a certificate chain', isTooOld: true };
+    return { refused: 'the agent of this probe is too old to read a certificate chain' };
   if (message.chainJson.length > maxChainBytes) return { refused: 'the probe gave a chain that is too large' };
   try {
     const chain: unknown = JSON.parse(message.chainJson.toString('utf8'));
