@@ -217,3 +217,20 @@ void t.test('what a probe gives is taken only in its form', async (t) => {
   ])
     t.equal(readSentChain(bad), undefined, JSON.stringify(bad));
 });
+
+void t.test('port 25 is asked for as mail, and only where mail is spoken', async (t) => {
+  const whole = context(1_000);
+  for (const [protocol, isMail] of [
+    ['smtp', true],
+    ['imap', false],
+  ] as const) {
+    const purposes: unknown[] = [];
+    const judge: typeof whole.addresses.judge = (_address, _port, purpose) => {
+      purposes.push(purpose?.mail ?? false);
+      return { reason: 'denied by the test' } as unknown as ReturnType<typeof whole.addresses.judge>;
+    };
+    const chain = await readChain(protocol, '127.0.0.1:25', {}, { ...whole, addresses: { ...whole.addresses, judge } });
+    t.same(chain, { code: 'address_denied' });
+    t.same(purposes, [isMail], protocol);
+  }
+});
