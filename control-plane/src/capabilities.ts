@@ -8,8 +8,10 @@ import { accessTokensCapability } from './identity/tokens/index.ts';
 import { signInCapability } from './identity/sign-in/index.ts';
 import { workspacesCapability } from './identity/workspaces/index.ts';
 import { assignmentsCapability } from './monitoring/assignments/index.ts';
+import { certificatesCapability } from './monitoring/certificates/index.ts';
 import { checkResultsCapability, samplePackedHours } from './monitoring/check-results/index.ts';
 import { diagnosticsCapability } from './monitoring/diagnostics/index.ts';
+import { dnsblCapability } from './monitoring/dnsbl/index.ts';
 import { flappingCapability, forgetFlappingOfDeleted, forgetFlappingOfReset } from './monitoring/flapping/index.ts';
 import { createMonitorsCapability } from './monitoring/monitors/index.ts';
 import { probesCapability } from './monitoring/probes/index.ts';
@@ -45,6 +47,8 @@ export const capabilities: readonly Capability<Context>[] = [
     onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
     rowsOfMonitor: [removeSlaRows],
   }),
+  certificatesCapability,
+  dnsblCapability,
   incidentsCapability,
   statisticsCapability,
   slaCapability,

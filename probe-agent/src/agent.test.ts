@@ -121,6 +121,7 @@ void t.test(
         assignment: undefined,
         trace: true,
         diagnose: false,
+        readChain: false,
       },
     });
     await until(

@@ -231,7 +231,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
         const { diagnosis } = options;
         const asked =
           request.diagnose && diagnosis !== undefined
-            ? diagnosis.answer(request, store.get(request.monitorId))
+            ? diagnosis.answer(request, request.assignment ?? store.get(request.monitorId))
             : runner.runCheck(request, kind);
         return asked.finally(() => {
           askedChecks -= 1;

@@ -230,6 +230,17 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'GET /api/v1/monitors/{monitor_id}/sla/export/csv': ofMonitor('/sla/export/csv'),
   'GET /api/v1/monitors/{monitor_id}/sla/export/pdf': ofMonitor('/sla/export/pdf'),
 
+  'GET /api/v1/monitors/dnsbl-providers': plain('/api/v1/monitors/dnsbl-providers'),
+  'GET /api/v1/monitors/{monitor_id}/cert-chain': async (world) => {
+    const made = await world.make('POST', '/api/v1/monitors', {
+      workspace_id: world.workspaceId,
+      name: `secured ${world.unique()}`,
+      protocol: 'ssl',
+      url: new URL(world.target).host,
+    });
+    return { path: `/api/v1/monitors/${Number(made.body['id'])}/cert-chain` };
+  },
+
   'GET /api/v1/incidents': async (world) => {
     await incident(world);
     return { path: '/api/v1/incidents' };

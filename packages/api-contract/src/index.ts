@@ -4,6 +4,8 @@ export * from './api-keys.ts';
 export * from './audit.ts';
 export * from './auth.ts';
 export * from './durable-credentials.ts';
+export * from './certificates.ts';
+export * from './dnsbl.ts';
 export * from './health.ts';
 export * from './incidents.ts';
 export * from './live-events.ts';

@@ -33,6 +33,10 @@ export {
 } from './registry.ts';
 export { type CommonSettings, commonShape } from './common-settings.ts';
 export { type SocketTrial, tryDockerSocket } from './docker/trial.ts';
+export { readChain } from './chain/read-chain.ts';
+export { maxChainBytes, readSentChain, type SentChain } from './chain/sent-chain.ts';
+export { chainWayOf } from './chain/way.ts';
+export { defaultAddressLists, defaultDomainLists } from './dnsbl/lists.ts';
 export { diagnose } from './diagnosis/diagnose.ts';
 export type { Diagnosis } from './diagnosis/diagnosis.ts';
 export { maxDiagnosisBytes, readDiagnosis } from './diagnosis/diagnosis-schema.ts';

@@ -15,6 +15,7 @@ const request = (monitorId: number, deadlineMs = 5_000): RunCheck => ({
   assignment: undefined,
   trace: false,
   diagnose: true,
+  readChain: false,
 });
 
 /** A server that does with a connection as told. */
@@ -100,3 +101,22 @@ void t.test('a look is over when its time is, and listeners of the product are n
   const denied = await desk.answer(request(1), assignment);
   t.match(JSON.parse(denied.diagnosisJson.toString()), { connections: [{ trouble: { code: 'address_denied' } }] });
 });
+
+void t.test(
+  'a certificate chain is read instead of a diagnosis when it is asked for; a paused monitor is sent along',
+  async (t) => {
+    const { port } = await peer(t, (socket) => socket.end('no TLS here'));
+    const assignment = anAssignment({
+      monitorId: 3,
+      protocol: 'ssl',
+      url: `127.0.0.1:${port}`,
+      settingsJson: Buffer.from('{}'),
+    });
+    const desk = openDesk(t);
+    const answer = await desk.answer({ ...request(3), readChain: true }, assignment);
+    t.match(answer, { refused: '' });
+    t.equal(answer.diagnosisJson.length + answer.outcomeJson.length, 0);
+    t.same(JSON.parse(answer.chainJson.toString()), { code: 'tls_handshake' });
+    t.match(await desk.answer({ ...request(3), readChain: true }, undefined), { refused: /not assigned/ });
+  },
+);

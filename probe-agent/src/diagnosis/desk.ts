@@ -1,4 +1,11 @@
-import { createAddressPolicy, createResolver, diagnose, maxDiagnosisBytes } from '@parallax/checks';
+import {
+  createAddressPolicy,
+  createResolver,
+  diagnose,
+  maxChainBytes,
+  maxDiagnosisBytes,
+  readChain,
+} from '@parallax/checks';
 import type { Listener } from '@parallax/checks';
 import type { Assignment, CheckAnswer, RunCheck } from '@parallax/wire';
 import { messageOf } from '../ports.ts';
@@ -11,10 +18,11 @@ export type DiagnosisOptions = {
   readonly userAgent: string;
 };
 
-/** Answers what the control plane asks about a target step by step. */
+/** Answers what the control plane asks about a target beside checks: what is found step by step, or the certificates that it sends. */
 export type DiagnosisDesk = {
   /**
    * Never rejects: what cannot be done is refused in the answer. Nothing is recorded, and no secret of the monitor is used.
+   * For a chain the monitor's client certificate is shown, since some servers send nothing to strangers.
    * @param assignment of the monitor; undefined when this probe has none
    */
   readonly answer: (request: RunCheck, assignment: Assignment | undefined) => Promise<CheckAnswer>;
@@ -36,39 +44,39 @@ export function createDiagnosisDesk(options: DiagnosisOptions): DiagnosisDesk {
   const underWay = new Set<number>();
   const stopping = new AbortController();
 
-  async function run(assignment: Assignment, deadlineMs: number): Promise<Buffer> {
-    const found = await diagnose(
-      assignment.protocol,
-      { url: assignment.url },
-      {
-        signal: stopping.signal,
-        timeoutMs: Math.min(Math.max(1, deadlineMs), mostMs),
-        clock,
-        addresses,
-        resolver,
-        userAgent: options.userAgent,
-        sourceAddress: options.sourceAddress,
-      },
-      readSettings(assignment.settingsJson),
-    );
+  async function run({ protocol, url, settingsJson }: Assignment, request: RunCheck): Promise<Buffer> {
+    const context = {
+      signal: stopping.signal,
+      timeoutMs: Math.min(Math.max(1, request.deadlineMs), mostMs),
+      clock,
+      addresses,
+      resolver,
+      userAgent: options.userAgent,
+      sourceAddress: options.sourceAddress,
+    };
+    const settings = readSettings(settingsJson);
+    const found = request.readChain
+      ? await readChain(protocol, url, settings, context)
+      : await diagnose(protocol, { url }, context, settings);
     return Buffer.from(JSON.stringify(found));
   }
 
   return {
     denyListeners: addresses.setDeniedListeners,
     stop: () => stopping.abort(),
-    answer: async ({ requestId, monitorId, deadlineMs }, assignment) => {
+    answer: async (request, assignment) => {
+      const { requestId, monitorId, readChain: isChain } = request;
       const refuse = (refused: string): CheckAnswer => ({ ...empty(requestId), refused });
       if (assignment === undefined) return refuse('the monitor is not assigned to this probe');
       if (underWay.has(monitorId)) return refuse('a diagnosis of this monitor is under way');
       if (underWay.size >= mostAtOnce) return refuse('the probe is at its limit of diagnoses at the same time');
       underWay.add(monitorId);
       try {
-        const diagnosisJson = await run(assignment, deadlineMs);
-        if (diagnosisJson.length > maxDiagnosisBytes) return refuse('the diagnosis is too large');
-        return { ...empty(requestId), diagnosisJson };
+        const json = await run(assignment, request);
+        if (json.length > (isChain ? maxChainBytes : maxDiagnosisBytes)) return refuse('the answer is too large');
+        return { ...empty(requestId), ...(isChain ? { chainJson: json } : { diagnosisJson: json }) };
       } catch (error) {
-        return refuse(`the diagnosis could not be made: ${messageOf(error)}`);
+        return refuse(`the target could not be looked at: ${messageOf(error)}`);
       } finally {
         underWay.delete(monitorId);
       }
@@ -78,7 +86,15 @@ export function createDiagnosisDesk(options: DiagnosisOptions): DiagnosisDesk {
 
 function empty(requestId: string): CheckAnswer {
   const nothing = Buffer.alloc(0);
-  return { requestId, effectiveUs: 0n, outcomeJson: nothing, trace: [], refused: '', diagnosisJson: nothing };
+  return {
+    requestId,
+    effectiveUs: 0n,
+    outcomeJson: nothing,
+    trace: [],
+    refused: '',
+    diagnosisJson: nothing,
+    chainJson: nothing,
+  };
 }
 
 /** Settings that cannot be read are as none: the check itself says what is wrong with them. */

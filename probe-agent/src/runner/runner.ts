@@ -143,6 +143,7 @@ export class Runner {
         trace,
         refused: '',
         diagnosisJson: Buffer.alloc(0),
+        chainJson: Buffer.alloc(0),
       };
     } catch (error) {
       return refuse(`the check could not be run: ${messageOf(error)}`);
@@ -294,5 +295,13 @@ function toScheduled(assignment: Assignment): ScheduledMonitor {
 /** An answer without a check. @param refused why there was none; empty when its result goes another way */
 export function refusal(requestId: string, refused: string): CheckAnswer {
   const nothing = Buffer.alloc(0);
-  return { requestId, effectiveUs: 0n, outcomeJson: nothing, trace: [], refused, diagnosisJson: nothing };
+  return {
+    requestId,
+    effectiveUs: 0n,
+    outcomeJson: nothing,
+    trace: [],
+    refused,
+    diagnosisJson: nothing,
+    chainJson: nothing,
+  };
 }

@@ -51,6 +51,7 @@ async function connected(
         effectiveUs: 5n,
         outcomeJson: Buffer.from('{}'),
         diagnosisJson: Buffer.alloc(0),
+        chainJson: Buffer.alloc(0),
         trace: [],
         refused: '',
       });
@@ -185,6 +186,7 @@ void t.test('what the control plane says reaches the parts, in numbers', async (
       assignment: undefined,
       trace: false,
       diagnose: false,
+      readChain: false,
     },
   });
   await until(

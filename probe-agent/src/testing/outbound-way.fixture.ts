@@ -1,12 +1,13 @@
 /**
  * How checks leave an agent, for the test that judges the address policy from outside: reads questions as lines of JSON from the standard
  * input and prints the code of each outcome. The argument names the way: `monitor` as the schedule runs a check, `test` as the control
- * plane asks for one that was never saved, `command` as `probe-agent check`.
+ * plane asks for one that was never saved, `command` as `probe-agent check`, `chain` as it asks for certificates.
  */
 import { createInterface } from 'node:readline';
 import { CheckKind } from '@parallax/wire';
 import { AssignmentStore } from '../assignments/store.ts';
 import { runCli } from '../cli.ts';
+import { createDiagnosisDesk } from '../diagnosis/desk.ts';
 import { monotonicUs, silentLogger } from '../ports.ts';
 import { createChecker } from '../runner/checker.ts';
 import { ServerClock } from '../runner/clock.ts';
@@ -47,6 +48,7 @@ async function test(question: Question): Promise<Told> {
     deadlineMs: 1_000,
     trace: true,
     diagnose: false,
+    readChain: false,
   };
   const answer = await runner.runCheck({ ...request, assignment: assignmentOf(question) }, 'manual');
   return answer.refused === ''
@@ -64,7 +66,24 @@ async function command({ protocol, url, settings }: Question): Promise<Told> {
   return said.length === 0 ? { code: `refused: ${refused.trim().slice(0, 80)}` } : (JSON.parse(said.join('')) as Told);
 }
 
-const ways = { monitor, test, command };
+const desk = createDiagnosisDesk({ allowedPrivate: [], sourceAddress: undefined, userAgent: 'Test/1' });
+
+async function chain(question: Question): Promise<Told> {
+  const request = {
+    requestId: 'r',
+    monitorId: 1,
+    kind: CheckKind.MANUAL,
+    deadlineMs: 1_000,
+    assignment: undefined,
+    trace: false,
+    diagnose: true,
+    readChain: true,
+  };
+  const answer = await desk.answer(request, assignmentOf(question));
+  return answer.refused === '' ? (JSON.parse(answer.chainJson.toString()) as Told) : { code: answer.refused };
+}
+
+const ways = { monitor, test, command, chain };
 const way = ways[(process.argv[2] ?? '') as keyof typeof ways];
 for await (const line of createInterface({ input: process.stdin })) {
   const { code, outcome } = await way(JSON.parse(line) as Question);

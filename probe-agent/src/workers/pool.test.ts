@@ -132,6 +132,7 @@ const request = (changes: Partial<RunCheck>): RunCheck => ({
   assignment: undefined,
   trace: false,
   diagnose: false,
+  readChain: false,
   ...changes,
 });
 

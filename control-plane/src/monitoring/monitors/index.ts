@@ -27,6 +27,8 @@ export type { Removal, Removed, RowsOfMonitor } from './emptying/rows.ts';
 export type { OnMonitorDeleted } from './lifecycle/queries.ts';
 export { countMonitorsByCategory } from './list/queries.ts';
 export { noMonitor } from './not-found.ts';
+export { findMonitor, openSeats } from './queries.ts';
+export { openSecrets } from './secrets.ts';
 export type { OnMonitorReset } from './reset/queries.ts';
 
 /** What `createMonitorsCapability` may be told; capabilities to the right of this one contribute hooks. */

@@ -28,10 +28,20 @@ const topLevelNames = [
   'follow_redirects',
 ] as const;
 
-/** Picks what a body says about settings. */
-export function settingsInput(body: { readonly settings?: Fields | null | undefined } & Fields): SettingsInput {
+/** Settings that have another name at the top level. */
+const outerNames: ReadonlyMap<string, string> = new Map([['lists', 'dnsbl_servers']]);
+
+/**
+ * Picks what a body says about settings.
+ * @param lists the monitor's `dnsbl_servers`, which its check knows as the setting `lists`; absent: they rule nothing here
+ */
+export function settingsInput(
+  body: { readonly settings?: Fields | null | undefined } & Fields,
+  lists?: readonly string[],
+): SettingsInput {
   const sent = topLevelNames.filter((name) => body[name] !== undefined);
-  return { settings: body.settings, topLevel: Object.fromEntries(sent.map((name) => [name, body[name]])) };
+  const topLevel = Object.fromEntries(sent.map((name) => [name, body[name]]));
+  return { settings: body.settings, topLevel: lists === undefined ? topLevel : { ...topLevel, lists } };
 }
 
 /**
@@ -47,7 +57,8 @@ export function composeSettings(protocol: Protocol, base: Fields, input: Setting
   const given = Object.entries(input.settings ?? {}).filter(([name]) => !marks.has(name));
   const twice = given.find(([name]) => Object.hasOwn(input.topLevel, name));
   if (twice !== undefined) {
-    throw invalidInput('body', `/${twice[0]}`, 'given_twice', `${twice[0]} is given at the top level and in settings`);
+    const name = outerNames.get(twice[0]) ?? twice[0];
+    throw invalidInput('body', `/${name}`, 'given_twice', `${name} is given at the top level and in settings`);
   }
   const kept = input.settings === null ? [] : Object.entries(base);
   const merged = new Map([...kept, ...given, ...Object.entries(input.topLevel)]);
@@ -127,8 +138,9 @@ function settingsProblem(protocol: Protocol, issues: readonly Issue[], topLevel:
 
 /** JSON pointer of a setting in the body as it was sent. */
 function whereIs(path: readonly string[], topLevel: Fields): string {
-  const isTopLevel = path[0] !== undefined && Object.hasOwn(topLevel, path[0]);
-  return pointer(isTopLevel ? path : ['settings', ...path]);
+  const [first, ...rest] = path;
+  if (first === undefined || !Object.hasOwn(topLevel, first)) return pointer(['settings', ...path]);
+  return pointer([outerNames.get(first) ?? first, ...rest]);
 }
 
 /** JSON pointer (RFC 6901). */

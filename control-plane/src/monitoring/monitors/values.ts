@@ -43,7 +43,7 @@ export function newMonitor(
   requireInterval(body.interval_seconds, limits);
   requireOneChoice(body.probe_ids, body.regions);
   const protocol = protocolOf(body.url, body.protocol);
-  const input = settingsInput(body);
+  const input = settingsInput(body, protocol === 'dnsbl' ? orUndefined(body.dnsbl_servers) : undefined);
   const settings =
     edited === undefined
       ? composeSettings(protocol, {}, input)
@@ -183,7 +183,8 @@ function changedSettings(
   body: UpdateMonitor,
 ): SplitSettings {
   const keeps = isProtocol(before.protocol) && sharesSettings(before.protocol, target.protocol);
-  return withKeptSecrets(before, target, keeps ? before.settings.open : {}, settingsInput(body));
+  const lists = target.protocol === 'dnsbl' ? wantedLists(before, body) : undefined;
+  return withKeptSecrets(before, target, keeps ? before.settings.open : {}, settingsInput(body, lists));
 }
 
 /**
@@ -252,6 +253,16 @@ function requireOneChoice(
 function or<Value>(given: Value | null | undefined, stored: Value, fallback: Value): Value {
   if (given === undefined) return stored;
   return given ?? fallback;
+}
+
+/** The lists that a dnsbl monitor is to ask; undefined leaves it to its settings. */
+function wantedLists(before: PlainValues, body: UpdateMonitor): readonly string[] | undefined {
+  if (body.dnsbl_servers !== undefined) return body.dnsbl_servers ?? [];
+  return Object.hasOwn(body.settings ?? {}, 'lists') ? undefined : orUndefined(before.dnsbl_servers);
+}
+
+function orUndefined<Item>(items: readonly Item[] | null | undefined): readonly Item[] | undefined {
+  return items === undefined || items === null || items.length === 0 ? undefined : items;
 }
 
 function orNull<Item>(items: Item[] | null | undefined): Item[] | null {

@@ -1,7 +1,13 @@
 import type { Bus } from '../../platform/bus/bus.ts';
 import { dispatchSubject } from '../../platform/bus/subjects.ts';
-import { diagnosisAnswerSchema, runCheckAnswerSchema } from './dispatch-messages.ts';
-import type { DiagnosisAnswer, RunCheckAnswer, RunCheckRequest } from './dispatch-messages.ts';
+import { chainAnswerSchema, diagnosisAnswerSchema, runCheckAnswerSchema } from './dispatch-messages.ts';
+import type {
+  ChainAnswer,
+  DiagnosisAnswer,
+  ReadChainRequest,
+  RunCheckAnswer,
+  RunCheckRequest,
+} from './dispatch-messages.ts';
 
 /** A `run_check` without its type. */
 export type ProbeRequest = Omit<RunCheckRequest, 'type'>;
@@ -41,4 +47,20 @@ export async function askDiagnosis(
   if (answer === undefined) return { refused: 'the probe did not answer in time or is not connected' };
   const parsed = diagnosisAnswerSchema.safeParse(answer);
   return parsed.success ? parsed.data : { refused: 'the probe gave a diagnosis that cannot be read' };
+}
+
+/**
+ * Asks a probe, wherever its session is held, for the certificates that a monitor's target sends.
+ * @returns what the probe gave as a chain, or why there is none
+ */
+export async function askChain(
+  bus: Pick<Bus, 'ask'>,
+  probeId: number,
+  request: Omit<ReadChainRequest, 'type'>,
+): Promise<ChainAnswer> {
+  const message = { type: 'read_chain', ...request };
+  const answer = await bus.ask(dispatchSubject(probeId), message, request.deadline_ms + diagnosisGraceMs);
+  if (answer === undefined) return { refused: 'the probe did not answer in time or is not connected' };
+  const parsed = chainAnswerSchema.safeParse(answer);
+  return parsed.success ? parsed.data : { refused: 'the probe gave a chain that cannot be read' };
 }

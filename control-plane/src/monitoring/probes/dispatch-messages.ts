@@ -3,7 +3,7 @@ import type { CheckKind, CheckOutcome } from '@parallax/checks';
 import { z } from 'zod';
 
 // What travels as JSON on the core subject `dispatch.<probe id>` to the replica that holds the probe's session. Everything but
-// `run_check` and `diagnose` is a hint: losing one costs time, never truth, because the session also polls the database.
+// `run_check`, `diagnose` and `read_chain` is a hint: losing one costs time, never truth, because the session also polls the database.
 
 const id = z.number().int().min(1).max(2_147_483_647);
 const counter = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -47,6 +47,16 @@ export const diagnoseRequestSchema = z.object({
 });
 export type DiagnoseRequest = z.infer<typeof diagnoseRequestSchema>;
 
+/** Asks the probe for the certificates that a monitor's target sends in one handshake; answered with a `ChainAnswer`. */
+export const readChainRequestSchema = z.object({
+  type: z.literal('read_chain'),
+  monitor_id: id,
+  deadline_ms: z.number().int().min(1).max(60_000),
+  /** Of a monitor that the agent may not know because it is paused. */
+  assignment: unsavedAssignmentSchema.optional(),
+});
+export type ReadChainRequest = z.infer<typeof readChainRequestSchema>;
+
 const positionSchema = z.object({ epoch: counter, shard: counter, seq: counter });
 /** Everything up to `seq` of an epoch and shard is committed. */
 export type DispatchPosition = z.infer<typeof positionSchema>;
@@ -54,6 +64,7 @@ export type DispatchPosition = z.infer<typeof positionSchema>;
 export const dispatchMessageSchema = z.discriminatedUnion('type', [
   runCheckRequestSchema,
   diagnoseRequestSchema,
+  readChainRequestSchema,
   /** Other voters' opinions are wanted at once (rule 7). */
   z.object({ type: z.literal('recheck'), monitor_ids: z.array(id).min(1).max(1_000) }),
   /** The probe's assignments have a new revision. */
@@ -88,6 +99,13 @@ export const diagnosisAnswerSchema = z.union([
   z.object({ refused: z.string() }),
 ]);
 export type DiagnosisAnswer = { readonly diagnosis: unknown } | { readonly refused: string };
+
+/** What a `read_chain` is answered with: whatever the probe gave as one. */
+export const chainAnswerSchema = z.union([
+  z.object({ chain: z.record(z.string(), z.unknown()) }),
+  z.object({ refused: z.string() }),
+]);
+export type ChainAnswer = { readonly chain: unknown } | { readonly refused: string };
 
 const duration = z.number().int().min(0).max(4_000_000_000);
 /** The shape of a `CheckOutcome` as a probe may send it. */

@@ -31,7 +31,7 @@ import { loadAuthority } from '../../installation/index.ts';
 import { sql } from '../../platform/database/pools.ts';
 import { testDatabase } from '../../platform/database/testing.ts';
 import { assignMonitor, closeAssignments, rebalanceAll, snapshotHash, touchAssignments } from '../assignments/index.ts';
-import { askDiagnosis, askProbe } from './ask.ts';
+import { askChain, askDiagnosis, askProbe } from './ask.ts';
 import { dispatchSubject } from '../../platform/bus/subjects.ts';
 import { startProbeListeners } from './gateway.ts';
 import { createJoinToken, revokeProbe } from './queries.ts';
@@ -522,6 +522,7 @@ t.test('a diagnosis is asked of the agent and answered; an agent that is too old
         effectiveUs: 1n,
         outcomeJson: Buffer.from('{"outcome":"ok","total":1,"phases":{}}'),
         diagnosisJson: Buffer.from(diagnosisJson),
+        chainJson: Buffer.alloc(0),
         trace: [],
         refused: '',
       },
@@ -548,6 +549,42 @@ t.test('a diagnosis is asked of the agent and answered; an agent that is too old
   });
 });
 
+t.test(
+  'a certificate chain is asked of the agent and answered; an agent that is too old gives a diagnosis, and is said',
+  async (t) => {
+    const probe = await newProbe();
+    const agent = new Agent(t, probe);
+    await agent.next('welcome');
+    for (const [number, [given, answer]] of (
+      [
+        ['{"code":"tls_timeout"}', { chain: { code: 'tls_timeout' } }],
+        ['', { refused: /too old/ }],
+        ['{"host"', { refused: /cannot be read/ }],
+        [`{"a":"${'x'.repeat(300_000)}"}`, { refused: /too large/ }],
+      ] as const
+    ).entries()) {
+      const asked = askChain(bus, probe.probeId, { monitor_id: 7, deadline_ms: 5_000 });
+      const run = await agent.next('runCheck', number);
+      t.match(run, { monitorId: 7, deadlineMs: 5_000, diagnose: true, readChain: true });
+      const { requestId } = run;
+      const outcomeJson = Buffer.alloc(0);
+      const value = {
+        requestId,
+        effectiveUs: 0n,
+        outcomeJson,
+        diagnosisJson: Buffer.from('{"host":"a"}'),
+        trace: [],
+        refused: '',
+      };
+      agent.send({ $case: 'checkAnswer', value: { ...value, chainJson: Buffer.from(given) } });
+      t.match(await asked, answer);
+    }
+    t.match(await askChain({ ask: async () => undefined }, 1, { monitor_id: 7, deadline_ms: 1 }), {
+      refused: /not connected/,
+    });
+  },
+);
+
 t.test('a check that is asked for is run by the agent and answered; a gone session refuses at once', async (t) => {
   const probe = await newProbe();
   const agent = new Agent(t, probe);
@@ -571,6 +608,7 @@ t.test('a check that is asked for is run by the agent and answered; a gone sessi
       effectiveUs: 99n,
       outcomeJson: Buffer.from(JSON.stringify(outcome)),
       diagnosisJson: Buffer.alloc(0),
+      chainJson: Buffer.alloc(0),
       trace: [{ atUs: 1n, step: 'dial', detail: '' }],
       refused: '',
     },
@@ -634,6 +672,7 @@ t.test('a stop ends idle sessions at once and those that owe an answer with it; 
       effectiveUs: 9n,
       outcomeJson: Buffer.from(JSON.stringify(outcome)),
       diagnosisJson: Buffer.alloc(0),
+      chainJson: Buffer.alloc(0),
       trace: [],
       refused: '',
     },

@@ -20,11 +20,12 @@ export const probesCapability: Capability<Context> = {
   consumers: probeConsumers,
 };
 
-export { askDiagnosis, askProbe, type ProbeRequest } from './ask.ts';
+export { askChain, askDiagnosis, askProbe, type ProbeRequest } from './ask.ts';
 export {
   type DiagnosisAnswer,
   type DispatchMessage,
   type DispatchPosition,
+  type ChainAnswer,
   type RunCheckAnswer,
   type RunCheckRequest,
   type UnsavedAssignment,

@@ -105,6 +105,7 @@ t.test('a request to a probe ends with its answer, its refusal, its deadline or 
       effectiveUs: 5n,
       outcomeJson: Buffer.from(JSON.stringify(more.outcome ?? {})),
       diagnosisJson: Buffer.alloc(0),
+      chainJson: Buffer.alloc(0),
       trace: [],
       refused: more.refused ?? '',
     });

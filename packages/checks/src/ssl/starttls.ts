@@ -21,6 +21,10 @@ export const startTlsPorts = {
 export type StartTlsProtocol = keyof typeof startTlsPorts;
 export const startTlsProtocols = Object.keys(startTlsPorts) as [StartTlsProtocol, ...StartTlsProtocol[]];
 
+export function isStartTlsProtocol(value: unknown): value is StartTlsProtocol {
+  return typeof value === 'string' && Object.hasOwn(startTlsPorts, value);
+}
+
 /**
  * Asks a server to change to TLS and shakes hands. The dialogues are as short as their protocols allow: a check of a certificate logs in
  * nowhere.

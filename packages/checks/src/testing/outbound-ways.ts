@@ -37,4 +37,16 @@ export const outboundWays: readonly OutboundWay[] = [
     args: [],
     every: 11,
   },
+  {
+    name: 'certificate chain on a probe',
+    program: 'probe-agent/src/testing/outbound-way.fixture.ts',
+    args: ['chain'],
+    every: 5,
+  },
+  {
+    name: 'certificate chain by the control plane',
+    program: 'control-plane/src/monitoring/certificates/testing/outbound-way.fixture.ts',
+    args: [],
+    every: 5,
+  },
 ];

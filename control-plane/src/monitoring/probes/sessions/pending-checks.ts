@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { maxDiagnosisBytes } from '@parallax/checks';
+import { maxChainBytes, maxDiagnosisBytes } from '@parallax/checks';
 import type { CheckAnswer } from '@parallax/wire';
 import { checkOutcomeSchema } from '../dispatch-messages.ts';
-import type { DiagnosisAnswer, RunCheckAnswer } from '../dispatch-messages.ts';
+import type { ChainAnswer, DiagnosisAnswer, RunCheckAnswer } from '../dispatch-messages.ts';
 
 /** Checks that wait for one probe's answer at the same time. */
 const maxPending = 200;
@@ -88,6 +88,20 @@ export function readDiagnosisAnswer(message: CheckAnswer): DiagnosisAnswer {
     return { diagnosis };
   } catch {
     return { refused: 'the probe gave a diagnosis that cannot be read' };
+  }
+}
+
+/** The answer to a request for a certificate chain; what a probe gives as one is judged where it is used. */
+export function readChainAnswer(message: CheckAnswer): ChainAnswer {
+  if (message.refused !== '') return { refused: message.refused.slice(0, 500) };
+  if (message.chainJson.length === 0)
+    return { refused: 'the agent of this probe is too old to read a certificate chain' };
+  if (message.chainJson.length > maxChainBytes) return { refused: 'the probe gave a chain that is too large' };
+  try {
+    const chain: unknown = JSON.parse(message.chainJson.toString('utf8'));
+    return { chain };
+  } catch {
+    return { refused: 'the probe gave a chain that cannot be read' };
   }
 }
 

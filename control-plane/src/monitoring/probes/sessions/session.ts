@@ -2,14 +2,14 @@ import type { Logger } from '@parallax/telemetry';
 import { CheckKind, maxBatchResults } from '@parallax/wire';
 import type { AgentMessage, Assignment, Heartbeat, Hello } from '@parallax/wire';
 import { dispatchMessageSchema } from '../dispatch-messages.ts';
-import type { DiagnoseRequest, DiagnosisAnswer, DispatchPosition } from '../dispatch-messages.ts';
-import type { RunCheckAnswer, RunCheckRequest } from '../dispatch-messages.ts';
+import type { ChainAnswer, DiagnoseRequest, DiagnosisAnswer, DispatchPosition } from '../dispatch-messages.ts';
+import type { ReadChainRequest, RunCheckAnswer, RunCheckRequest } from '../dispatch-messages.ts';
 import { TokenBucket } from '../token-bucket.ts';
 import { AssignmentFeed } from './assignment-feed.ts';
 import type { AssignmentSource } from './assignment-feed.ts';
 import { Outbound } from './outbound.ts';
 import type { SessionCall } from './outbound.ts';
-import { PendingChecks, readAnswer, readDiagnosisAnswer } from './pending-checks.ts';
+import { PendingChecks, readAnswer, readChainAnswer, readDiagnosisAnswer } from './pending-checks.ts';
 import type { OpenedSession, PresentedIdentity, SessionReport } from './queries.ts';
 
 /** Messages of an agent: one heartbeat in 15 s, one clock request in 4 s and answers; more is a fault or an attack. */
@@ -161,7 +161,7 @@ export class ProbeSession {
   }
 
   /** A message from the bus. What is returned answers the asker. */
-  dispatched(message: unknown): Promise<RunCheckAnswer | DiagnosisAnswer> | undefined {
+  dispatched(message: unknown): Promise<RunCheckAnswer | DiagnosisAnswer | ChainAnswer> | undefined {
     const parsed = dispatchMessageSchema.safeParse(message);
     if (!parsed.success) {
       this.#ports.log.warn({ probe_id: this.probeId }, 'a dispatch message was not understood');
@@ -173,6 +173,8 @@ export class ProbeSession {
         return this.#runCheck(body);
       case 'diagnose':
         return this.#diagnose(body);
+      case 'read_chain':
+        return this.#readChain(body);
       case 'recheck':
         for (const monitorId of body.monitor_ids) this.#recheck(monitorId);
         return undefined;
@@ -295,9 +297,10 @@ export class ProbeSession {
           monitorId: request.monitor_id,
           kind: kinds[request.kind],
           deadlineMs: request.deadline_ms,
-          assignment: request.assignment === undefined ? undefined : unsavedAssignment(request),
+          assignment: unsavedAssignment(request),
           trace: request.trace,
           diagnose: false,
+          readChain: false,
         },
       });
     });
@@ -315,6 +318,28 @@ export class ProbeSession {
           assignment: undefined,
           trace: false,
           diagnose: true,
+          readChain: false,
+        },
+      });
+    });
+  }
+
+  #readChain(request: ReadChainRequest): Promise<ChainAnswer> {
+    return this.#pending.ask(request.deadline_ms + answerGraceMs, readChainAnswer, async (requestId) => {
+      // As for a check: a target that was changed just now is looked at as it is.
+      if (request.assignment === undefined) await this.feed.wake().catch(() => undefined);
+      if (this.#isClosed) return;
+      this.#outbound.send({
+        $case: 'runCheck',
+        value: {
+          requestId,
+          monitorId: request.monitor_id,
+          kind: CheckKind.MANUAL,
+          deadlineMs: request.deadline_ms,
+          assignment: unsavedAssignment(request),
+          trace: false,
+          diagnose: true,
+          readChain: true,
         },
       });
     });
@@ -333,6 +358,7 @@ export class ProbeSession {
         assignment: undefined,
         trace: false,
         diagnose: false,
+        readChain: false,
       },
     });
   }
@@ -351,7 +377,7 @@ export class ProbeSession {
 
 const kinds = { scheduled: CheckKind.SCHEDULED, recheck: CheckKind.RECHECK, manual: CheckKind.MANUAL } as const;
 
-function unsavedAssignment(request: RunCheckRequest): Assignment | undefined {
+function unsavedAssignment(request: Pick<RunCheckRequest, 'monitor_id' | 'assignment'>): Assignment | undefined {
   const given = request.assignment;
   if (given === undefined) return undefined;
   return {

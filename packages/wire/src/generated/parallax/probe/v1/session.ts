@@ -192,6 +192,11 @@ export interface RunCheck {
    * agent that does not know this checks, and its answer has no diagnosis.
    */
   diagnose: boolean;
+  /**
+   * The answer has the certificates that the target sends in one handshake instead of a diagnosis. Always with diagnose, so that an agent
+   * that does not know this records nothing: its answer has no chain.
+   */
+  readChain: boolean;
 }
 
 export interface CheckAnswer {
@@ -204,6 +209,8 @@ export interface CheckAnswer {
   refused: string;
   /** JSON of a Diagnosis when one was asked for, at most 64 KiB. */
   diagnosisJson: Buffer;
+  /** JSON of a SentChain when one was asked for, at most 256 KiB. */
+  chainJson: Buffer;
 }
 
 export interface TraceStep {
@@ -2025,7 +2032,16 @@ export const Assignment: MessageFns<Assignment> = {
 };
 
 function createBaseRunCheck(): RunCheck {
-  return { requestId: "", monitorId: 0, kind: 0, deadlineMs: 0, assignment: undefined, trace: false, diagnose: false };
+  return {
+    requestId: "",
+    monitorId: 0,
+    kind: 0,
+    deadlineMs: 0,
+    assignment: undefined,
+    trace: false,
+    diagnose: false,
+    readChain: false,
+  };
 }
 
 export const RunCheck: MessageFns<RunCheck> = {
@@ -2050,6 +2066,9 @@ export const RunCheck: MessageFns<RunCheck> = {
     }
     if (message.diagnose !== false) {
       writer.uint32(56).bool(message.diagnose);
+    }
+    if (message.readChain !== false) {
+      writer.uint32(64).bool(message.readChain);
     }
     return writer;
   },
@@ -2123,6 +2142,14 @@ export const RunCheck: MessageFns<RunCheck> = {
             message.diagnose = reader.bool();
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.readChain = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2149,6 +2176,7 @@ export const RunCheck: MessageFns<RunCheck> = {
       : undefined;
     message.trace = object.trace ?? false;
     message.diagnose = object.diagnose ?? false;
+    message.readChain = object.readChain ?? false;
     return message;
   },
 };
@@ -2161,6 +2189,7 @@ function createBaseCheckAnswer(): CheckAnswer {
     trace: [],
     refused: "",
     diagnosisJson: Buffer.alloc(0),
+    chainJson: Buffer.alloc(0),
   };
 }
 
@@ -2186,6 +2215,9 @@ export const CheckAnswer: MessageFns<CheckAnswer> = {
     }
     if (message.diagnosisJson.length !== 0) {
       writer.uint32(50).bytes(message.diagnosisJson);
+    }
+    if (message.chainJson.length !== 0) {
+      writer.uint32(58).bytes(message.chainJson);
     }
     return writer;
   },
@@ -2251,6 +2283,14 @@ export const CheckAnswer: MessageFns<CheckAnswer> = {
             message.diagnosisJson = Buffer.from(reader.bytes());
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.chainJson = Buffer.from(reader.bytes());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2276,6 +2316,7 @@ export const CheckAnswer: MessageFns<CheckAnswer> = {
     message.trace = object.trace?.map((e) => TraceStep.fromPartial(e)) || [];
     message.refused = object.refused ?? "";
     message.diagnosisJson = object.diagnosisJson ?? Buffer.alloc(0);
+    message.chainJson = object.chainJson ?? Buffer.alloc(0);
     return message;
   },
 };
