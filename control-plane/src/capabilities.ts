@@ -11,6 +11,7 @@ import { assignmentsCapability } from './monitoring/assignments/index.ts';
 import { checkResultsCapability, samplePackedHours } from './monitoring/check-results/index.ts';
 import { diagnosticsCapability } from './monitoring/diagnostics/index.ts';
 import { flappingCapability, forgetFlappingOfDeleted, forgetFlappingOfReset } from './monitoring/flapping/index.ts';
+import { groupsCapability, leaveGroupsOfDeleted, removeGroupsOfWorkspace } from './monitoring/groups/index.ts';
 import { createMonitorsCapability } from './monitoring/monitors/index.ts';
 import { probesCapability } from './monitoring/probes/index.ts';
 import { sampleReadModels } from './monitoring/status-ranges/index.ts';
@@ -38,10 +39,12 @@ export const capabilities: readonly Capability<Context>[] = [
   diagnosticsCapability,
   flappingCapability,
   createMonitorsCapability({
-    onMonitorDeleted: [resolveIncidentOfDeleted, forgetFlappingOfDeleted],
+    onMonitorDeleted: [resolveIncidentOfDeleted, forgetFlappingOfDeleted, leaveGroupsOfDeleted],
+    onWorkspaceEmptied: [removeGroupsOfWorkspace],
     onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
     rowsOfMonitor: [removeSlaRows],
   }),
+  groupsCapability,
   incidentsCapability,
   statisticsCapability,
   slaCapability,

@@ -6,6 +6,7 @@ export * from './auth.ts';
 export * from './health.ts';
 export * from './incidents.ts';
 export * from './members.ts';
+export * from './monitor-groups.ts';
 export * from './monitor-shapes.ts';
 export * from './monitors.ts';
 export * from './probes.ts';

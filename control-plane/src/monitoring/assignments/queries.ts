@@ -9,6 +9,7 @@ import { chooseProbes, defaultSeats } from './choose.ts';
 import type { ProbeCandidate } from './choose.ts';
 import { requiredCapabilities } from './requirements.ts';
 import { writeSeats } from './seats/queries.ts';
+import { isActive } from './paused/queries.ts';
 import { canSupplement } from './supplements.ts';
 import { seatChanges, supplementChanges } from './seat-changes.ts';
 import { assignmentsPerMessage, snapshotHash, toSteps } from './snapshot.ts';
@@ -83,24 +84,32 @@ export async function assignMonitor(tx: Transaction, monitorId: number): Promise
 }
 
 /**
- * Gives the open seats and supplements of a monitor a new revision, so that its probes learn of a change of its configuration, a pause or a
- * resume. The caller's transaction has locked or changed the monitor's row.
+ * Gives the open seats and supplements of monitors a new revision, so that their probes learn of a change of configuration, a pause or a
+ * resume. The caller's transaction has locked or changed the monitors' rows. All of a transaction in one call: the probes are locked in order.
  * @returns the probes to be hinted after the commit
  */
-export async function touchAssignments(tx: Transaction, monitorId: number): Promise<number[]> {
-  const open = await openRows(tx, monitorId);
-  return writeSeats(
-    tx,
-    open.map(({ probe_id: probeId }) => ({ operation: 'touch', monitorId, probeId })),
-  );
+export async function touchAssignments(tx: Transaction, ...monitorIds: readonly number[]): Promise<number[]> {
+  return changeOpenSeats(tx, monitorIds, 'touch');
 }
 
-/** Closes every seat and supplement of a monitor, when it is deleted. @returns the probes to be hinted after the commit */
-export async function closeAssignments(tx: Transaction, monitorId: number): Promise<number[]> {
-  const open = await openRows(tx, monitorId);
+/** Closes every seat and supplement of monitors, when they are deleted. @returns the probes to be hinted after the commit */
+export async function closeAssignments(tx: Transaction, ...monitorIds: readonly number[]): Promise<number[]> {
+  return changeOpenSeats(tx, monitorIds, 'close');
+}
+
+const seatOfMonitor = z.object({ monitor_id: z.number(), probe_id: z.number() });
+
+async function changeOpenSeats(
+  tx: Transaction,
+  monitorIds: readonly number[],
+  operation: 'touch' | 'close',
+): Promise<number[]> {
+  const open = await tx.any(sql.type(seatOfMonitor)`
+    select monitor_id, probe_id from assignments
+    where monitor_id = any (${sql.array(monitorIds, 'int4')}) and ended_at is null order by monitor_id, probe_id`);
   return writeSeats(
     tx,
-    open.map(({ probe_id: probeId }) => ({ operation: 'close', monitorId, probeId })),
+    open.map((seat) => ({ operation, monitorId: seat.monitor_id, probeId: seat.probe_id })),
   );
 }
 
@@ -171,7 +180,7 @@ const assignmentRow = z.object({
 
 const assignmentColumns = sql.fragment`
   seat.monitor_id, seat.revision, seat.supplement,
-  coalesce(seat.ended_at is null and monitor.is_active and monitor.deleted_at is null and not probe.is_paused, false)
+  coalesce(seat.ended_at is null and ${isActive} and monitor.deleted_at is null and not probe.is_paused, false)
     as is_wanted,
   monitor.probe_revision, monitor.shard, monitor.protocol, monitor.url, monitor.interval_seconds, monitor.timeout_seconds,
   monitor.confirmations, monitor.degraded_threshold_ms, monitor.settings, monitor.sealed_secrets`;

@@ -12,6 +12,7 @@ import { historyRoutes } from './history/routes.ts';
 import type { OnMonitorDeleted } from './lifecycle/queries.ts';
 import { lifecycleRoutes } from './lifecycle/routes.ts';
 import { startEmptyingWorkspaces } from './of-deleted-workspaces/job.ts';
+import type { OnWorkspaceEmptied } from './of-deleted-workspaces/job.ts';
 import { rangeEvidenceRoutes } from './range-evidence/routes.ts';
 import type { OnMonitorReset } from './reset/queries.ts';
 import { resetRoutes } from './reset/routes.ts';
@@ -21,7 +22,8 @@ import { testRoutes } from './test/routes.ts';
 
 export type { Removal, Removed, RowsOfMonitor } from './emptying/rows.ts';
 export type { OnMonitorDeleted } from './lifecycle/queries.ts';
-export { countMonitorsByCategory } from './list/queries.ts';
+export { announceChange } from './gateway.ts';
+export { countMonitorsByCategory, stateJoin } from './list/queries.ts';
 export { noMonitor } from './not-found.ts';
 export type { OnMonitorReset } from './reset/queries.ts';
 
@@ -29,6 +31,8 @@ export type { OnMonitorReset } from './reset/queries.ts';
 export type MonitorsOptions = {
   /** Run in the transaction that deletes a monitor. */
   readonly onMonitorDeleted: readonly OnMonitorDeleted[];
+  /** Run when a deleted workspace has no monitors left. */
+  readonly onWorkspaceEmptied?: readonly OnWorkspaceEmptied[];
   /** Run in the transaction that resets a monitor's statistics. */
   readonly onMonitorReset?: readonly OnMonitorReset[];
   /** Removed by batches after a deletion, and what is older than it after a reset. */
@@ -65,7 +69,8 @@ export function createMonitorsCapability(options: MonitorsOptions): Capability<C
       {
         name: 'workspace-emptying',
         role: 'worker',
-        start: (context, log) => startEmptyingWorkspaces(context, log, options.onMonitorDeleted),
+        start: (context, log) =>
+          startEmptyingWorkspaces(context, log, options.onMonitorDeleted, options.onWorkspaceEmptied ?? []),
       },
     ],
   };

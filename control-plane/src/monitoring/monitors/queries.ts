@@ -144,7 +144,7 @@ export async function insertMonitor(
       ${values.is_active}, clock_timestamp(), clock_timestamp()
     ) returning ${columns}`);
   await appendHistory(transaction, row.id);
-  if (!values.is_active) await openPause(transaction, row.id);
+  if (!values.is_active) await openPauses(transaction, [row.id]);
   return row;
 }
 
@@ -183,30 +183,49 @@ async function appendHistory(transaction: Transaction, monitorId: number): Promi
     from monitors where id = ${monitorId}`);
 }
 
-/** Begins a pause by the monitor's own switch; nothing when there is one. */
-async function openPause(transaction: Transaction, monitorId: number): Promise<void> {
+/** Begins a pause by the monitors' own switches; nothing where there is one. */
+async function openPauses(transaction: Transaction, monitorIds: readonly number[]): Promise<void> {
   await transaction.query(sql.unsafe`
-    insert into pauses (monitor_id, started_at, paused_by) values (${monitorId}, clock_timestamp(), 'self')
+    insert into pauses (monitor_id, started_at, paused_by)
+    select id, clock_timestamp(), 'self' from unnest(${sql.array(monitorIds, 'int4')}) as id
     on conflict (monitor_id, paused_by) where ended_at is null do nothing`);
 }
 
-/** Ends it. A pause is never empty, whatever the clock did. */
-async function closePause(transaction: Transaction, monitorId: number): Promise<void> {
+/** Ends them. A pause is never empty, whatever the clock did. */
+async function closePauses(transaction: Transaction, monitorIds: readonly number[]): Promise<void> {
   await transaction.query(sql.unsafe`
     update pauses set ended_at = greatest(clock_timestamp(), started_at + interval '1 microsecond')
-    where monitor_id = ${monitorId} and paused_by = 'self' and ended_at is null`);
+    where monitor_id = any(${sql.array(monitorIds, 'int4')}) and paused_by = 'self' and ended_at is null`);
 }
 
+const switchedRow = z.object({ id: z.number(), updated_at: z.number() });
+
 /**
- * Switches a monitor on or off as its next version; the row is locked by the caller.
- * @returns when, in milliseconds
+ * Switches monitors on or off as their next version; the rows are locked by the caller.
+ * @returns when each was, in milliseconds
  */
-export async function setActive(transaction: Transaction, monitorId: number, isActive: boolean): Promise<number> {
-  await (isActive ? closePause(transaction, monitorId) : openPause(transaction, monitorId));
-  return transaction.oneFirst(sql.type(z.object({ updated_at: z.number() }))`
+export async function setActive(
+  transaction: Transaction,
+  monitorIds: readonly number[],
+  isActive: boolean,
+): Promise<ReadonlyMap<number, number>> {
+  await (isActive ? closePauses(transaction, monitorIds) : openPauses(transaction, monitorIds));
+  const rows = await transaction.any(sql.type(switchedRow)`
     update monitors set is_active = ${isActive}, version = version + 1, updated_at = clock_timestamp(),
       changed_xid = pg_current_xact_id()
-    where id = ${monitorId} returning updated_at`);
+    where id = any(${sql.array(monitorIds, 'int4')}) returning id, updated_at`);
+  return new Map(rows.map((row) => [row.id, row.updated_at]));
+}
+
+/** Which of these monitors a group that they belong to pauses now. */
+export async function pausedByGroup(
+  connection: CommonQueryMethods,
+  monitorIds: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const ids = await connection.anyFirst(sql.typeAlias('id')`
+    select monitor_id as id from pauses
+    where monitor_id = any(${sql.array(monitorIds, 'int4')}) and paused_by = 'group' and ended_at is null`);
+  return new Set(ids);
 }
 
 const spanRow = z.object({
