@@ -170,6 +170,19 @@
 -- mails.last_error text
 -- mails.given_up_at timestamp with time zone
 -- mails.created_at timestamp with time zone not null default now()
+-- monitor_group_members.workspace_id integer not null
+-- monitor_group_members.group_id integer not null
+-- monitor_group_members.monitor_id integer not null
+-- monitor_group_members.added_at timestamp with time zone not null default now()
+-- monitor_groups.id integer not null generated always as identity
+-- monitor_groups.workspace_id integer not null
+-- monitor_groups.name text not null
+-- monitor_groups.description text not null default ''::text
+-- monitor_groups.is_paused boolean not null default false
+-- monitor_groups.tags text[] not null default '{}'::text[]
+-- monitor_groups.version integer not null default 1
+-- monitor_groups.created_at timestamp with time zone not null default now()
+-- monitor_groups.updated_at timestamp with time zone not null default now()
 -- monitor_history.monitor_id integer not null
 -- monitor_history.effective_at timestamp with time zone not null
 -- monitor_history.version integer not null
@@ -484,6 +497,8 @@
 -- lost_results
 -- lost_watch
 -- mails row-level security forced
+-- monitor_group_members row-level security forced
+-- monitor_groups row-level security forced
 -- monitor_history
 -- monitors row-level security forced
 -- outbox
@@ -584,6 +599,15 @@
 -- lost_watch.lost_watch_pkey PRIMARY KEY (is_one)
 -- mails.mails_check CHECK (((sealed IS NULL) = (given_up_at IS NOT NULL)))
 -- mails.mails_pkey PRIMARY KEY (id)
+-- monitor_group_members.monitor_group_members_pkey PRIMARY KEY (group_id, monitor_id)
+-- monitor_group_members.monitor_group_members_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES monitor_groups(workspace_id, id) ON DELETE CASCADE
+-- monitor_group_members.monitor_group_members_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
+-- monitor_groups.monitor_groups_description_check CHECK ((length(description) <= 2000))
+-- monitor_groups.monitor_groups_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- monitor_groups.monitor_groups_pkey PRIMARY KEY (id)
+-- monitor_groups.monitor_groups_tags_check CHECK ((cardinality(tags) <= 20))
+-- monitor_groups.monitor_groups_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- monitor_groups.monitor_groups_workspace_id_id_key UNIQUE (workspace_id, id)
 -- monitor_history.monitor_history_pkey PRIMARY KEY (monitor_id, version)
 -- monitors.monitors_announced_status_check CHECK ((announced_status = ANY (ARRAY['UP'::text, 'DOWN'::text, 'TIMEOUT'::text, 'DEGRADED'::text, 'PARTIAL'::text, 'WARNING'::text, 'UNKNOWN'::text])))
 -- monitors.monitors_confirmations_check CHECK (((confirmations >= 1) AND (confirmations <= 5)))
@@ -718,6 +742,7 @@
 -- CREATE INDEX live_events_at ON public.live_events USING brin (at)
 -- CREATE INDEX lost_results_received ON public.lost_results USING btree (received_at)
 -- CREATE INDEX mails_due ON public.mails USING btree (due_at) WHERE (given_up_at IS NULL)
+-- CREATE INDEX monitor_group_members_monitor ON public.monitor_group_members USING btree (monitor_id)
 -- CREATE INDEX monitors_changed ON public.monitors USING btree (shard, changed_xid)
 -- CREATE INDEX monitors_deleted ON public.monitors USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
 -- CREATE INDEX monitors_reset ON public.monitors USING btree (reset_at) WHERE (reset_at IS NOT NULL)
@@ -769,6 +794,10 @@
 -- CREATE UNIQUE INDEX lost_results_pkey ON public.lost_results USING btree (id)
 -- CREATE UNIQUE INDEX lost_watch_pkey ON public.lost_watch USING btree (is_one)
 -- CREATE UNIQUE INDEX mails_pkey ON public.mails USING btree (id)
+-- CREATE UNIQUE INDEX monitor_group_members_pkey ON public.monitor_group_members USING btree (group_id, monitor_id)
+-- CREATE UNIQUE INDEX monitor_groups_name ON public.monitor_groups USING btree (workspace_id, name)
+-- CREATE UNIQUE INDEX monitor_groups_pkey ON public.monitor_groups USING btree (id)
+-- CREATE UNIQUE INDEX monitor_groups_workspace_id_id_key ON public.monitor_groups USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX monitor_history_pkey ON public.monitor_history USING btree (monitor_id, version)
 -- CREATE UNIQUE INDEX monitors_name ON public.monitors USING btree (owner_id, name) WHERE (deleted_at IS NULL)
 -- CREATE UNIQUE INDEX monitors_pkey ON public.monitors USING btree (id)
@@ -845,6 +874,8 @@
 -- incidents.incidents_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- join_tokens.join_tokens_of_tenant * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
 -- live_events.live_events_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- monitor_group_members.members_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- monitor_groups.groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitors.monitors_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- passkeys.lookups_of_owner * using (true) with check (true)
 -- passkeys.own_passkeys * using ((user_id = current_user_id()))
@@ -943,6 +974,10 @@
 -- lost_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- lost_watch to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- mails to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- monitor_group_members to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- monitor_group_members to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- monitor_groups to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- monitor_groups to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitor_history to parallax_api: INSERT, SELECT
 -- monitor_history to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitors to parallax_api: INSERT, SELECT, UPDATE

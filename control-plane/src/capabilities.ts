@@ -13,6 +13,12 @@ import { checkResultsCapability, samplePackedHours } from './monitoring/check-re
 import { diagnosticsCapability } from './monitoring/diagnostics/index.ts';
 import { dnsblCapability } from './monitoring/dnsbl/index.ts';
 import { flappingCapability, forgetFlappingOfDeleted, forgetFlappingOfReset } from './monitoring/flapping/index.ts';
+import {
+  groupsCapability,
+  leaveGroupsOfDeleted,
+  leaveGroupsOfMoved,
+  removeGroupsOfWorkspace,
+} from './monitoring/groups/index.ts';
 import { createMonitorsCapability } from './monitoring/monitors/index.ts';
 import { probesCapability } from './monitoring/probes/index.ts';
 import { sampleReadModels } from './monitoring/status-ranges/index.ts';
@@ -43,12 +49,15 @@ export const capabilities: readonly Capability<Context>[] = [
   diagnosticsCapability,
   flappingCapability,
   createMonitorsCapability({
-    onMonitorDeleted: [resolveIncidentOfDeleted, forgetFlappingOfDeleted],
+    onMonitorDeleted: [resolveIncidentOfDeleted, forgetFlappingOfDeleted, leaveGroupsOfDeleted],
+    onWorkspaceEmptied: [removeGroupsOfWorkspace],
+    onMonitorsMoved: [leaveGroupsOfMoved],
     onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
     rowsOfMonitor: [removeSlaRows],
   }),
   certificatesCapability,
   dnsblCapability,
+  groupsCapability,
   incidentsCapability,
   statisticsCapability,
   slaCapability,

@@ -70,6 +70,25 @@ async function resetToken(world: World): Promise<string> {
   return world.database.worker.transaction((transaction) => issueToken(scope, transaction, 'password', email));
 }
 
+/** A group of the workspace with one monitor and one tag. */
+async function group(world: World): Promise<{ path: string; monitorId: number }> {
+  const monitorId = await world.monitor();
+  const made = await world.make('POST', '/api/v1/monitor-groups', {
+    workspace_id: world.workspaceId,
+    name: `contract ${world.unique()}`,
+    monitor_ids: [monitorId],
+    tags: ['a'],
+  });
+  return { path: `/api/v1/monitor-groups/${String(made.body['id'])}`, monitorId };
+}
+
+const ofGroup =
+  (suffix: string, body?: (monitorId: number) => unknown): Recipe =>
+  async (world) => {
+    const { path, monitorId } = await group(world);
+    return { path: `${path}${suffix}`, ...(body === undefined ? {} : { body: body(monitorId) }) };
+  };
+
 export const recipes: Readonly<Record<string, Recipe>> = {
   'GET /health': plain('/health'),
   'GET /health/liveness': plain('/health/liveness'),
@@ -240,6 +259,24 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     });
     return { path: `/api/v1/monitors/${Number(made.body['id'])}/cert-chain` };
   },
+  'GET /api/v1/monitor-groups': async (world) => {
+    await group(world);
+    return { path: '/api/v1/monitor-groups' };
+  },
+  'POST /api/v1/monitor-groups': async (world) => ({
+    path: '/api/v1/monitor-groups',
+    body: { workspace_id: world.workspaceId, name: `contract ${world.unique()}` },
+  }),
+  'GET /api/v1/monitor-groups/stats': plain('/api/v1/monitor-groups/stats'),
+  'GET /api/v1/monitor-groups/{id}': ofGroup(''),
+  'PUT /api/v1/monitor-groups/{id}': ofGroup('', () => ({ description: 'changed', is_paused: true })),
+  'DELETE /api/v1/monitor-groups/{id}': ofGroup(''),
+  'POST /api/v1/monitor-groups/{id}/monitors': ofGroup('/monitors', (id) => ({ monitor_ids: [id] })),
+  'DELETE /api/v1/monitor-groups/{id}/monitors': ofGroup('/monitors', (id) => ({ monitor_ids: [id] })),
+  'POST /api/v1/monitor-groups/{id}/tags': ofGroup('/tags', () => ({ tags: ['b'] })),
+  'DELETE /api/v1/monitor-groups/{id}/tags': ofGroup('/tags', () => ({ tags: ['a'] })),
+  'GET /api/v1/monitor-groups/{id}/status': ofGroup('/status'),
+  'PUT /api/v1/monitor-groups/{id}/status': ofGroup('/status', () => ({ status: 'paused' })),
 
   'GET /api/v1/incidents': async (world) => {
     await incident(world);

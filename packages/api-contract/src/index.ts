@@ -11,6 +11,7 @@ export * from './incidents.ts';
 export * from './live-events.ts';
 export * from './members.ts';
 export * from './monitor-bulk.ts';
+export * from './monitor-groups.ts';
 export * from './monitor-shapes.ts';
 export * from './monitors.ts';
 export * from './probes.ts';

@@ -38,7 +38,7 @@ function hasControlCharacter(text: string, allowed = ''): boolean {
   return false;
 }
 
-const descriptionSchema = z
+export const descriptionSchema = z
   .string()
   .max(2_000)
   .refine(
@@ -47,7 +47,7 @@ const descriptionSchema = z
   );
 
 /** 1 to 50 characters, NFC. */
-const tagSchema = z
+export const tagSchema = z
   .string()
   .normalize('NFC')
   .trim()

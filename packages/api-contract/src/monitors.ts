@@ -22,7 +22,7 @@ const monitorParams = z.object({ monitor_id: idSchema });
 const tag = 'Monitors';
 
 /** PostgreSQL's text cannot hold NUL. */
-const searchText = z
+export const searchText = z
   .string()
   .max(200)
   .refine((text) => !text.includes('\0'), 'must not contain NUL');
@@ -51,6 +51,7 @@ export const listMonitorsRoute = route({
     is_active: booleanParameter.optional(),
     workspace_id: idSchema.optional(),
     protocol: protocolSchema.optional(),
+    group_id: idSchema.optional().describe('Only members of this group.'),
     tag: z
       .union([z.string().max(50), z.array(z.string().max(50)).max(20)])
       .optional()

@@ -47,6 +47,23 @@ async function ownMember(world: World, workspaceId: number): Promise<number> {
     select id from workspace_members where workspace_id = ${workspaceId} order by id limit 1`);
 }
 
+/** Members of a group, which are monitors of its own workspace. */
+const withForeignMonitor: Rule = {
+  least: 'editor',
+  foreign: async (world, stranger) => {
+    const own = await world.monitor();
+    const name = `contract ${world.unique()}`;
+    const made = await world.make('POST', '/api/v1/monitor-groups', { workspace_id: world.workspaceId, name });
+    return [
+      {
+        what: 'a foreign monitor beside an own one',
+        path: `/api/v1/monitor-groups/${String(made.body['id'])}/monitors`,
+        body: { monitor_ids: [own, stranger.monitorId] },
+      },
+    ];
+  },
+};
+
 /** Every route of the API. A route that is missing here fails the gate. */
 export const rules: Readonly<Record<string, Rule>> = {
   'GET /health': anybody,
@@ -257,6 +274,38 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /api/v1/sla/verify': account,
 
   'GET /api/v1/events/stream': listed('/api/v1/events/stream'),
+  'GET /api/v1/monitor-groups': listed('/api/v1/monitor-groups'),
+  'GET /api/v1/monitor-groups/stats': listed('/api/v1/monitor-groups/stats'),
+  'POST /api/v1/monitor-groups': {
+    least: 'editor',
+    isNamed: true,
+    foreign: async (world, stranger) => [
+      {
+        what: 'a foreign workspace',
+        path: '/api/v1/monitor-groups',
+        body: { workspace_id: stranger.workspaceId, name: 'mine' },
+      },
+      {
+        what: 'a foreign monitor beside an own one',
+        path: '/api/v1/monitor-groups',
+        body: {
+          workspace_id: world.workspaceId,
+          name: 'mine',
+          monitor_ids: [await world.monitor(), stranger.monitorId],
+        },
+      },
+    ],
+  },
+  'GET /api/v1/monitor-groups/:id': viewer,
+  'PUT /api/v1/monitor-groups/:id': editor,
+  'DELETE /api/v1/monitor-groups/:id': editor,
+  'POST /api/v1/monitor-groups/:id/monitors': withForeignMonitor,
+  'DELETE /api/v1/monitor-groups/:id/monitors': withForeignMonitor,
+  'POST /api/v1/monitor-groups/:id/tags': editor,
+  'DELETE /api/v1/monitor-groups/:id/tags': editor,
+  'GET /api/v1/monitor-groups/:id/status': viewer,
+  'PUT /api/v1/monitor-groups/:id/status': editor,
+
   'GET /api/v1/incidents': listed('/api/v1/incidents'),
   'GET /api/v1/incidents/:incident_id': viewer,
 

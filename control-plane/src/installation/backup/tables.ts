@@ -51,6 +51,8 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   probe_sessions: leftOut('streams to processes that are gone; probes open new ones'),
   monitors: copied,
   monitor_history: copied,
+  monitor_groups: copied,
+  monitor_group_members: copied,
   pauses: copied,
   assignments: copied,
   quarantines: copied,

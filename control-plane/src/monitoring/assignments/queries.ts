@@ -9,6 +9,7 @@ import { chooseProbes, defaultSeats } from './choose.ts';
 import type { ProbeCandidate } from './choose.ts';
 import { requiredCapabilities } from './requirements.ts';
 import { writeSeats } from './seats/queries.ts';
+import { isActive } from './paused/queries.ts';
 import { canSupplement } from './supplements.ts';
 import { seatChanges, supplementChanges } from './seat-changes.ts';
 import { assignmentsPerMessage, snapshotHash, toSteps } from './snapshot.ts';
@@ -179,7 +180,7 @@ const assignmentRow = z.object({
 
 const assignmentColumns = sql.fragment`
   seat.monitor_id, seat.revision, seat.supplement,
-  coalesce(seat.ended_at is null and monitor.is_active and monitor.deleted_at is null and not probe.is_paused, false)
+  coalesce(seat.ended_at is null and ${isActive} and monitor.deleted_at is null and not probe.is_paused, false)
     as is_wanted,
   monitor.probe_revision, monitor.shard, monitor.protocol, monitor.url, monitor.interval_seconds, monitor.timeout_seconds,
   monitor.confirmations, monitor.degraded_threshold_ms, monitor.settings, monitor.sealed_secrets`;

@@ -124,6 +124,13 @@ void t.test('a disagreement that is over, or that nobody can judge any more, is 
   }
   await w.tell(w.sinceMs);
   await w.due();
+  await w.database.worker.query(sql.unsafe`
+    insert into pauses (monitor_id, started_at, paused_by) values (${w.monitorId}, now(), 'group')`);
+  await job.soon();
+  t.same(await w.states(), [], 'its group is paused');
+  await w.database.worker.query(sql.unsafe`delete from pauses`);
+  await w.tell(w.sinceMs);
+  await w.due();
   // Votes that ran out close the ranges of their probes.
   await w.database.worker.query(sql.unsafe`update probe_ranges set ended_at = now() where probe_id <> ${w.probes[0]}`);
   await job.soon();

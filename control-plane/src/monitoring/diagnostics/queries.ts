@@ -53,7 +53,8 @@ export async function claimDue(pool: DatabasePool, most: number): Promise<readon
       order by due_at limit ${most} for update skip locked) due, monitors m
     where d.id = due.id and m.id = d.monitor_id
     returning d.id, d.monitor_id, d.attempts,
-      (m.status = 'PARTIAL' and m.is_active and m.deleted_at is null) as is_partial`);
+      (m.status = 'PARTIAL' and m.is_active and m.deleted_at is null
+        and not exists (select from pauses p where p.monitor_id = m.id and p.ended_at is null)) as is_partial`);
   return rows.map((row) => ({
     id: row.id,
     monitorId: row.monitor_id,

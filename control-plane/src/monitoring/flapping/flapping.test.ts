@@ -99,6 +99,11 @@ t.test('a pause, a reset and a deletion forget what was seen', async (t) => {
   t.same(await rows(reset?.id ?? 0), [], 'nor does what was told before a reset count after it');
   await tell(paused?.id ?? 0, ...twice);
   t.same(await rows(paused?.id ?? 0), [], 'a paused monitor does not flap');
+  const member = await api.monitor({ name: 'of a paused group' });
+  await api.database.worker.query(sql.unsafe`
+    insert into pauses (monitor_id, started_at, paused_by) values (${member.id}, now(), 'group')`);
+  await tell(member.id, ...twice);
+  t.same(await rows(member.id), [], 'nor does one that a group has paused');
 });
 
 t.test('a change and the end of the flapping at one moment are told one after the other', async (t) => {

@@ -35,7 +35,8 @@ export async function remember(
     select m.id, m.workspace_id, m.interval_seconds, f.states, f.state_at, f.flapping_since is not null as is_flapping
     from monitors m
       left join (select * from flapping where monitor_id = ${monitorId} for update) f on f.monitor_id = m.id
-    where m.id = ${monitorId} and m.deleted_at is null and m.is_active and coalesce(m.reset_at <= ${instant(atMs)}, true)`);
+    where m.id = ${monitorId} and m.deleted_at is null and m.is_active
+      and not exists (select from pauses p where p.monitor_id = m.id and p.ended_at is null) and coalesce(m.reset_at <= ${instant(atMs)}, true)`);
   return found === null ? undefined : rememberedOf(found);
 }
 

@@ -14,6 +14,7 @@ import { historyRoutes } from './history/routes.ts';
 import type { OnMonitorDeleted } from './lifecycle/queries.ts';
 import { lifecycleRoutes } from './lifecycle/routes.ts';
 import { startEmptyingWorkspaces } from './of-deleted-workspaces/job.ts';
+import type { OnWorkspaceEmptied } from './of-deleted-workspaces/job.ts';
 import { rangeEvidenceRoutes } from './range-evidence/routes.ts';
 import { reorderRoutes } from './reorder/routes.ts';
 import type { OnMonitorReset } from './reset/queries.ts';
@@ -25,7 +26,8 @@ import { testRoutes } from './test/routes.ts';
 export type { DroppedOfMonitor, OnMonitorsMoved } from './bulk/queries.ts';
 export type { Removal, Removed, RowsOfMonitor } from './emptying/rows.ts';
 export type { OnMonitorDeleted } from './lifecycle/queries.ts';
-export { countMonitorsByCategory } from './list/queries.ts';
+export { announceChange } from './gateway.ts';
+export { countMonitorsByCategory, stateJoin } from './list/queries.ts';
 export { noMonitor } from './not-found.ts';
 export { findMonitor, openSeats } from './queries.ts';
 export { openSecrets } from './secrets.ts';
@@ -37,6 +39,8 @@ export type MonitorsOptions = {
   readonly onMonitorDeleted: readonly OnMonitorDeleted[];
   /** Run in the transaction that moves monitors to another workspace. */
   readonly onMonitorsMoved?: readonly OnMonitorsMoved[];
+  /** Run when a deleted workspace has no monitors left. */
+  readonly onWorkspaceEmptied?: readonly OnWorkspaceEmptied[];
   /** Run in the transaction that resets a monitor's statistics. */
   readonly onMonitorReset?: readonly OnMonitorReset[];
   /** Removed by batches after a deletion, and what is older than it after a reset. */
@@ -75,7 +79,8 @@ export function createMonitorsCapability(options: MonitorsOptions): Capability<C
       {
         name: 'workspace-emptying',
         role: 'worker',
-        start: (context, log) => startEmptyingWorkspaces(context, log, options.onMonitorDeleted),
+        start: (context, log) =>
+          startEmptyingWorkspaces(context, log, options.onMonitorDeleted, options.onWorkspaceEmptied ?? []),
       },
     ],
   };

@@ -217,6 +217,17 @@ export async function setActive(
   return new Map(rows.map((row) => [row.id, row.updated_at]));
 }
 
+/** Which of these monitors a group that they belong to pauses now. */
+export async function pausedByGroup(
+  connection: CommonQueryMethods,
+  monitorIds: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const ids = await connection.anyFirst(sql.typeAlias('id')`
+    select monitor_id as id from pauses
+    where monitor_id = any(${sql.array(monitorIds, 'int4')}) and paused_by = 'group' and ended_at is null`);
+  return new Set(ids);
+}
+
 const spanRow = z.object({
   probe_id: z.number(),
   started_at: z.number(),

@@ -32,10 +32,19 @@ export function enqueueValues(entries: readonly OutboxEntry[]): [string[], strin
 export async function enqueue(transaction: CommonQueryMethods, ...entries: readonly OutboxEntry[]): Promise<void> {
   if (entries.length === 0) return;
   const keys = [...new Set(entries.map((entry) => entry.key))].sort();
-  const [keyColumn, kindColumn, payloadColumn] = enqueueValues(entries);
   // In a statement of its own: the numbers must be drawn after the locks are held.
   await transaction.query(sql.unsafe`
     select pg_advisory_xact_lock(hashtextextended('outbox ' || key, 0)) from unnest(${sql.array(keys, 'text')}) as key`);
+  await enqueueHeld(transaction, entries);
+}
+
+/**
+ * The same for any number of keys whose order something else keeps: the caller holds a lock that every other writer of these keys waits
+ * for, such as that of a monitor's row for update. A thousand advisory locks would fill the server's table of locks.
+ */
+export async function enqueueHeld(transaction: CommonQueryMethods, entries: readonly OutboxEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const [keyColumn, kindColumn, payloadColumn] = enqueueValues(entries);
   await transaction.query(sql.unsafe`
     insert into outbox (key, kind, payload)
     select key, kind, payload::jsonb

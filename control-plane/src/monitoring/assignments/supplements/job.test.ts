@@ -268,6 +268,16 @@ t.test('what is done to a monitor keeps seats and supplements apart', async (t) 
   await worker.query(sql.unsafe`update monitors set is_active = true where id = ${monitorId}`);
   await pass();
   t.equal(await present(monitorId), supplemented);
+  const byGroup = sql.fragment`monitor_id = ${monitorId ?? 0} and paused_by = 'group'`;
+  await worker.query(sql.unsafe`
+    insert into pauses (monitor_id, started_at, paused_by) values (${monitorId ?? 0}, now(), 'group')`);
+  await pass(Date.now(), false);
+  t.equal(await present(monitorId), own, 'nor does one that a group has paused');
+  await pass();
+  t.equal(await present(monitorId), own);
+  await worker.query(sql.unsafe`delete from pauses where ${byGroup}`);
+  await pass();
+  t.equal(await present(monitorId), supplemented);
 
   await worker.query(sql.unsafe`update probes set revoked_at = now() where id = ${first}`);
   await rebalanceAll(worker);

@@ -1,6 +1,7 @@
 import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
+import { isActive } from '../paused/queries.ts';
 import { candidateRow, toCandidate } from '../queries.ts';
 import { swapAfterMs, votedAgainMs } from '../supplements.ts';
 import type { SupplementedMonitor, SupplementingProbe } from '../supplements.ts';
@@ -74,7 +75,7 @@ export async function monitorsToSupplement(
     select id from (
       (select distinct seat.monitor_id as id from assignments seat join monitors monitor on monitor.id = seat.monitor_id
       where ${isThorough} and seat.probe_id = any (${wanting}) and seat.ended_at is null and not seat.supplement and seat.monitor_id > ${after}
-        and monitor.is_active and monitor.deleted_at is null and coalesce(cardinality(monitor.wanted_probe_ids), 0) = 0
+        and ${isActive} and monitor.deleted_at is null and coalesce(cardinality(monitor.wanted_probe_ids), 0) = 0
         and not exists (
           select from assignments filling
           where filling.monitor_id = seat.monitor_id and filling.stands_in_for = seat.probe_id
@@ -84,7 +85,7 @@ export async function monitorsToSupplement(
       (select distinct filling.monitor_id from assignments filling join monitors monitor on monitor.id = filling.monitor_id
       where filling.supplement and filling.stands_in_for is not null and filling.ended_at is null and filling.monitor_id > ${after}
         and (${isThorough} or filling.stands_in_for <> all (${waiting}) or filling.probe_id <> all (${well})
-          or not monitor.is_active or monitor.deleted_at is not null
+          or not ${isActive} or monitor.deleted_at is not null
           or not exists (
             select from assignments seat
             where seat.monitor_id = filling.monitor_id and seat.probe_id = filling.stands_in_for
@@ -131,7 +132,7 @@ export async function supplementedMonitors(
       )} as back (probe_id, returned_at)
     )
     select monitor.id, monitor.workspace_id, monitor.protocol, monitor.url, monitor.settings, monitor.wanted_probe_ids, monitor.wanted_regions,
-      monitor.is_active and monitor.deleted_at is null as is_active, open.probe_ids, open.regions, open.stand_in_for, open.have_voted
+      ${isActive} and monitor.deleted_at is null as is_active, open.probe_ids, open.regions, open.stand_in_for, open.have_voted
     from monitors monitor cross join lateral (
       select coalesce(array_agg(a.probe_id order by a.probe_id), '{}') as probe_ids,
         coalesce(array_agg(a.region order by a.probe_id), '{}') as regions,

@@ -97,6 +97,15 @@ void t.test('a paused monitor is unknown to its probes, so they are sent what to
   t.match(api.broker.questions[0]?.message, {
     assignment: { url: 'https://example.com/', settings: { password: 'hidden' } },
   });
+  const other = await api.monitor({ name: 'of a paused group' });
+  const check = () => api.call('POST', `/api/v1/monitors/${other.id}/check`, { token: api.token });
+  await check();
+  await api.database.worker.query(sql.unsafe`
+    insert into pauses (monitor_id, started_at, paused_by) values (${other.id}, now(), 'group')`);
+  await check();
+  const [, active, paused] = api.broker.questions.map(({ message }) => message as Record<string, unknown>);
+  t.equal(active?.['assignment'], undefined);
+  t.match(paused?.['assignment'], { url: 'https://example.com/' });
 });
 
 void t.test(

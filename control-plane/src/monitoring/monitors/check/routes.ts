@@ -6,7 +6,7 @@ import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
 import type { ProbeRequest } from '../../probes/index.ts';
 import { noMonitor } from '../not-found.ts';
-import { findMonitor, openSeats } from '../queries.ts';
+import { findMonitor, openSeats, pausedByGroup } from '../queries.ts';
 import type { MonitorRow } from '../queries.ts';
 import { openSecrets } from '../secrets.ts';
 import { answerOf } from './answer.ts';
@@ -20,17 +20,21 @@ export function checkRoutes(context: Context, central: BoundedCheck, ask: Ask): 
   return [
     handle(checkMonitorRoute, async ({ params, caller, request }) => {
       const scope = scopeOf(caller);
-      const { monitor, seats } = await inScope(context.database.api, scope, async (tx) => {
+      const { monitor, seats, isPaused } = await inScope(context.database.api, scope, async (tx) => {
         const found = await findMonitor(tx, scope, params.monitor_id);
         if (found === null) throw noMonitor(params.monitor_id);
         requireRole(caller, found.workspace_id, 'editor');
-        return { monitor: found, seats: await openSeats(tx, params.monitor_id) };
+        return {
+          monitor: found,
+          seats: await openSeats(tx, params.monitor_id),
+          isPaused: !found.is_active || (await pausedByGroup(tx, [params.monitor_id])).has(params.monitor_id),
+        };
       });
       const askedMs = context.now();
       const replies =
         seats.length === 0
           ? [await checkCentrally(context, central, monitor, request.signal)]
-          : await askAll(context, ask, monitor, seats);
+          : await askAll(ask, monitor, seats, isPaused ? unsavedAssignment(context, monitor) : undefined);
       const asked = { what: `monitor ${monitor.id}`, seats, policy: monitor.consensus_policy, askedMs };
       return { monitor_id: monitor.id, is_manual: true as const, ...answerOf(asked, replies) };
     }),
@@ -59,10 +63,10 @@ async function checkCentrally(
 
 /** Asks every probe at once. One that has let go of the monitor, because it is paused, is sent what to check. */
 async function askAll(
-  context: Context,
   ask: Ask,
   monitor: MonitorRow,
   seats: readonly Seat[],
+  assignment: ProbeRequest['assignment'],
 ): Promise<readonly Reply[]> {
   return askProbes(
     ask,
@@ -70,7 +74,7 @@ async function askAll(
     {
       monitor_id: monitor.id,
       timeoutSeconds: monitor.timeout_seconds,
-      ...(monitor.is_active ? {} : { assignment: unsavedAssignment(context, monitor) }),
+      ...(assignment === undefined ? {} : { assignment }),
     },
   );
 }

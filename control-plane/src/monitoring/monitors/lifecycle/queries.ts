@@ -4,7 +4,7 @@ import type { Transaction } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
 import { enqueue } from '../../../platform/outbox/enqueue.ts';
 import { closeAssignments, touchAssignments } from '../../assignments/index.ts';
-import { setActive } from '../queries.ts';
+import { pausedByGroup, setActive } from '../queries.ts';
 
 /** Acts, in the transaction that deletes a monitor, on what another capability keeps about it. */
 export type OnMonitorDeleted = (transaction: Transaction, monitorId: number) => Promise<void>;
@@ -20,7 +20,10 @@ export async function switchMonitors(
 ): Promise<number[]> {
   const ids = monitors.map((monitor) => monitor.id);
   const times = await setActive(transaction, ids, isActive);
-  const news = monitors.map((monitor) => ({
+  // Paused by a group, it was paused before and stays so: that is no news.
+  const held = await pausedByGroup(transaction, ids);
+  const switched = monitors.filter(({ id }) => !held.has(id));
+  const news = switched.map((monitor) => ({
     key: `monitor:${monitor.id}`,
     kind: isActive ? 'monitor.resumed' : 'monitor.paused',
     payload: {

@@ -15,7 +15,7 @@ const iso = (column: ReturnType<typeof sql.fragment>) =>
   sql.fragment`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 // A pause is the monitor's own switch or that of a group it belongs to.
-const stateJoin = sql.fragment`
+export const stateJoin = sql.fragment`
   left join lateral (
     select p.paused_by, p.started_at from pauses p
     where p.monitor_id = m.id and p.ended_at is null order by p.paused_by desc limit 1
@@ -108,6 +108,7 @@ export type MonitorFilter = {
   readonly is_active?: boolean | undefined;
   readonly workspace_id?: number | undefined;
   readonly protocol?: string | undefined;
+  readonly group_id?: number | undefined;
   /** All of them. */
   readonly tags: readonly string[];
   readonly search?: string | undefined;
@@ -152,10 +153,15 @@ function conditions(scope: Scope, filter: MonitorFilter) {
     sql.fragment`m.deleted_at is null and m.workspace_id = any(${sql.array(workspaces, 'int4')})`,
     ...(filter.is_active === undefined ? [] : [sql.fragment`m.is_active = ${filter.is_active}`]),
     ...(filter.protocol === undefined ? [] : [sql.fragment`m.protocol = ${filter.protocol}`]),
+    ...(filter.group_id === undefined ? [] : [isInGroup(filter.group_id)]),
     ...(filter.tags.length === 0 ? [] : [sql.fragment`m.tags @> ${sql.array(filter.tags, 'text')}`]),
     ...(filter.search === undefined || filter.search === '' ? [] : [searches(filter.search.normalize('NFC'))]),
     ...(filter.status_filter === undefined ? [] : [hasStatus(filter.status_filter)]),
   ];
+}
+
+function isInGroup(groupId: number) {
+  return sql.fragment`exists (select from monitor_group_members gm where gm.group_id = ${groupId} and gm.monitor_id = m.id)`;
 }
 
 // Not LIKE: `%` and `_` stand for themselves.

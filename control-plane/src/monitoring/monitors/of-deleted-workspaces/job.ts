@@ -1,4 +1,5 @@
 import type { Logger } from '@parallax/telemetry';
+import type { DatabasePool } from 'slonik';
 import type { Context } from '../../../context.ts';
 import { deletedWorkspaces, recordWorkspaceEmpty } from '../../../identity/workspaces/index.ts';
 import { dispatchSubject, probesChangedSubject } from '../../../platform/bus/subjects.ts';
@@ -14,15 +15,19 @@ const everyMs = 2_000;
 /** Monitors deleted in one transaction, which locks the probes that let go of them. */
 const monitorsAtOnce = 20;
 
+/** Removes, of a deleted workspace whose monitors are all deleted, what another capability keeps. Repeating it does no harm. For the worker login. */
+export type OnWorkspaceEmptied = (worker: DatabasePool, workspaceId: number) => Promise<void>;
+
 /** Removes what is in deleted workspaces; a process that is killed at it leaves the rest to the next look. */
 export async function startEmptyingWorkspaces(
   context: Context,
   log: Logger,
   hooks: readonly OnMonitorDeleted[],
+  ofWorkspace: readonly OnWorkspaceEmptied[],
 ): Promise<RunningService> {
   return repeat({
     everyMs,
-    work: (isStopped) => emptyDeletedWorkspaces(context, hooks, () => !isStopped()),
+    work: (isStopped) => emptyDeletedWorkspaces(context, hooks, () => !isStopped(), ofWorkspace),
     onError: (error) => log.warn({ err: error }, 'emptying workspaces that were deleted failed; it is tried again'),
   });
 }
@@ -30,11 +35,13 @@ export async function startEmptyingWorkspaces(
 /**
  * One round over the deleted workspaces: their probes are revoked, their monitors deleted. Results of those go as of every deleted monitor.
  * @param mayGoOn asked before each transaction
+ * @param ofWorkspace run when no monitor is left
  */
 export async function emptyDeletedWorkspaces(
   context: Pick<Context, 'database' | 'bus'>,
   hooks: readonly OnMonitorDeleted[],
   mayGoOn: () => boolean,
+  ofWorkspace: readonly OnWorkspaceEmptied[] = [],
 ): Promise<void> {
   const { worker } = context.database;
   for (const workspaceId of await deletedWorkspaces(worker)) {
@@ -43,7 +50,9 @@ export async function emptyDeletedWorkspaces(
     for (const probeId of revoked) context.bus.hint(dispatchSubject(probeId), { type: 'revoked' });
     if (revoked.length > 0) context.bus.hint(probesChangedSubject, {});
     const isEmpty = await deleteMonitors(context, workspaceId, hooks, mayGoOn);
-    if (isEmpty) await recordWorkspaceEmpty(worker, workspaceId);
+    if (!isEmpty) continue;
+    for (const remove of ofWorkspace) await remove(worker, workspaceId);
+    await recordWorkspaceEmpty(worker, workspaceId);
   }
 }
 
