@@ -7,6 +7,7 @@ export * from './health.ts';
 export * from './incidents.ts';
 export * from './members.ts';
 export * from './monitor-shapes.ts';
+export * from './monitor-transfer.ts';
 export * from './monitors.ts';
 export * from './probes.ts';
 export * from './problems.ts';

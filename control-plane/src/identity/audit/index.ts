@@ -5,5 +5,5 @@ import { auditRoutes } from './routes.ts';
 /** Who changed what: a row for each write, read by owners. */
 export const auditCapability: Capability<Context> = { name: 'audit', routes: auditRoutes };
 
-export { recordAudit } from './queries.ts';
+export { recordAudit, recordAudits } from './queries.ts';
 export type { AuditEvent } from './queries.ts';

@@ -35,3 +35,25 @@ export async function recordAudit(
     )
   `);
 }
+
+/** Writes a row for each of many events of one request by one statement, in their order, as `recordAudit` does for one. */
+export async function recordAudits(
+  transaction: Transaction,
+  caller: Pick<Caller, 'kind' | 'userId'>,
+  request: Pick<RequestFacts, 'remoteAddress' | 'requestId'>,
+  events: readonly AuditEvent[],
+): Promise<void> {
+  const rows = events.map((event) => [
+    event.workspaceId ?? null,
+    event.action,
+    event.subjectType,
+    event.subjectId === null ? null : String(event.subjectId),
+    JSON.stringify(event.detail ?? {}),
+  ]);
+  await transaction.query(sql.unsafe`
+    insert into audit_log (workspace_id, user_id, actor, action, subject_type, subject_id, detail, remote_address, request_id)
+    select workspace_id, ${caller.userId}, ${caller.kind}, action, subject_type, subject_id, detail::jsonb, ${request.remoteAddress},
+      ${request.requestId}
+    from ${sql.unnest(rows, ['int4', 'text', 'text', 'text', 'text'])} as event (workspace_id, action, subject_type, subject_id, detail)
+  `);
+}

@@ -14,4 +14,4 @@ export { refusalOfInvite, registerInvited } from './invites/queries.ts';
 export { inviteTokenHash } from './invites/token.ts';
 export { inviteProblem } from './invites/verdict.ts';
 export { makePingKey } from './ping-key.ts';
-export { deletedWorkspaces, markWorkspaceDeleted, recordWorkspaceEmpty } from './queries.ts';
+export { deletedWorkspaces, listWorkspaces, markWorkspaceDeleted, recordWorkspaceEmpty } from './queries.ts';

@@ -18,6 +18,7 @@ import { resetRoutes } from './reset/routes.ts';
 import { monitorRoutes } from './routes.ts';
 import { simulateRoutes } from './simulate/routes.ts';
 import { testRoutes } from './test/routes.ts';
+import { transferRoutes } from './transfer/routes.ts';
 
 export type { Removal, Removed, RowsOfMonitor } from './emptying/rows.ts';
 export type { OnMonitorDeleted } from './lifecycle/queries.ts';
@@ -54,6 +55,7 @@ export function createMonitorsCapability(options: MonitorsOptions): Capability<C
       ...historyRoutes(context),
       ...rangeEvidenceRoutes(context),
       ...simulateRoutes(context),
+      ...transferRoutes(context),
       ...byHandRoutes(context),
     ],
     services: [
