@@ -2,7 +2,9 @@ import { RowFault } from '../file/cells.ts';
 import type { Kind } from './kinds.ts';
 import { hostTarget, portTarget, webTarget } from './targets.ts';
 
-/** Usual ports of types whose targets may be a bare host; with a port of its own the target is `host:port`. */
+/** Types whose targets are hosts alone. */
+const takesHost: ReadonlySet<string> = new Set(['ping', 'icmp', 'dns', 'whois', 'rdap']);
+/** Types whose targets may be a bare host; with a port of its own the target is `host:port`. */
 const takesPort: ReadonlySet<string> = new Set(['smtp', 'imap', 'pop3', 'ftp', 'ssh', 'udp', 'ssl', 'tls']);
 
 /** What a row of another tool says beside its address. */
@@ -24,25 +26,15 @@ export function targetOfKind(
   parts: TargetParts,
   warnings: string[],
 ): { readonly url: string; readonly protocol: string; readonly keyword?: string; readonly keyword_absent?: string } {
-  switch (kind) {
-    case 'web':
-    case 'keyword':
-    case 'keyword_absent':
-      return { ...webTarget(address, warnings, parts.assumed), ...keywordOfKind(kind, parts) };
-    case 'port':
-      return { url: portTarget(address, parts.port), protocol: 'tcp' };
-    case 'ping':
-    case 'icmp':
-    case 'dns':
-    case 'whois':
-    case 'rdap':
-      return { url: hostTarget(address, warnings), protocol: kind };
-    default:
-      if (parts.port !== undefined && takesPort.has(kind)) {
-        return { url: portTarget(address, parts.port), protocol: kind };
-      }
-      return { url: address, protocol: kind };
+  if (kind === 'web' || kind === 'keyword' || kind === 'keyword_absent') {
+    return { ...webTarget(address, warnings, parts.assumed), ...keywordOfKind(kind, parts) };
   }
+  if (kind === 'port') return { url: portTarget(address, parts.port), protocol: 'tcp' };
+  if (takesHost.has(kind)) return { url: hostTarget(address, warnings), protocol: kind };
+  if (parts.port !== undefined && takesPort.has(kind)) {
+    return { url: portTarget(address, parts.port), protocol: kind };
+  }
+  return { url: address, protocol: kind };
 }
 
 function keywordOfKind(kind: 'web' | 'keyword' | 'keyword_absent', { keyword, keywordAbsent }: TargetParts) {
