@@ -248,6 +248,19 @@ void t.test('a list with the names that people use', async (t) => {
   }
 });
 
+void t.test('a column workspace says where a row of any tool goes', async (t) => {
+  const heads = [
+    'friendly_name,url',
+    'pronounceable_name,url',
+    'name,website_url',
+    'name,url',
+    'name,url,interval_seconds',
+  ];
+  for (const head of heads) {
+    t.match(csv(`workspace,${head}`, 'Team,a,https://a.example').rows, [{ kind: 'monitor', workspace: 'Team' }], head);
+  }
+});
+
 void t.test('byte order mark, line ends, empty lines and quoted delimiters', async (t) => {
   const wanted = [
     { name: 'a;b,c', url: 'https://a.example', protocol: 'https' },

@@ -58,7 +58,6 @@ function readOwn(cells: Cells, warnings: string[]): Omit<ImportedMonitor, 'kind'
       ...webFields(cells),
       settings: settingsOf(cells, given),
     }),
-    workspace: textCell(cells, 'workspace'),
     probes: listCell(cells, 'probes'),
     lacking: lackingOf(cells, given),
   };

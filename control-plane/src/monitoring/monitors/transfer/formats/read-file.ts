@@ -35,11 +35,16 @@ function readCsv(table: Table): ImportedFile {
     format: format.name,
     rows: table.rows.map(({ cells, tooLong }) => {
       const label = { name: textCell(cells, ...format.title), url: textCell(cells, ...format.target) };
-      if (!tooLong) return readRow(format.read, cells, label);
+      if (!tooLong) return placed(readRow(format.read, cells, label), textCell(cells, 'workspace'));
       const reason = 'the row has more cells than the header; quote cells that hold the delimiter';
       return { kind: 'failed', code: 'too_many_cells', reason, ...label };
     }),
   };
+}
+
+/** No tool has such a column; whoever adds one to its file means a workspace of ours. */
+function placed(row: ImportedRow, workspace: string | undefined): ImportedRow {
+  return row.kind === 'monitor' ? { ...row, workspace } : row;
 }
 
 /** @throws Problem `invalid_input` when no column can hold what is checked */
