@@ -94,7 +94,7 @@ await t.test('nothing is told any more once the right to it is gone', async (t) 
       name: 'revoked token',
       userId: tokenOwner.id,
       stream: await open(String(made.body['token'])),
-      takeAway: () => call('DELETE', `/api/v1/auth/tokens/${made.body['id']}`, tokenOwner.accessToken),
+      takeAway: () => call('DELETE', `/api/v1/auth/tokens/${String(made.body['id'])}`, tokenOwner.accessToken),
     },
   ];
   const owner = await open(world.token);

@@ -61,8 +61,12 @@ async function prepare(row: Row): Promise<Prepared> {
 }
 
 function call(row: Row, prepared: Prepared, credentials: Credentials, query = ''): Promise<TestAnswer> {
-  const { path, body } = prepared;
-  return world.call(row.method, path + query, { ...credentials, ...(body === undefined ? {} : { body }) });
+  const { path, body, headers } = prepared;
+  return world.call(row.method, path + query, {
+    ...credentials,
+    ...(body === undefined ? {} : { body }),
+    ...(headers === undefined ? {} : { headers }),
+  });
 }
 
 function acceptedBy(row: Row): Credentials[] {

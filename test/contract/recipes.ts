@@ -215,6 +215,15 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     await world.monitor();
     return { path: '/api/v1/monitors' };
   },
+  'GET /api/v1/monitors/export/csv': async (world) => {
+    await world.monitor();
+    return { path: '/api/v1/monitors/export/csv' };
+  },
+  'POST /api/v1/monitors/import/csv': async (world) => ({
+    path: '/api/v1/monitors/import/csv',
+    body: `url,name\r\nhttps://imported${world.unique()}.example/,imported ${world.unique()}\r\n`,
+    headers: { 'content-type': 'text/csv' },
+  }),
   'GET /api/v1/monitors/{monitor_id}': ofMonitor(''),
   'PATCH /api/v1/monitors/{monitor_id}': ofMonitor('', (world) => ({ name: `renamed ${world.unique()}` })),
   'DELETE /api/v1/monitors/{monitor_id}': ofMonitor(''),

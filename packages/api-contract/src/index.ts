@@ -13,6 +13,7 @@ export * from './members.ts';
 export * from './monitor-bulk.ts';
 export * from './monitor-groups.ts';
 export * from './monitor-shapes.ts';
+export * from './monitor-transfer.ts';
 export * from './monitors.ts';
 export * from './probes.ts';
 export * from './problems.ts';

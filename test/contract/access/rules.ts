@@ -237,6 +237,17 @@ export const rules: Readonly<Record<string, Rule>> = {
       },
     ],
   },
+  'GET /api/v1/monitors/export/csv': listed('/api/v1/monitors/export/csv'),
+  'POST /api/v1/monitors/import/csv': {
+    least: 'account',
+    foreign: async (world, stranger) => [
+      {
+        what: 'a foreign workspace',
+        path: `/api/v1/monitors/import/csv?workspace_id=${stranger.workspaceId}`,
+        body: { monitorList: [{ type: 'http', name: 'mine', url: world.target }] },
+      },
+    ],
+  },
   'GET /api/v1/monitors/:monitor_id': viewer,
   'PATCH /api/v1/monitors/:monitor_id': editor,
   'DELETE /api/v1/monitors/:monitor_id': editor,

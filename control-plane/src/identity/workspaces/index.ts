@@ -16,4 +16,4 @@ export { inviteProblem, refusals as inviteRefusals } from './invites/verdict.ts'
 export type { InviteRefusal } from './invites/verdict.ts';
 export { mostMembers } from './limits.ts';
 export { makePingKey } from './ping-key.ts';
-export { deletedWorkspaces, markWorkspaceDeleted, recordWorkspaceEmpty } from './queries.ts';
+export { deletedWorkspaces, listWorkspaces, markWorkspaceDeleted, recordWorkspaceEmpty } from './queries.ts';

@@ -28,4 +28,6 @@ export {
   type AssignmentSnapshot,
 } from './queries.ts';
 export { rebalanceAll } from './job.ts';
+export { seatChanges } from './seat-changes.ts';
+export { writeSeats } from './seats/queries.ts';
 export { inMessages, snapshotHash } from './snapshot.ts';

@@ -22,6 +22,7 @@ import { resetRoutes } from './reset/routes.ts';
 import { monitorRoutes } from './routes.ts';
 import { simulateRoutes } from './simulate/routes.ts';
 import { testRoutes } from './test/routes.ts';
+import { transferRoutes } from './transfer/routes.ts';
 
 export type { DroppedOfMonitor, OnMonitorsMoved } from './bulk/queries.ts';
 export type { Removal, Removed, RowsOfMonitor } from './emptying/rows.ts';
@@ -68,6 +69,7 @@ export function createMonitorsCapability(options: MonitorsOptions): Capability<C
       ...historyRoutes(context),
       ...rangeEvidenceRoutes(context),
       ...simulateRoutes(context),
+      ...transferRoutes(context),
       ...byHandRoutes(context),
     ],
     services: [

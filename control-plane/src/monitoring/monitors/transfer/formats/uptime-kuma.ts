@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { jsonOf, RowFault } from '../file/cells.ts';
+import { present, readRow, Untranslatable } from './imported.ts';
+import type { ImportedRow, RowReader } from './imported.ts';
+import { hostTarget, portTarget, webTarget } from './targets.ts';
+
+const text = z.string().max(100_000).nullish();
+const number = z.number().nullish();
+const flag = z.union([z.boolean(), z.number(), z.null()]).optional();
+
+/** What a monitor has in a backup of Uptime Kuma 1.x (`monitor.toJSON` there). Unknown fields are passed over. */
+const monitorSchema = z.object({
+  name: text,
+  type: z.string().max(100),
+  url: text,
+  hostname: text,
+  port: z.union([z.number(), z.string().max(10)]).nullish(),
+  interval: number,
+  timeout: number,
+  maxretries: number,
+  active: flag,
+  method: text,
+  headers: text,
+  body: text,
+  keyword: text,
+  invertKeyword: flag,
+  ignoreTls: flag,
+  upsideDown: flag,
+  maxredirects: number,
+  accepted_statuscodes: z.array(z.string().max(20)).max(100).nullish(),
+  dns_resolve_server: text,
+  dns_resolve_type: text,
+  basic_auth_user: text,
+  basic_auth_pass: text,
+  description: text,
+  tags: z
+    .array(z.object({ name: z.string().max(200) }))
+    .max(100)
+    .nullish(),
+});
+type KumaMonitor = z.infer<typeof monitorSchema>;
+
+/** Rows of a backup. */
+export function uptimeKuma(monitors: readonly unknown[]): readonly ImportedRow[] {
+  return monitors.map((monitor): ImportedRow => {
+    const parsed = monitorSchema.safeParse(monitor);
+    if (parsed.success) return readRow(readMonitor, parsed.data, labelOf(parsed.data));
+    const [issue] = parsed.error.issues;
+    const reason = `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not valid'}`;
+    return { kind: 'failed', code: 'invalid_cell', reason, name: undefined, url: undefined };
+  });
+}
+
+function labelOf({ name, url, hostname }: KumaMonitor) {
+  return { name: filled(name), url: filled(url === 'https://' ? undefined : url) ?? filled(hostname) };
+}
+
+const readMonitor: RowReader<KumaMonitor> = (monitor, warnings) => ({
+  body: present({
+    ...targetOf(monitor, warnings),
+    name: filled(monitor.name),
+    description: filled(monitor.description),
+    interval_seconds: monitor.interval ?? undefined,
+    timeout_seconds:
+      typeof monitor.timeout === 'number' && monitor.timeout > 0 ? Math.min(60, Math.ceil(monitor.timeout)) : undefined,
+    confirmations:
+      typeof monitor.maxretries === 'number' ? Math.min(5, Math.max(1, Math.floor(monitor.maxretries) + 1)) : undefined,
+    is_active: monitor.active === undefined || monitor.active === null ? undefined : isOn(monitor.active),
+    tags: monitor.tags?.map((tag) => tag.name),
+  }),
+  lacking: [],
+});
+
+function targetOf(monitor: KumaMonitor, warnings: string[]): { readonly url: string } & Record<string, unknown> {
+  const inverted = isOn(monitor.upsideDown) ? { inverted: true } : {};
+  switch (monitor.type) {
+    case 'http':
+    case 'keyword':
+      return webOf(monitor, inverted, warnings);
+    case 'port':
+      return { url: portTarget(hostOf(monitor), portOf(monitor)), protocol: 'tcp', settings: inverted };
+    case 'ping':
+      return { url: hostTarget(hostOf(monitor), warnings), protocol: 'ping', settings: inverted };
+    case 'dns': {
+      const server = filled(monitor.dns_resolve_server)?.split(',')[0]?.trim();
+      const settings = { server, record_type: filled(monitor.dns_resolve_type) };
+      return {
+        url: hostTarget(hostOf(monitor), warnings),
+        protocol: 'dns',
+        settings: { ...present(settings), ...inverted },
+      };
+    }
+    case 'push':
+      throw new Untranslatable('a push monitor is a heartbeat; create a heartbeat');
+    case 'group':
+      throw new Untranslatable('a group of monitors cannot be translated; create a group');
+    default:
+      throw new Untranslatable(
+        `monitors of the type "${monitor.type.slice(0, 50)}" cannot be translated; create it by hand`,
+      );
+  }
+}
+
+function webOf(monitor: KumaMonitor, inverted: Record<string, unknown>, warnings: string[]) {
+  const address = filled(monitor.url);
+  if (address === undefined) throw new RowFault('url_missing', 'the URL is missing');
+  const keyword = monitor.type === 'keyword' ? filled(monitor.keyword) : undefined;
+  if (monitor.type === 'keyword' && keyword === undefined) {
+    throw new RowFault('keyword_missing', 'a check for a keyword needs the keyword');
+  }
+  const username = filled(monitor.basic_auth_user);
+  const headers = filled(monitor.headers);
+  const statuses = monitor.accepted_statuscodes ?? [];
+  const settings = {
+    // Headers of a backup may hold tokens, and nobody says which.
+    secret_headers: headers === undefined ? undefined : jsonOf(headers, 'headers'),
+    username,
+    password: username === undefined ? undefined : (monitor.basic_auth_pass ?? undefined),
+    ...inverted,
+  };
+  return present({
+    ...webTarget(address, warnings),
+    method: filled(monitor.method),
+    body: filled(monitor.body),
+    expected_status:
+      statuses.length === 0 ? undefined : statuses.map((each) => (/^[0-9]{3}$/.test(each) ? Number(each) : each)),
+    verify_tls: isOn(monitor.ignoreTls) ? false : undefined,
+    follow_redirects: monitor.maxredirects === 0 ? false : undefined,
+    keyword: isOn(monitor.invertKeyword) ? undefined : keyword,
+    keyword_absent: isOn(monitor.invertKeyword) ? keyword : undefined,
+    settings: present(settings),
+  });
+}
+
+function hostOf(monitor: KumaMonitor): string {
+  const host = filled(monitor.hostname);
+  if (host === undefined) throw new RowFault('url_missing', 'the hostname is missing');
+  return host;
+}
+
+function portOf({ port }: KumaMonitor): number | undefined {
+  const number = Number(port ?? Number.NaN);
+  return Number.isInteger(number) && number > 0 ? number : undefined;
+}
+
+const isOn = (value: boolean | number | null | undefined): boolean => value === true || value === 1;
+
+function filled(value: string | null | undefined): string | undefined {
+  const trimmed = value?.trim();
+  return trimmed === '' ? undefined : trimmed;
+}
