@@ -201,7 +201,7 @@ class Fold implements MonitorFold {
     if (slot === undefined || !slot.repeat(row)) return false;
     if (row.eUs > this.#newestUs) this.#newestUs = row.eUs;
     if (row.eUs > this.#frontierUs) this.#frontierUs = row.eUs;
-    if (slot.log.rows.length >= slot.compactAt) this.#mayCompact = true;
+    if (slot.isFull) this.#mayCompact = true;
     return true;
   }
 

@@ -4,6 +4,7 @@ import { editsBetween, reaching, wantedRanges } from './range-diff.ts';
 import { ownRunsOf } from './sweep.ts';
 import type { Outcome } from '@parallax/checks';
 import type { Piece, RangeEdit, StoredRange, StoredResult } from './types.ts';
+import type { RowLog } from './row-log.ts';
 import { VoterLog } from './voter-log.ts';
 import type { Base } from './voter-log.ts';
 import type { VoterState } from './voter-state.ts';
@@ -13,6 +14,8 @@ const goodOutcome = { UP: 'ok', DEGRADED: 'slow', WARNING: 'warn' } as const;
 /** One voter in the memory of a fold: its log, its stored ranges, and what a result must be to change nothing. */
 export class VoterSlot {
   readonly log: VoterLog;
+  /** Those of the log: each step on the way to them is another place in memory. */
+  readonly #rows: RowLog;
   pieces: readonly Piece[] = [];
   /** The rows of `probe_ranges` as they are stored, from the horizon on. */
   stored: readonly StoredRange[] = [];
@@ -41,7 +44,13 @@ export class VoterSlot {
 
   constructor(voter: number, compactAt: number) {
     this.log = new VoterLog(voter);
+    this.#rows = this.log.rows;
     this.compactAt = compactAt;
+  }
+
+  /** True when as many rows are kept as may be until some are let go. */
+  get isFull(): boolean {
+    return this.#rows.length >= this.compactAt;
   }
 
   get voter(): number {
@@ -63,7 +72,7 @@ export class VoterSlot {
       row.kind !== 'manual' &&
       row.receivedUs - eUs <= tooLateUs
     ) {
-      this.log.rows.push(row);
+      this.#rows.push(row);
       this.lastUs = eUs;
       this.expiryUs = untilUs;
       this.#limitUs = freshUntilUs < capUs ? freshUntilUs : capUs - 1;
