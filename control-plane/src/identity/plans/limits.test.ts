@@ -192,8 +192,27 @@ const entries: Readonly<Record<string, (t: Test) => Promise<void>>> = {
     t.ok(Math.abs(days - 14) < 0.01, `${days} days`);
   },
   'Alert channel configurations, free plan': async (t) => toCome(t, 'POST', '/api/v1/alert-channel-configs'),
-  'CSV import': async (t) => toCome(t, 'POST', '/api/v1/monitors/import/csv'),
-  'Certificate chain cache': async (t) => toCome(t, 'GET', '/api/v1/monitors/*/cert-chain'),
+  'CSV import': async (t) => {
+    const rows = (count: number): string =>
+      ['url', ...Array.from({ length: count }, (_, index) => `https://limit-${index}.example/`)].join('\n');
+    const given = async (text: string): Promise<number> => {
+      const route = `/api/v1/monitors/import/csv?dry_run=true&workspace_id=${workspaceId}`;
+      return (await call('POST', route, { body: text, headers: { 'content-type': 'text/csv' } })).status;
+    };
+    t.equal(await given(rows(500)), 200, '500 rows');
+    t.equal(await given(rows(501)), 422, '501 rows');
+    const row = 'url,description\nhttps://limit.example/,';
+    t.equal(await given(`${row}${'x'.repeat(1_048_576 - row.length)}`), 200, '1 MB');
+    t.equal(await given(`${row}${'x'.repeat(1_048_577 - row.length)}`), 413, 'and one byte');
+  },
+  'Certificate chain cache': async (t) => {
+    const seen = async (query = ''): Promise<unknown> =>
+      (await call('GET', ofMonitor(`/cert-chain${query}`))).body['cached'];
+    t.equal(await seen(), false, 'looked at');
+    t.equal(await seen(), true, 'and given again: for how long is tried beside the cache');
+    t.equal(await seen('?force=true'), false);
+    t.equal(await seen('?force=false'), true);
+  },
   'Provider-history samples': async (t) => toCome(t, 'GET', '/api/v1/monitors/*/dnsbl/provider-history'),
 };
 
