@@ -38,6 +38,7 @@ export const unsealedColumns: readonly string[] = [
   'passkeys.credential_id',
   'passkeys.public_key',
   'pending_sign_ins.browser_hash',
+  'pending_sign_ins.invite_hash',
   'pending_sign_ins.state_hash',
   'recovery_codes.code_hash',
   'sign_in_challenges.token_hash',
