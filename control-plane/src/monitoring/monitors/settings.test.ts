@@ -82,7 +82,8 @@ void t.test('each wrong setting is named by where it was written', async (t) => 
   );
   t.same(
     faultsOf(() => composeSettings('https', {}, { settings: { method: 'PUT' }, topLevel: { method: 'PUT' } })),
-    ['/method given_twice'],
+    [],
+    'the same in both places is said once',
   );
 });
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { invalidInput, Problem } from '@parallax/api-contract';
 import type { InputError } from '@parallax/api-contract';
 import { checkTypeOf } from '@parallax/checks';
@@ -55,7 +56,10 @@ export function composeSettings(protocol: Protocol, base: Fields, input: Setting
   const checkType = checkTypeOf(protocol);
   const marks = new Set(checkType.secretFields.map((name) => `has_${name}`));
   const given = Object.entries(input.settings ?? {}).filter(([name]) => !marks.has(name));
-  const twice = given.find(([name]) => Object.hasOwn(input.topLevel, name));
+  // What says the same in both places, as an answer or an export that is sent back does, says it once.
+  const twice = given.find(
+    ([name, value]) => Object.hasOwn(input.topLevel, name) && !isDeepStrictEqual(value, input.topLevel[name]),
+  );
   if (twice !== undefined) {
     const name = outerNames.get(twice[0]) ?? twice[0];
     throw invalidInput('body', `/${name}`, 'given_twice', `${name} is given at the top level and in settings`);

@@ -16,6 +16,8 @@ t.test('with an account go its monitors and all that was measured, and nothing o
     body: { workspace_id: 2, url: 'https://eve.example/' },
   });
   t.equal(foreign.status, 201);
+  // The last administrator could not go.
+  await api.database.worker.query(sql.unsafe`update users set is_administrator = true where id = ${eve.id}`);
   const other = Number(foreign.body['id']);
   await addOfEverything(api.database, { id, workspaceId: api.workspaceId }, Date.now());
   const kept = await addOfEverything(api.database, { id: other, workspaceId: 2 }, Date.now());
