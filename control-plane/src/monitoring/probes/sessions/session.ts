@@ -1,6 +1,6 @@
 import type { Logger } from '@parallax/telemetry';
-import { CheckKind, maxBatchResults } from '@parallax/wire';
-import type { AgentMessage, Assignment, Heartbeat, Hello } from '@parallax/wire';
+import { maxBatchResults } from '@parallax/wire';
+import type { AgentMessage, Heartbeat, Hello } from '@parallax/wire';
 import { dispatchMessageSchema } from '../dispatch-messages.ts';
 import type { ChainAnswer, DiagnoseRequest, DiagnosisAnswer, DispatchPosition } from '../dispatch-messages.ts';
 import type { ReadChainRequest, RunCheckAnswer, RunCheckRequest } from '../dispatch-messages.ts';
@@ -10,13 +10,13 @@ import type { AssignmentSource } from './assignment-feed.ts';
 import { Outbound } from './outbound.ts';
 import type { SessionCall } from './outbound.ts';
 import { PendingChecks, readAnswer, readChainAnswer, readDiagnosisAnswer } from './pending-checks.ts';
+import { diagnoseMessage, readChainMessage, recheckMessage, runCheckMessage } from './run-check-messages.ts';
 import type { OpenedSession, PresentedIdentity, SessionReport } from './queries.ts';
 
 /** Messages of an agent: one heartbeat in 15 s, one clock request in 4 s and answers; more is a fault or an attack. */
 const inboundRate = { burst: 1_000, perSecond: 100 };
 /** Rechecks that are passed on; the ingest asks again when they matter. */
 const recheckRate = { burst: 500, perSecond: 100 };
-const recheckDeadlineMs = 30_000;
 /** What the trip to the probe and back may take beside the check itself. */
 const answerGraceMs = 2_000;
 
@@ -289,38 +289,13 @@ export class ProbeSession {
       // Who saves a monitor and checks it at once is faster than the news of it: the agent gets that first. Without the database it is
       // asked for what it knows.
       if (request.assignment === undefined) await this.feed.wake().catch(() => undefined);
-      if (this.#isClosed) return;
-      this.#outbound.send({
-        $case: 'runCheck',
-        value: {
-          requestId,
-          monitorId: request.monitor_id,
-          kind: kinds[request.kind],
-          deadlineMs: request.deadline_ms,
-          assignment: unsavedAssignment(request),
-          trace: request.trace,
-          diagnose: false,
-          readChain: false,
-        },
-      });
+      if (!this.#isClosed) this.#outbound.send(runCheckMessage(requestId, request));
     });
   }
 
   #diagnose(request: DiagnoseRequest): Promise<DiagnosisAnswer> {
     return this.#pending.ask(request.deadline_ms + answerGraceMs, readDiagnosisAnswer, async (requestId) => {
-      this.#outbound.send({
-        $case: 'runCheck',
-        value: {
-          requestId,
-          monitorId: request.monitor_id,
-          kind: CheckKind.MANUAL,
-          deadlineMs: request.deadline_ms,
-          assignment: undefined,
-          trace: false,
-          diagnose: true,
-          readChain: false,
-        },
-      });
+      this.#outbound.send(diagnoseMessage(requestId, request));
     });
   }
 
@@ -328,39 +303,13 @@ export class ProbeSession {
     return this.#pending.ask(request.deadline_ms + answerGraceMs, readChainAnswer, async (requestId) => {
       // As for a check: a target that was changed just now is looked at as it is.
       if (request.assignment === undefined) await this.feed.wake().catch(() => undefined);
-      if (this.#isClosed) return;
-      this.#outbound.send({
-        $case: 'runCheck',
-        value: {
-          requestId,
-          monitorId: request.monitor_id,
-          kind: CheckKind.MANUAL,
-          deadlineMs: request.deadline_ms,
-          assignment: unsavedAssignment(request),
-          trace: false,
-          diagnose: true,
-          readChain: true,
-        },
-      });
+      if (!this.#isClosed) this.#outbound.send(readChainMessage(requestId, request));
     });
   }
 
   #recheck(monitorId: number): void {
     if (this.#outbound.isBlocked || !this.#rechecks.take(this.#ports.now())) return;
-    this.#outbound.send({
-      $case: 'runCheck',
-      value: {
-        // Nobody waits: the result comes by the log.
-        requestId: '',
-        monitorId,
-        kind: CheckKind.RECHECK,
-        deadlineMs: recheckDeadlineMs,
-        assignment: undefined,
-        trace: false,
-        diagnose: false,
-        readChain: false,
-      },
-    });
+    this.#outbound.send(recheckMessage(monitorId));
   }
 
   #freshCredentials(): { jwt: string; expiresAtMs: bigint } {
@@ -373,27 +322,6 @@ export class ProbeSession {
   #serverUs(): bigint {
     return BigInt(Math.round(this.#ports.now() * 1_000));
   }
-}
-
-const kinds = { scheduled: CheckKind.SCHEDULED, recheck: CheckKind.RECHECK, manual: CheckKind.MANUAL } as const;
-
-function unsavedAssignment(request: Pick<RunCheckRequest, 'monitor_id' | 'assignment'>): Assignment | undefined {
-  const given = request.assignment;
-  if (given === undefined) return undefined;
-  return {
-    monitorId: request.monitor_id,
-    revision: 0n,
-    probeRevision: 1,
-    shard: 0,
-    protocol: given.protocol,
-    url: given.url,
-    intervalSeconds: given.interval_seconds,
-    timeoutSeconds: given.timeout_seconds,
-    confirmations: given.confirmations,
-    degradedThresholdMs: given.degraded_threshold_ms ?? 0,
-    settingsJson: Buffer.from(JSON.stringify(given.settings)),
-    supplement: false,
-  };
 }
 
 function bounded(value: number, most: number): number {
