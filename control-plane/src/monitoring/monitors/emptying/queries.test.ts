@@ -81,7 +81,8 @@ function explaining(pool: DatabasePool, seen: (plan: Plan) => void): DatabasePoo
 
 void t.test("emptying one monitor reads no other monitor's rows", async (t) => {
   const { urls, database } = await testDatabase(t);
-  const nowMs = Date.now();
+  // Noon of yesterday: at other times of day the oldest partition holds so few rows that reading them all is the better plan.
+  const nowMs = Math.floor(Date.now() / 86_400_000) * 86_400_000 - 12 * 3_600_000;
   await fill(database.worker, nowMs);
   const owner = new pg.Client({ connectionString: urls.owner });
   await owner.connect();
