@@ -2,7 +2,7 @@ import t from 'tap';
 import { capabilities } from '../../control-plane/src/capabilities.ts';
 import { badCases } from './bad-input/cases.ts';
 import type { BadCase } from './bad-input/cases.ts';
-import { fileCases, foreignCases, headerCases } from './bad-input/more-cases.ts';
+import { fileCases, foreignCases, headerCases, settingsCases } from './bad-input/more-cases.ts';
 import { openWorld } from './world.ts';
 
 const world = await openWorld(t);
@@ -77,6 +77,12 @@ const few = (faults: readonly string[]): readonly string[] => faults.slice(0, 40
 void t.test('every field of every route is refused by its name when it is wrong', { timeout: 170_000 }, async (t) => {
   const cases = contracts.flatMap((contract) => badCases(contract, targetOf(contract.path), known));
   t.ok(contracts.length > 20, `${contracts.length} routes`);
+  t.ok(cases.length > 500, `${cases.length} cases`);
+  t.same(few(await faultsOf(cases)), []);
+});
+
+void t.test('every setting of every check type is refused by its name', { timeout: 170_000 }, async (t) => {
+  const cases = settingsCases(known);
   t.ok(cases.length > 500, `${cases.length} cases`);
   t.same(few(await faultsOf(cases)), []);
 });

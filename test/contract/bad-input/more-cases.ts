@@ -1,9 +1,10 @@
 import type { RouteContract } from '@parallax/api-contract';
+import { checkTypeOf, protocols } from '@parallax/checks';
 import type { BadCase } from './cases.ts';
 import { pointer } from './cases.ts';
 import { describe, variantsOf } from './schema.ts';
 import type { Schema } from './schema.ts';
-import { sampleOf, withValue } from './values.ts';
+import { sampleOf, spoil, withValue } from './values.ts';
 import type { Known, Path } from './values.ts';
 
 /** Media types and encodings that a JSON route does not take. */
@@ -118,4 +119,57 @@ export function fileCases({ method, path, file }: RouteContract, target: string)
     refused('an archive', { 'content-type': 'application/zip' }, 'PK'),
     refused('an encoding', { ...csv, 'content-encoding': 'br' }, 'url\n'),
   ];
+}
+
+/** Some of the cases stand for the others where there are more: the test is to take seconds. */
+const mostSettingsCases = 1_000;
+
+/** Settings of every check type, from the type's own schema: other types, bounds and unknown settings. */
+export function settingsCases(known: Known): readonly BadCase[] {
+  // What many types have in common is tried with the first of them.
+  const seen = new Set<string>();
+  const cases = protocols.flatMap((protocol) => {
+    const settings = checkTypeOf(protocol).settings();
+    return variantsOf(describe(settings)).flatMap((variant) =>
+      spoil(variant, [], known)
+        .filter(({ at }) => at.length > 0)
+        .flatMap(({ path, at, what, value }) => {
+          const spoiled = withValue({}, at, value);
+          // A null goes back to the default before the schema sees it.
+          const top = (spoiled as Record<string, unknown>)[String(at[0])];
+          const key = `${pointer(path)} ${what}`;
+          if (seen.has(key)) return [];
+          seen.add(key);
+          const parsed = settings.safeParse(spoiled);
+          // Rules over several settings may name another one of them.
+          const isThis = parsed.error?.issues.some((issue) =>
+            [...issue.path.slice(0, 1), ...(issue.code === 'unrecognized_keys' ? issue.keys : [])].includes(
+              at[0] ?? '',
+            ),
+          );
+          if (top === null || isThis !== true) return [];
+          const body = {
+            workspace_id: known['workspace_id'],
+            name: 'settings',
+            url: known['url'],
+            protocol,
+            settings: spoiled,
+          };
+          return [
+            {
+              method: 'POST',
+              target: '/api/v1/monitors',
+              headers: { 'content-type': 'application/json' },
+              name: `settings of ${protocol}: ${pointer(path)} ${what}`,
+              body: JSON.stringify(body),
+              // The whole of a value may be judged at once, such as a text that is no regular expression.
+              path: pointer(['settings', ...path.slice(0, 1)]),
+              statuses: [422],
+            },
+          ];
+        }),
+    );
+  });
+  const step = Math.ceil(cases.length / mostSettingsCases);
+  return cases.filter((_case, index) => index % step === 0);
 }

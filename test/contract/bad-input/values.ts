@@ -31,6 +31,7 @@ export function sampleOf(schema: Schema, known: Known, name = ''): unknown {
     case 'string':
       if (first.format === 'date-time') return '2026-01-01T00:00:00.000Z';
       return 'a'.repeat(Math.max(1, first.minLength ?? 1));
+    case undefined:
     default:
       return {};
   }

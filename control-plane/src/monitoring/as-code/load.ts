@@ -27,7 +27,7 @@ export function loadWanted(
   const faults: Fault[] = [];
   const refuse = (fault: Fault): void => void faults.push(fault);
   const workspace = commonWorkspace(read, refuse);
-  const spokenOf = <Key extends 'monitors' | 'groups'>(key: Key) => read.filter((each) => each[key] !== undefined);
+  const spokenOf = (key: 'monitors' | 'groups') => read.filter((each) => each[key] !== undefined);
   const monitors = spokenOf('monitors').flatMap(({ file, monitors: found }) =>
     (found ?? []).map((monitor) => wantedMonitor(monitor, secretsOf(monitor, path.dirname(file), env, refuse), refuse)),
   );

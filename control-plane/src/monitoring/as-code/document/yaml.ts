@@ -108,15 +108,14 @@ function plain(
     offsets.set(keyOf(where), offset);
     return plain(value, where, offsets, refuse);
   };
-  if (isSeq(node))
-    return node.items.map((item, index) => inside(index, (item as ParsedNode).range[0], item as ParsedNode));
+  if (isSeq(node)) return node.items.map((item, index) => inside(index, item.range[0], item));
   if (isMap(node)) {
     const seen = new Map<string, unknown>();
     for (const { key, value } of node.items) {
-      const offset = (key as ParsedNode).range[0];
+      const offset = key.range[0];
       const name = isScalar(key) ? String(key.value) : '';
       if (seen.has(name)) refuse(offset, `the key "${name.slice(0, 100)}" stands here twice`);
-      seen.set(name, inside(name, offset, value as ParsedNode | null));
+      seen.set(name, inside(name, offset, value));
     }
     return Object.fromEntries(seen);
   }
