@@ -14,6 +14,7 @@ import type { ControlPlaneSettings, Environment } from '@parallax/settings';
 import { createLogger, createShutdown } from '@parallax/telemetry';
 import { Problem } from '@parallax/api-contract';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { addAsCodeCommands } from './as-code-commands.ts';
 import { addBackupCommands } from './backup-commands.ts';
 import { checkout, keySource, settingsWithDatabase, UsageError } from './command-settings.ts';
 import { listenPlace, runNatsFiles, runProvideJoinTokens, wantedProbe } from './container-commands.ts';
@@ -28,6 +29,7 @@ import {
 } from './installation/index.ts';
 import type { WantedProbe } from './installation/index.ts';
 import { LimitsError } from './identity/plans/index.ts';
+import { AsCodeError } from './monitoring/as-code/index.ts';
 import { createJoinToken, joinCommand, revokeAbsentProbe } from './monitoring/probes/index.ts';
 import { describeRoutes } from './openapi-document.ts';
 import { places } from './places.ts';
@@ -60,6 +62,7 @@ export async function runCli(argv: readonly string[], env: Environment): Promise
       FolderInUseError,
       Problem,
       LimitsError,
+      AsCodeError,
     ].some((kind) => error instanceof kind);
     const text = error instanceof Error ? (explained ? error.message : (error.stack ?? error.message)) : String(error);
     process.stderr.write(`control-plane: ${text}\n`);
@@ -139,6 +142,7 @@ also come from lines NAME=value of a file; what the environment names wins.`,
     .command('settings')
     .description('print the table of all settings')
     .action(() => print(settingsTable(controlPlaneSettings)));
+  addAsCodeCommands(program, env);
   addBackupCommands(program, env);
   addKeysCommands(program, env);
   addRecomputeCommand(program, env);

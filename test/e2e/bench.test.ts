@@ -50,6 +50,14 @@ void t.test('the bench of queries runs to its end and gives what the goals are a
   t.ok((figures['percentiles_error'] ?? 1) <= 0.01, 'the error is what is promised, however short the bench');
 });
 
+void t.test('the bench of the API runs to its end and gives what the goals are about', async (t) => {
+  const output = await runNode([main, 'api', '--json', '--brief'], {}, 150_000);
+  const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
+  for (const key of ['list_vs_bare', 'p99_vs_median', 'credentials_and_limits_ms', 'bare_rate', 'import_ms']) {
+    t.ok((figures[key] ?? 0) > 0, key);
+  }
+});
+
 void t.test('every bench that is documented exists, and every bench is documented', async (t) => {
   const usage = startNode([main], {});
   t.equal(await usage.ended, 2, 'without a name it says which there are');

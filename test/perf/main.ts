@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { agentBench } from './agent.ts';
+import { apiBench } from './api.ts';
 import { checksBench } from './checks.ts';
 import { consensusBench } from './consensus.ts';
 import { ingestBench } from './ingest.ts';
@@ -8,7 +9,7 @@ import { formatTable } from './report.ts';
 import type { Bench } from './report.ts';
 
 /** Every bench: the only list. */
-const benches: readonly Bench[] = [agentBench, checksBench, consensusBench, ingestBench, queryBench];
+const benches: readonly Bench[] = [agentBench, apiBench, checksBench, consensusBench, ingestBench, queryBench];
 const usage = 'usage: npm run bench -- NAME [--json] [--brief] [--profile DIR (checks)]';
 
 const given = readArguments();

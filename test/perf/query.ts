@@ -1,9 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { postgresOwner, startPostgres } from '@parallax/embedded';
-import { createLogger } from '@parallax/telemetry';
-import pg from 'pg';
+import type pg from 'pg';
 import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { resultsPage, windowSummary } from '../../control-plane/src/monitoring/check-results/index.ts';
@@ -14,8 +9,8 @@ import {
 } from '../../control-plane/src/monitoring/check-results/ingest/testing/fixture.ts';
 import { isoOfUs } from '../../control-plane/src/monitoring/check-results/reading/time.ts';
 import { statusRanges, statusRangesPage } from '../../control-plane/src/monitoring/status-ranges/index.ts';
-import { migrate } from '../../control-plane/src/platform/database/migrate.ts';
-import { openDatabase, sql } from '../../control-plane/src/platform/database/pools.ts';
+import { sql } from '../../control-plane/src/platform/database/pools.ts';
+import { startDatabase } from './database.ts';
 import { processorTimeUs } from './processor-time.ts';
 import { buffersOf } from './query/buffers.ts';
 import { bytesPerRow, fillHotRows, fillRanges, fillSubject, packedBytes } from './query/fill.ts';
@@ -189,33 +184,6 @@ async function measure(say: (line: string) => void, size: Size, teardown: (step:
   } satisfies Figures;
   const about = { days, third: Math.floor(days / 3), deepPage, ranges: reading.ranges };
   return { figures, table: tableOf(figures, about) };
-}
-
-async function startDatabase(say: (line: string) => void, teardown: (step: () => unknown) => void) {
-  const log = createLogger({
-    name: 'bench',
-    level: 'warn',
-    destination: { write: (line: string) => say(line.trim()) },
-  });
-  const dataDir = mkdtempSync(path.join(tmpdir(), 'parallax-bench-'));
-  chmodSync(dataDir, 0o711);
-  teardown(() => rmSync(dataDir, { recursive: true, force: true }));
-  say('starting PostgreSQL');
-  const postgres = await startPostgres({ dataDir, durable: true, log });
-  teardown(() => postgres.stop());
-  const urls = {
-    owner: postgres.url('postgres', postgresOwner),
-    api: postgres.url('postgres', 'parallax_api'),
-    worker: postgres.url('postgres', 'parallax_worker'),
-  };
-  await migrate(urls.owner);
-  const owner = new pg.Pool({ connectionString: urls.owner, max: 1 });
-  // Its end does not wait for the connection's, and the server's end cuts that.
-  owner.on('error', () => undefined);
-  teardown(() => owner.end());
-  const database = await openDatabase(urls, { api: 1, worker: 4 });
-  teardown(() => database.close());
-  return { owner, worker: database.raw, readers: database.worker };
 }
 
 type Cost = { readonly ms: number; readonly databaseMs: number };

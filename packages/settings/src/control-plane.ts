@@ -237,6 +237,11 @@ export const controlPlaneSettings = defineSettings(
       defaultMeaning: 'off',
       meaning: 'port of the same; a process without the role `api` says nowhere else whether it is well',
     },
+    TOKEN: {
+      schema: z.string().min(1).max(4_096),
+      secret: true,
+      meaning: 'personal access token or API key of the commands `export` and `apply`; what serves does not use it',
+    },
   },
   { foreignPrefixes: ['PARALLAX_PROBE_'] },
 );

@@ -29,7 +29,14 @@ export type MonitorWants = {
 export type ProbeChoice =
   | { readonly kind: 'probes'; readonly probeIds: readonly number[] }
   | { readonly kind: 'central' }
-  | { readonly kind: 'refused'; readonly reason: 'no_probe_able' | 'unknown_probe'; readonly detail: string };
+  | { readonly kind: 'refused'; readonly reason: 'no_probe_able'; readonly detail: string }
+  | {
+      readonly kind: 'refused';
+      readonly reason: 'unknown_probe';
+      readonly detail: string;
+      /** Where the unknown ones stand among those that were named. */
+      readonly places: readonly number[];
+    };
 
 /**
  * Chooses the probes of a monitor: those it named, or up to three in different regions first and then filled up. Seats that
@@ -64,9 +71,10 @@ function chooseNamed(
   probes: readonly ProbeCandidate[],
 ): ProbeChoice {
   const byId = new Map(probes.map((probe) => [probe.id, probe]));
-  const unknown = named.filter((id) => !byId.has(id));
-  if (unknown.length > 0) {
-    return { kind: 'refused', reason: 'unknown_probe', detail: `there is no probe ${unknown.join(', ')}` };
+  const places = named.flatMap((id, place) => (byId.has(id) ? [] : [place]));
+  if (places.length > 0) {
+    const unknown = places.map((place) => named[place]).join(', ');
+    return { kind: 'refused', reason: 'unknown_probe', detail: `there is no probe ${unknown}`, places };
   }
   const unable = named.filter((id) => !isAble(byId.get(id) ?? { capabilities: [] }, requires));
   if (unable.length > 0) return refusal(`probe ${unable.join(', ')} lacks ${requires.join(' or ')}`);

@@ -1,4 +1,4 @@
-import { invalidInput, Problem } from '@parallax/api-contract';
+import { Problem } from '@parallax/api-contract';
 import type { Assignment } from '@parallax/wire';
 import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
@@ -10,6 +10,7 @@ import type { ProbeCandidate } from './choose.ts';
 import { requiredCapabilities } from './requirements.ts';
 import { writeSeats } from './seats/queries.ts';
 import { isActive } from './paused/queries.ts';
+import { unknownProbes } from './unknown-probes.ts';
 import { canSupplement } from './supplements.ts';
 import { seatChanges, supplementChanges } from './seat-changes.ts';
 import { assignmentsPerMessage, snapshotHash, toSteps } from './snapshot.ts';
@@ -62,7 +63,7 @@ export async function assignMonitor(tx: Transaction, monitorId: number): Promise
     current,
   );
   if (choice.kind === 'refused' && choice.reason === 'unknown_probe') {
-    throw invalidInput('body', '/probe_ids', 'unknown_probe', choice.detail);
+    throw unknownProbes(choice.detail, choice.places);
   }
   if (choice.kind === 'refused') throw new Problem('no_probe_able', choice.detail);
   const wanted = choice.kind === 'central' ? [] : choice.probeIds;

@@ -32,6 +32,8 @@ export { countMonitorsByCategory, stateJoin } from './list/queries.ts';
 export { noMonitor } from './not-found.ts';
 export { findMonitor, openSeats } from './queries.ts';
 export { openSecrets } from './secrets.ts';
+export { sameJson } from './settings.ts';
+export { movesDestination, protocolOf } from './target.ts';
 export type { OnMonitorReset } from './reset/queries.ts';
 
 /** What `createMonitorsCapability` may be told; capabilities to the right of this one contribute hooks. */

@@ -39,6 +39,14 @@ function parsePart(where: InputError['in'], schema: z.ZodType, value: unknown, e
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) {
     const path = where === 'body' ? jsonPointer(issue.path) : String(issue.path[0] ?? '');
+    if (where === 'body' && issue.code === 'unrecognized_keys') {
+      // Each by its own place: the issue itself stands at the object around them.
+      for (const key of issue.keys.slice(0, maxErrors)) {
+        const message = 'there is no such field';
+        errors.push({ in: where, path: jsonPointer([...issue.path, key.slice(0, 200)]), code: issue.code, message });
+      }
+      continue;
+    }
     const isAbsent = where === 'body' && issue.path.length === 0 && value === undefined;
     errors.push({ in: where, path, code: issue.code, message: isAbsent ? 'a JSON body is required' : issue.message });
   }

@@ -1,5 +1,5 @@
-import { invalidInput } from '@parallax/api-contract';
-import type { Problem, Simulate } from '@parallax/api-contract';
+import { invalidInput, Problem } from '@parallax/api-contract';
+import type { Simulate } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { inScope } from '../../../platform/database/scope.ts';
@@ -97,7 +97,15 @@ function proposalOf(
   );
   const probeIds = body.probe_ids?.filter((id) => measured.has(id));
   if (probeIds?.length === 0) {
-    throw invalidInput('body', '/probe_ids', 'not_measured', 'none of these probes checked the monitor in the window');
+    const message = 'none of these probes checked the monitor in the window';
+    throw new Problem('invalid_input', message, {
+      errors: (body.probe_ids ?? []).map((_id, place) => ({
+        in: 'body',
+        path: `/probe_ids/${place}`,
+        code: 'not_measured',
+        message,
+      })),
+    });
   }
   return {
     proposal: {

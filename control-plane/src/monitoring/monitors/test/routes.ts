@@ -7,7 +7,7 @@ import { requireRole, roles, scopeOf } from '../../../platform/http/caller.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
-import { loadCandidates, requiredCapabilities } from '../../assignments/index.ts';
+import { loadCandidates, requiredCapabilities, unknownProbes } from '../../assignments/index.ts';
 import type { ProbeCandidate } from '../../assignments/index.ts';
 import { answerOf } from '../check/answer.ts';
 import { askProbes, centralReply } from '../check/replies.ts';
@@ -83,7 +83,7 @@ function testersOf(values: PlainValues, probes: readonly ProbeCandidate[]): read
     probes,
   );
   if (choice.kind === 'testers') return choice.seats;
-  if (choice.reason === 'unknown_probe') throw invalidInput('body', '/probe_ids', 'unknown_probe', choice.detail);
+  if (choice.reason === 'unknown_probe') throw unknownProbes(choice.detail, choice.places);
   throw new Problem('no_probe_able', choice.detail);
 }
 

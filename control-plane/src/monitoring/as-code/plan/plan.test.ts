@@ -1,0 +1,148 @@
+import t from 'tap';
+import { readAsCode } from '../document/read.ts';
+import { AsCodeError } from '../errors.ts';
+import type { WantedSecret } from '../secrets.ts';
+import type { CurrentGroup, CurrentMonitor } from '../state.ts';
+import { planOf, sizeOf } from './plan.ts';
+import type { PlanOptions } from './plan.ts';
+import { showPlan } from './show.ts';
+import { wantedMonitor } from './wanted.ts';
+
+const monitor = (name: string, more: Partial<CurrentMonitor> = {}): CurrentMonitor => ({
+  id: 1,
+  version: 3,
+  name,
+  settings: {},
+  secrets: [],
+  ...more,
+  fields: { url: 'https://a.example/', protocol: 'https', interval_seconds: 60, tags: [], probes: [], ...more.fields },
+});
+
+const group = (name: string, fields: Partial<CurrentGroup['fields']> = {}): CurrentGroup => ({
+  id: 9,
+  version: 2,
+  name,
+  fields: { description: '', is_paused: false, tags: [], monitors: [], ...fields },
+});
+
+type There = { readonly monitors?: readonly CurrentMonitor[]; readonly groups?: readonly CurrentGroup[] };
+
+function plan(
+  yaml: string,
+  there: There = {},
+  options: Partial<PlanOptions> = {},
+  secrets: Record<string, WantedSecret> = {},
+) {
+  const file = readAsCode(`parallax: 1\n${yaml}`, 'a.yaml');
+  const faults: string[] = [];
+  const monitors = file.monitors?.map((each) => {
+    const known = Object.keys(each.secrets).map((name) => [name, secrets[name] ?? { kept: true as const }] as const);
+    return wantedMonitor(each, Object.fromEntries(known), ({ message }) => faults.push(message));
+  });
+  if (faults.length > 0) throw new AsCodeError(faults.join('\n'));
+  const state = { monitors: there.monitors ?? [], groups: there.groups ?? [] };
+  return planOf({ monitors, groups: file.groups }, state, {
+    prune: false,
+    sendSecrets: false,
+    probes: new Set(['p1']),
+    ...options,
+  });
+}
+
+const a = (more = '') => `monitors:\n  - { name: a, url: "https://a.example/"${more} }\n`;
+
+void t.test('what is as it is wanted is not written', async (t) => {
+  const same = plan(a(', interval_seconds: 60'), { monitors: [monitor('a')] });
+  t.equal(sizeOf(same), 0);
+  t.equal(same.unchanged, 1);
+  t.match(showPlan(same), 'nothing to do: 1 unchanged');
+});
+
+void t.test('a change is told field by field, and only that is written', async (t) => {
+  const there = { monitors: [monitor('a', { settings: { method: 'GET' } }), monitor('b')] };
+  const changed = plan(a(', interval_seconds: 30, tags: [x], probes: [p1]'), there);
+  t.same(changed.monitors[0]?.fields, { interval_seconds: 30, tags: ['x'], probes: ['p1'] });
+  t.same(changed.monitors[0]?.settings, {}, 'settings that the file does not speak of stay');
+  t.equal(
+    showPlan(changed),
+    [
+      '~ monitor "a"',
+      '    interval_seconds: 60 -> 30',
+      '    tags: [] -> ["x"]',
+      '    probes: [] -> ["p1"]',
+      'to create: 0, to change: 1, to remove: 0, unchanged: 0',
+    ].join('\n'),
+  );
+});
+
+void t.test('settings that are given are all of them: the others go back to their defaults', async (t) => {
+  const defaults = plan(a(', settings: {}')).monitors[0]?.settings ?? {};
+  t.ok(Object.keys(defaults).length > 3, 'a new one has the defaults of its type');
+  const there = { monitors: [monitor('a', { settings: { ...defaults, method: 'POST', keyword: 'x' } })] };
+  t.same(plan(a(', settings: {}'), there).monitors[0]?.settings, { method: defaults['method'], keyword: null });
+  t.equal(sizeOf(plan(a(', settings: {}'), { monitors: [monitor('a', { settings: defaults })] })), 0);
+  t.throws(() => plan(a(', settings: { methud: GET }')), /no setting "methud"/);
+});
+
+void t.test('only --prune removes, and only of the kinds that files speak of', async (t) => {
+  const there = { monitors: [monitor('a'), monitor('b', { id: 2 })], groups: [group('g', { monitors: ['a', 'b'] })] };
+  t.same(plan(a(), there).removedMonitors, []);
+  const pruned = plan(a(), there, { prune: true });
+  t.match(pruned.removedMonitors, [{ name: 'b', id: 2, version: 3 }]);
+  t.same(pruned.removedGroups, [], 'groups are not in the file');
+  t.match(plan(`${a()}monitor_groups: []\n`, there, { prune: true }).removedGroups, [{ name: 'g' }]);
+  const leaving = plan(`${a()}monitor_groups:\n  - { name: g, monitors: [a] }\n`, there, { prune: true });
+  t.same(leaving.groups, [], 'a monitor that is removed leaves its groups by that');
+});
+
+void t.test('members and tags of groups change by what comes and what goes', async (t) => {
+  const there = { monitors: [monitor('a'), monitor('b')], groups: [group('g', { monitors: ['b'], tags: ['x', 'y'] })] };
+  const text = `${a()}monitor_groups:\n  - { name: g, monitors: [a, a], tags: [y, z], is_paused: true }\n`;
+  t.match(plan(text, there).groups, [
+    { fields: { is_paused: true }, addMonitors: ['a'], removeMonitors: ['b'], addTags: ['z'], removeTags: ['x'] },
+  ]);
+  t.throws(
+    () => plan(`${a()}monitor_groups:\n  - { name: g, monitors: [c] }\n`, there),
+    /a\.yaml:5:\d+: .*no monitor "c"/,
+  );
+});
+
+void t.test('what is named twice or is not there is refused with its place', async (t) => {
+  t.throws(
+    () => plan(`${a()}  - { name: a, url: "https://b.example/" }\n`),
+    /a\.yaml:4:\d+: .*stands already in a\.yaml:3/,
+  );
+  t.throws(() => plan(a(', probes: [p1, p2]')), /a\.yaml:3:\d+: .*no probe "p2"/);
+});
+
+void t.test('a secret is sent when it is missing, when asked, and when the destination is another', async (t) => {
+  const text = a(', settings: { username: u, password: { from_env: X } }');
+  const value = { password: { value: 'open-sesame' } };
+  const made = plan(text, {}, {}, value);
+  t.same(made.monitors[0]?.secrets, { password: 'open-sesame' });
+  t.notMatch(showPlan(made), 'open-sesame');
+  const { settings } = made.monitors[0] ?? { settings: {} };
+  const there = (url: string, secrets = ['password']) => ({
+    monitors: [monitor('a', { settings, secrets, fields: { url } })],
+  });
+  const home = 'https://a.example/';
+  const left = plan(text, there(home), {}, value);
+  t.equal(sizeOf(left), 0, 'else a second apply would never plan nothing');
+  t.match(showPlan(left), /not compared: 1; --secrets/);
+  t.match(plan(text, there(home), { sendSecrets: true }, value).monitors, [
+    { secrets: value.password.value ? { password: 'open-sesame' } : {} },
+  ]);
+  t.match(plan(text, there('https://b.example/'), {}, value).monitors, [{ secrets: { password: 'open-sesame' } }]);
+  const kept = a(', settings: { username: u, password: { kept: true } }');
+  t.equal(sizeOf(plan(kept, there(home))), 0);
+  t.throws(() => plan(kept), /a\.yaml:3:\d+: password of "a": there is none to keep/);
+  t.throws(() => plan(kept, there('https://b.example/')), /do not follow/);
+  t.match(showPlan(plan(a(), there('https://b.example/'))), /password: \(secret\) is dropped/);
+});
+
+void t.test('a plan cannot steer a terminal', async (t) => {
+  const name = '\u009b2J\u202e';
+  const shown = showPlan(plan('monitors: []\n', { monitors: [monitor(name)] }, { prune: true }));
+  t.match(shown, '\\u{9b}2J\\u{202e}');
+  t.notMatch(shown, name);
+});
