@@ -52,12 +52,11 @@ export async function runSteps(base: URL, settings: ApiSettings, context: CheckC
       lines.push({ number, name, result: 'skipped' });
       continue;
     }
-    context.trace?.('step', `${number} ${name}`);
     const { progress, verdict, ms } = await makeStep(run, step);
     for (const phase of Object.keys(progress.phases) as (keyof Phases)[])
       addPhase(whole, phase, progress.phases[phase]);
     lines.push(lineOf(run, { number, name, ms, progress, verdict }));
-    context.trace?.('step done', writeLine(lines.at(-1) ?? { number, name, result: 'ok' }));
+    context.trace?.('step', writeLine(lines.at(-1) ?? { number, name, result: 'ok' }));
     if (
       verdict !== undefined &&
       (gravest === undefined || gravity[verdict.outcome] > gravity[gravest.verdict.outcome])
