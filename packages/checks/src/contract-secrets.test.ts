@@ -75,6 +75,23 @@ const bySecrets: Partial<Record<Protocol, readonly Secrets[]>> = {
   socks5: [(port) => ({ username, password, connect_to: `127.0.0.1:${port}` })],
   mtproxy: [() => ({ secret: hexMark }), () => ({ secret: `ee${hexMark}${Buffer.from('a.test').toString('hex')}` })],
   radius: [() => ({ secret: mark('shared'), username, password })],
+  api: [
+    () => ({
+      secrets: { token: mark('token'), key: mark('key'), word: mark('word') },
+      steps: [
+        {
+          method: 'POST',
+          url: '/a/{{key}}?b={{word}}',
+          headers: { authorization: 'Token {{token}}', 'x-own': '{{key}}' },
+          json: { key: '{{key}}' },
+          continue_on_failure: true,
+        },
+        { method: 'POST', url: '/b', form: { word: '{{word}}' }, continue_on_failure: true },
+        { url: '/c', auth: { type: 'basic', username: 'u', password: '{{word}}' }, continue_on_failure: true },
+        { method: 'POST', url: '/d', auth: { type: 'bearer', token: '{{token}}' }, body: '{{key}}' },
+      ],
+    }),
+  ],
   ldap: [() => ({ bind_dn: 'cn=watcher', password }), login],
 };
 /** Where the check would not say a password in the clear. */

@@ -112,6 +112,7 @@ function samplesOf(shape: Shape): readonly unknown[] {
   if (shape.enum !== undefined) return shape.enum;
   if (shape.anyOf !== undefined) return shape.anyOf.flatMap(samplesOf);
   if (shape.type === 'integer' || shape.type === 'number') return [shape.minimum ?? 1, shape.maximum ?? 1];
+  if (shape.type === 'object') return [{}];
   return ['a', '200', 'a.test', '127.0.0.1', 'SHA256:'.padEnd(50, 'a'), ...textsOf(shape.minLength ?? 1)];
 }
 

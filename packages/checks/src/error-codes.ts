@@ -210,6 +210,13 @@ const codes = {
   whois_unreadable: { number: 251, meaning: 'The answer of the registry cannot be read.' },
   pagespeed_budget: { number: 252, meaning: 'The page is beyond one of the limits of the settings.' },
   pagespeed_not_loaded: { number: 253, meaning: 'The page did not load.' },
+  step_failed: { number: 260, meaning: 'Several steps of the check failed; the message names the first.' },
+  variable_missing: {
+    number: 261,
+    meaning: 'A step names a value that is neither a variable, a secret nor extracted before.',
+  },
+  variable_unusable: { number: 262, meaning: 'A value cannot be written at the place where a step names it.' },
+  extract_failed: { number: 263, meaning: 'The answer to a step does not hold what was to be extracted from it.' },
 } as const satisfies Readonly<Record<string, { readonly number: number; readonly meaning: string }>>;
 export type ErrorCode = keyof typeof codes;
 

@@ -31,6 +31,7 @@ export {
   secretFieldsOf,
   settingsSchema,
 } from './registry.ts';
+export { movedCredentials } from './api/destinations.ts';
 export { type CommonSettings, commonShape } from './common-settings.ts';
 export { type SocketTrial, tryDockerSocket } from './docker/trial.ts';
 export { readChain } from './chain/read-chain.ts';

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { CheckContext, CheckResult, CheckType, Target } from './check.ts';
 import { extendAll } from './common-settings.ts';
+import { api } from './api.ts';
 import { dns } from './dns.ts';
 import { dnsbl } from './dnsbl.ts';
 import { pagespeed } from './pagespeed.ts';
@@ -82,6 +83,7 @@ const types = {
   sip,
   traceroute,
   docker,
+  api,
 } as const;
 /** The same, each with the settings that all take. */
 export const checkTypes = extendAll(types);

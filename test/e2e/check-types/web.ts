@@ -31,6 +31,11 @@ export const web = {
     const nginx = await nginxOf(world);
     return nginx && { url: nginx.secureUrl, settings: { ca_certificates: world.authority }, stop: nginx.stop };
   },
+  api: async (world: World): Promise<Case | undefined> => {
+    const nginx = await nginxOf(world);
+    const assertions = { subject: 'body', comparison: 'contains', value: 'up' };
+    return nginx && { url: nginx.url, settings: { steps: [{ assertions }, { url: '/' }] }, stop: nginx.stop };
+  },
   tcp: async (world: World): Promise<Case | undefined> => {
     const nginx = await nginxOf(world);
     const settings = { send: 'HEAD /index HTTP/1.0\r\n\r\n', expect: '200 OK' };

@@ -25,6 +25,18 @@ void t.test('secrets follow a monitor only to the same scheme, host, port and re
   t.ok(movesDestination(home, at('https://example.com:8443/a')), 'another port');
   t.ok(movesDestination(home, at('http://example.com/a')), 'without encryption');
   t.ok(movesDestination(home, at('https://example.com/a', { proxy: 'socks5://10.0.0.1' })), 'through a relay');
+  const steps = (url: string, value = '{{key}}', variables = {}) =>
+    at(
+      'https://example.com',
+      { steps: [{ url: '/login' }, { url, headers: { authorization: value } }], variables },
+      'api',
+    );
+  t.notOk(movesDestination(steps('/a'), steps('https://example.com/b')), 'another path of a step');
+  t.ok(movesDestination(steps('/a'), steps('https://example.org/a')), 'a step on another host');
+  t.notOk(movesDestination(steps('/a'), steps('https://example.org/a', 'none')), 'that names no secret');
+  const byVariable = (host: string) => steps('https://{{host}}/a', '{{key}}', { host });
+  t.ok(movesDestination(byVariable('example.com'), byVariable('example.org')), 'a host out of a variable');
+  t.ok(movesDestination(at('https://example.com', {}, 'api'), steps('/a')), 'settings that cannot be read');
   t.ok(movesDestination(at('db:5432', {}, 'tcp'), at('other:5432', {}, 'tcp')), 'no URL at all');
 });
 

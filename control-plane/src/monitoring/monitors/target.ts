@@ -1,5 +1,5 @@
 import { invalidInput } from '@parallax/api-contract';
-import { isProtocol } from '@parallax/checks';
+import { isProtocol, movedCredentials } from '@parallax/checks';
 import type { Protocol } from '@parallax/checks';
 
 const schemePattern = /^([a-z][a-z0-9+.-]*):\/\//i;
@@ -34,9 +34,11 @@ export type Destination = {
   readonly settings: Readonly<Record<string, unknown>>;
 };
 
-/** Whether secrets that were given for one destination would go elsewhere with the other: another scheme, host, port or relay. */
+/** Whether secrets that were given for one destination would go elsewhere with the other: another scheme, host, port or relay, or a step of another origin. */
 export function movesDestination(before: Destination, after: Destination): boolean {
   if (placeOf(before.protocol, before.url) !== placeOf(after.protocol, after.url)) return true;
+  if (before.protocol === 'api' && after.protocol === 'api')
+    return movedCredentials({ ...before.settings, url: before.url }, { ...after.settings, url: after.url });
   return destinationSettings.some(
     (name) => JSON.stringify(before.settings[name] ?? null) !== JSON.stringify(after.settings[name] ?? null),
   );

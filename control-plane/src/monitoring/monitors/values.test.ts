@@ -184,3 +184,22 @@ void t.test('probes are chosen anew when the target needs something else of them
   t.equal(change(row, { url: 'unix:///run/docker.sock' }).choosesProbes, true);
   t.equal(change(row, { url: 'tcp://other.example.com' }).choosesProbes, false);
 });
+
+void t.test('secrets of an api check stay while the steps that name them stay on their hosts', async (t) => {
+  const step = (url: string) => [{ url, headers: { authorization: 'Bearer {{token}}' } }, { url: '/x' }];
+  const secrets = { secrets: { token: 'hush-hush' } };
+  const row = stored({ protocol: 'api', settings: { steps: step('/login'), ...secrets } });
+  t.same(row.secret_fields, ['secrets']);
+  t.notMatch(JSON.stringify(row.settings), 'hush');
+  const secretOf = (settings: object) => change(row, { settings }, secrets).values.settings.secret;
+  t.same(secretOf({ steps: step('/other') }), secrets, 'another path');
+  t.same(
+    secretOf({ steps: [...step('/login'), { url: 'https://elsewhere.test/' }] }),
+    secrets,
+    'a step that names none',
+  );
+  t.same(secretOf({ steps: step('https://elsewhere.test/login') }), {}, 'a step elsewhere');
+  t.same(secretOf({ steps: step('https://{{h}}/'), variables: { h: 'elsewhere.test' } }), {}, 'by a variable');
+  t.same(secretOf({ steps: step('https://elsewhere.test/'), ...secrets }), secrets, 'sent again');
+  t.same(change(row, { url: 'https://elsewhere.test/' }, secrets).values.settings.secret, {}, 'the target itself');
+});

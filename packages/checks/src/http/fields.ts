@@ -74,6 +74,11 @@ export const credentialFields = lazily(() => ({
     .optional(),
 }));
 
+/** Whether a header carries credentials by its nature. */
+export function isCredentialHeader(name: string): boolean {
+  return credential.has(name.toLowerCase());
+}
+
 type WithHeaders = {
   readonly headers: Readonly<Record<string, string>>;
   readonly secret_headers: Readonly<Record<string, string>>;
@@ -81,7 +86,7 @@ type WithHeaders = {
 
 /** Moves headers that carry credentials to the secret ones. */
 export function withHiddenCredentials<All extends WithHeaders>(all: All): All {
-  const moved = Object.keys(all.headers).filter((name) => credential.has(name.toLowerCase()));
+  const moved = Object.keys(all.headers).filter(isCredentialHeader);
   if (moved.length === 0) return all;
   const open = Object.fromEntries(Object.entries(all.headers).filter(([name]) => !moved.includes(name)));
   const secret = Object.fromEntries(moved.map((name) => [name, all.headers[name] ?? '']));

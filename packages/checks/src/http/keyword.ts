@@ -56,6 +56,14 @@ export function occurs(keyword: Keyword, text: string): boolean {
     .find();
 }
 
+/** The first group of a pattern in the searchable part of a text, the whole match where it has no group; undefined without a match. */
+export function firstMatch(pattern: string, text: string): string | undefined {
+  const keyword = { pattern, ignore_case: false };
+  const matcher = compile(keyword).matcher(text.slice(0, searchable(keyword)));
+  if (!matcher.find()) return undefined;
+  return matcher.group(matcher.groupCount() > 0 ? 1 : 0) ?? undefined;
+}
+
 /** The keyword as it is shown to a person. */
 export function shown(keyword: Keyword): string {
   return typeof keyword === 'string' ? `"${keyword.slice(0, 100)}"` : `/${keyword.pattern.slice(0, 100)}/`;

@@ -43,6 +43,7 @@ export const pointedAt: Record<Protocol, (port: number) => Pointed> = {
   radius: (port) => ({ url: `127.0.0.1:${port}`, settings: { secret: 's', username: 'u', password: 'p' } }),
   sip: (port) => ({ url: `127.0.0.1:${port}`, settings: { transport: 'tcp' } }),
   docker: (port) => ({ url: `tcp://127.0.0.1:${port}`, settings: { container: 'web' } }),
+  api: (port) => ({ url: `http://127.0.0.1:${port}`, settings: { steps: [{ url: '/a' }] } }),
   // Without a port; `peerIs` says who the peer is.
   pagespeed: (port) => ({ url: `http://127.0.0.1:${port}/`, settings: {} }),
   icmp: () => ({ url: '127.0.0.1', settings: { count: 1 } }),

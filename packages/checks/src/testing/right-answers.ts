@@ -29,6 +29,11 @@ export const rightAnswers: Partial<Record<Protocol, Start>> = {
     const { port } = await keep(t, listen(createServer((_request, response) => response.end('hello'))));
     return { url: `http://127.0.0.1:${port}/`, settings: { keyword: 'hello' } };
   },
+  api: async (t) => {
+    const { port } = await keep(t, listen(createServer((_request, response) => response.end('hello'))));
+    const assertions = { subject: 'body', comparison: 'equals', value: 'hello' };
+    return { url: `http://127.0.0.1:${port}/`, settings: { steps: [{ url: '/a', assertions }, { url: '/b' }] } };
+  },
   https: async (t, { authority, certificate }) => {
     const server = createSecureServer({ key: certificate.key, cert: certificate.cert }, (_request, response) =>
       response.end('hello'),

@@ -117,6 +117,13 @@ export async function startSecondHops(address: string, elsewhere: Elsewhere): Pr
       attempts: 1,
     },
     {
+      what: 'redirect of a step of api',
+      protocol: 'api',
+      url: `http://${at(toWeb)}`,
+      settings: none,
+      attempts: 1,
+    },
+    {
       what: 'redirect of docker',
       protocol: 'docker',
       url: `tcp://${at(toWeb)}`,

@@ -59,6 +59,7 @@ const pointed: Partial<Record<Protocol, { readonly url?: string; readonly settin
   mtproxy: { settings: { secret: 'c0ffee0badc0de0123456789abcdef42', depth: 'telegram' } },
   radius: { settings: { secret: 'secret-10', username: 'u', password: 'p' } },
   sip: { settings: { transport: 'tcp' } },
+  api: { settings: { secrets: { key: 'secret-12' }, steps: [{ url: '/a?key={{key}}' }] } },
   docker: { url: 'tcp://$:2375', settings: { container: 'web' } },
 };
 
