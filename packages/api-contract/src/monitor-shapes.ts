@@ -1,5 +1,5 @@
-import { protocols } from '@parallax/checks';
 import { z } from 'zod';
+import { monitorProtocols } from './group-check.ts';
 import { bodyId, nameSchema, timestamp } from './shared.ts';
 
 /** Status of a monitor at a time, decided from what its probes agree on. */
@@ -24,9 +24,11 @@ export type StatusFilter = (typeof statusFilters)[number];
 export const monitorSorts = ['status', 'name', 'uptime', 'response', 'manual'] as const;
 export type MonitorSort = (typeof monitorSorts)[number];
 
-export const protocolSchema = z.enum(protocols).meta({
+export const protocolSchema = z.enum(monitorProtocols).meta({
   id: 'Protocol',
-  description: 'What is checked. Left out, it is taken from the scheme of the URL.',
+  description:
+    'What is checked. Left out, it is taken from the scheme of the URL. `group` is checked by no probe: its status is made from those of ' +
+    'other monitors (`GroupCheckSettings`).',
 });
 
 /** True for C0 and C1 control characters other than those listed. */
@@ -71,6 +73,14 @@ const urlSchema = z
   .refine((text) => !hasControlCharacter(text), 'must not contain control characters')
   .describe('A URL, or what the protocol takes instead: `host`, `host:port`.');
 
+const newUrlSchema = urlSchema
+  .or(z.literal(''))
+  .default('')
+  .describe(
+    'A URL, or what the protocol takes instead: `host`, `host:port`. Only the protocol `group` needs none; its monitors answer `group:members`, ' +
+      'or `group:ID` with the identifier of the monitor group.',
+  );
+
 export const intervalSchema = z.number().int().min(1).max(86_400);
 const timeoutSchema = z.number().int().min(1).max(60);
 export const confirmationsSchema = z.number().int().min(1).max(5);
@@ -94,7 +104,10 @@ const thresholdsSchema = z
 const dnsblServersSchema = z.array(z.string().trim().min(1).max(253)).max(100);
 const settingsSchema = z
   .record(z.string().max(100), z.unknown())
-  .describe('Settings of the protocol. Secret ones are write-only: answers carry `has_<name>: true` instead.');
+  .describe(
+    'Settings of the protocol. Secret ones are write-only: answers carry `has_<name>: true` instead. Of the protocol `group`: ' +
+      '`monitor_ids` or `group_id`, and `minimum_up`, as in `GroupCheckSettings`.',
+  );
 
 /** Settings of `http` and `https` that are also taken at the top level; the check type's own schema rules them. */
 export const topLevelHttpFields = {
@@ -124,7 +137,7 @@ export const createMonitorSchema = z
   .strictObject({
     workspace_id: bodyId,
     name: nameSchema.optional().describe('Unique among all workspaces of one owner; left out: the host of the URL.'),
-    url: urlSchema,
+    url: newUrlSchema,
     protocol: protocolSchema.optional(),
     description: descriptionSchema.nullish(),
     interval_seconds: intervalSchema.default(60),
@@ -172,7 +185,7 @@ export type TestMonitor = z.output<typeof testMonitorSchema>;
 export const updateMonitorSchema = z
   .strictObject({
     name: nameSchema.optional(),
-    url: urlSchema.optional(),
+    url: urlSchema.or(z.literal('')).optional(),
     protocol: protocolSchema.optional(),
     description: descriptionSchema.nullish(),
     interval_seconds: intervalSchema.optional(),

@@ -1,5 +1,6 @@
 import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
+import { groupCheckConsumers } from './check/index.ts';
 import { memberRoutes } from './members/routes.ts';
 import { groupRoutes } from './routes.ts';
 import { groupStatusRoutes } from './status/routes.ts';
@@ -10,5 +11,6 @@ export { removeGroupsOfWorkspace } from './queries.ts';
 /** Groups of monitors of a workspace, which are paused and looked at together. */
 export const groupsCapability: Capability<Context> = {
   name: 'monitor-groups',
+  consumers: groupCheckConsumers,
   routes: (context) => [...groupRoutes(context), ...memberRoutes(context), ...groupStatusRoutes(context)],
 };

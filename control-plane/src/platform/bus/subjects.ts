@@ -27,3 +27,6 @@ export const liveWantedSubject = 'live.wanted';
 
 /** Results as they are committed, while they are wanted. */
 export const liveResultsSubject = 'live.results';
+
+/** A hint to the owners of shards: members of these group monitors have changed. */
+export const groupLookSubject = 'groups.look';

@@ -1,0 +1,14 @@
+export { groupCheckConsumers } from './consumer.ts';
+export { createGroupCheck } from './gateway.ts';
+export type { GroupCheck } from './gateway.ts';
+export { onsetOf } from './onset.ts';
+export type { FormerLook, GroupLook } from './onset.ts';
+export {
+  areGroupMonitors,
+  groupMonitorsOf,
+  leaveGroupMonitors,
+  liveMembers,
+  presentSettings,
+  requireNoCycle,
+  requireWatchable,
+} from './queries.ts';
