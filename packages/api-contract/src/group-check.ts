@@ -1,14 +1,6 @@
-import { protocols } from '@parallax/checks';
 import { z } from 'zod';
 import { mostGroupMembers } from './monitor-groups.ts';
 import { bodyId } from './shared.ts';
-
-/** The protocol of monitors whose verdict is made from other monitors. It is no check type: no probe runs it. */
-export const groupProtocol = 'group';
-
-/** What a monitor may be: a check type, or a verdict over other monitors. */
-export const monitorProtocols = [...protocols, groupProtocol] as const;
-export type MonitorProtocol = (typeof monitorProtocols)[number];
 
 /** Settings of the protocol `group`. */
 export const groupCheckSettings = z

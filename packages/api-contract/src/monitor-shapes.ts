@@ -1,5 +1,5 @@
+import { protocols } from '@parallax/checks';
 import { z } from 'zod';
-import { monitorProtocols } from './group-check.ts';
 import { bodyId, nameSchema, timestamp } from './shared.ts';
 
 /** Status of a monitor at a time, decided from what its probes agree on. */
@@ -23,6 +23,13 @@ export type StatusFilter = (typeof statusFilters)[number];
 
 export const monitorSorts = ['status', 'name', 'uptime', 'response', 'manual'] as const;
 export type MonitorSort = (typeof monitorSorts)[number];
+
+/** The protocol of monitors whose verdict is made from other monitors. It is no check type: no probe runs it. */
+export const groupProtocol = 'group';
+
+/** What a monitor may be: a check type, or a verdict over other monitors. */
+export const monitorProtocols = [...protocols, groupProtocol] as const;
+export type MonitorProtocol = (typeof monitorProtocols)[number];
 
 export const protocolSchema = z.enum(monitorProtocols).meta({
   id: 'Protocol',

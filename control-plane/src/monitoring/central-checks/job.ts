@@ -3,7 +3,7 @@ import { Novelty, verdictOf } from '@parallax/checks';
 import type { Verdict } from '@parallax/checks';
 import type { Logger } from '@parallax/telemetry';
 import type { Context } from '../../context.ts';
-import { onsetOf } from '../groups/check/index.ts';
+import { createGroupFinder, onsetOf } from '../groups/check/index.ts';
 import type { FormerLook, GroupLook } from '../groups/check/index.ts';
 import { createCentralCheck } from './gateway.ts';
 import type { CentralCheck } from './gateway.ts';
@@ -31,8 +31,8 @@ export type CentralLease = {
 
 /** Runs the checks of the control plane for all shards that this process owns. */
 export type CentralRunner = {
-  /** Members of these group monitors have changed: looks at those that it checks, now. */
-  readonly look: (monitorIds: readonly number[]) => void;
+  /** The status of these monitors is another: looks now at the group monitors that contain them, of those that it checks. */
+  readonly changed: (monitorIds: readonly number[]) => void;
   /** @param onNews called when results or facts are there; `isUrgent`: what came is new and is to be stored at once */
   readonly open: (onNews: (isUrgent: boolean) => void) => CentralLease;
   readonly stop: () => Promise<void>;
@@ -75,6 +75,9 @@ export function createCentralRunner(options: CentralRunnerOptions): CentralRunne
   let sessions: ReadonlyMap<number, ProbeSession> = new Map();
   let sessionsReadMs = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
+  const finder = createGroupFinder(context, log, (monitorIds) => {
+    for (const lease of leases) lease.look(monitorIds);
+  });
 
   function readSessionsOnce(onNews: () => void): void {
     reading ??= readAllSessions().finally(() => {
@@ -118,9 +121,7 @@ export function createCentralRunner(options: CentralRunnerOptions): CentralRunne
         },
       };
     },
-    look: (monitorIds) => {
-      for (const lease of leases) lease.look(monitorIds);
-    },
+    changed: finder.changed,
     stop: async () => {
       broker.stop();
       for (const lease of leases) lease.close();

@@ -1,6 +1,6 @@
 import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
-import { configurationSubject, groupLookSubject } from '../../platform/bus/subjects.ts';
+import { configurationSubject, statusesSubject } from '../../platform/bus/subjects.ts';
 import { startCentralRunner } from '../central-checks/index.ts';
 import { openIngestClient, startShard } from './ingest/job.ts';
 import { startLiveNews } from './ingest/live.ts';
@@ -42,7 +42,7 @@ export const checkResultsCapability: Capability<Context> = {
         if (connectionString === undefined) throw new Error('the pool of the ingest has no connection string');
         const central = startCentralRunner(context, log.child({ part: 'central-checks' }));
         const live = startLiveNews(context.bus);
-        const looks = context.bus.listen(groupLookSubject, (message) => central.look(idsOf(message)));
+        const statuses = context.bus.listen(statusesSubject, (message) => central.changed(idsOf(message)));
         const shards = Array.from({ length: context.shards }, (_, shard) => {
           const running = startShard({
             shard,
@@ -62,7 +62,7 @@ export const checkResultsCapability: Capability<Context> = {
         });
         return {
           stop: async () => {
-            looks.stop();
+            statuses.stop();
             for (const { hints } of shards) hints.stop();
             await Promise.all(shards.map(({ running }) => running.stop()));
             await live.stop();

@@ -1,6 +1,5 @@
 import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
-import { groupCheckConsumers } from './check/index.ts';
 import { memberRoutes } from './members/routes.ts';
 import { groupRoutes } from './routes.ts';
 import { groupStatusRoutes } from './status/routes.ts';
@@ -11,6 +10,5 @@ export { removeGroupsOfWorkspace } from './queries.ts';
 /** Groups of monitors of a workspace, which are paused and looked at together. */
 export const groupsCapability: Capability<Context> = {
   name: 'monitor-groups',
-  consumers: groupCheckConsumers,
   routes: (context) => [...groupRoutes(context), ...memberRoutes(context), ...groupStatusRoutes(context)],
 };

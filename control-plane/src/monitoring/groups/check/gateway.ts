@@ -1,9 +1,10 @@
 import { groupCheckSettings } from '@parallax/api-contract';
 import type { CheckOutcome } from '@parallax/checks';
+import type { Logger } from '@parallax/telemetry';
 import type pg from 'pg';
 import type { GroupLook } from './onset.ts';
 import { outcomeOf, traceOf } from './outcome.ts';
-import { membersOf } from './queries.ts';
+import { groupMonitorsOfAny, membersOf } from './queries.ts';
 import type { Asked } from './queries.ts';
 
 /** One look of the control plane at the members of a group monitor. */
@@ -70,5 +71,43 @@ export function createGroupCheck(context: {
       if (!isReading) void readAll();
     });
     return { startedMs: atMs, outcome: outcomeOf(look), trace: traceOf(look), look };
+  };
+}
+
+/** Finds the group monitors that contain monitors whose status has changed. */
+export type GroupFinder = { readonly changed: (monitorIds: readonly number[]) => void };
+
+/**
+ * Makes the finder of a process. What changes while a statement runs goes into the next one, however much it is. A failure is not tried again:
+ * the next regular look finds the same, and dates it the same.
+ */
+export function createGroupFinder(
+  context: { readonly database: { readonly raw: Pick<pg.Pool, 'query'> } },
+  log: Logger,
+  onFound: (groupMonitorIds: readonly number[]) => void,
+): GroupFinder {
+  let changed = new Set<number>();
+  let isReading = false;
+
+  async function readAll(): Promise<void> {
+    isReading = true;
+    while (changed.size > 0) {
+      const monitorIds = [...changed];
+      changed = new Set();
+      try {
+        const found = await groupMonitorsOfAny(context.database.raw, monitorIds);
+        if (found.length > 0) onFound(found);
+      } catch (error) {
+        log.info({ err: error }, 'group monitors of changed members could not be read; they are looked at when they are due');
+      }
+    }
+    isReading = false;
+  }
+
+  return {
+    changed: (monitorIds) => {
+      for (const monitorId of monitorIds) changed.add(monitorId);
+      if (!isReading) void readAll();
+    },
   };
 }

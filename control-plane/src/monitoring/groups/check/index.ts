@@ -1,6 +1,5 @@
-export { groupCheckConsumers } from './consumer.ts';
-export { createGroupCheck } from './gateway.ts';
-export type { GroupCheck } from './gateway.ts';
+export { createGroupCheck, createGroupFinder } from './gateway.ts';
+export type { GroupCheck, GroupFinder } from './gateway.ts';
 export { onsetOf } from './onset.ts';
 export type { FormerLook, GroupLook } from './onset.ts';
 export {

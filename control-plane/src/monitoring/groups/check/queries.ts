@@ -23,7 +23,7 @@ export const liveMembers = sql.fragment`m.workspace_id = g.workspace_id and m.de
   select gm.monitor_id from monitor_group_members gm
   where gm.group_id = (g.settings ->> 'group_id')::integer and gm.workspace_id = g.workspace_id)`;
 // From the member's side.
-const containsMember = sql.fragment`g.protocol = ${groupProtocol} and g.deleted_at is null and ${isMember}`;
+const containsMember = sql.fragment`g.protocol = 'group' and g.deleted_at is null and ${isMember}`;
 
 /** Settings of a monitor `m` as they are answered and built on: a group monitor names only members that are there. */
 export const presentSettings = sql.fragment`(case when m.protocol = ${groupProtocol} and m.settings ? 'monitor_ids' then
@@ -120,6 +120,20 @@ export async function areGroupMonitors(
 export async function groupMonitorsOf(worker: CommonQueryMethods, monitorId: number): Promise<readonly number[]> {
   return worker.anyFirst(sql.typeAlias('id')`
     select g.id from monitors m join monitors g on ${containsMember} where m.id = ${monitorId}`);
+}
+
+/** The same for any of many monitors, in one statement. */
+export async function groupMonitorsOfAny(
+  worker: Pick<pg.Pool, 'query'>,
+  monitorIds: readonly number[],
+): Promise<readonly number[]> {
+  const { rows } = await worker.query<{ id: number }>({
+    name: 'group-monitors-of',
+    text: `select distinct g.id from monitors m join monitors g on ${containsMember.sql}
+      where m.id = any ($1::integer[]) order by g.id`,
+    values: [monitorIds],
+  });
+  return rows.map((row) => row.id);
 }
 
 /**
