@@ -14,7 +14,9 @@ const causeSchema = z
     incidents: z
       .array(z.object({ incident_id: z.number().int(), monitor_id: z.number().int(), name: z.string() }))
       .optional()
-      .describe('Of a monitor of the protocol `group`: the incidents of its members, which have told the cause already.'),
+      .describe(
+        'Of a monitor of the protocol `group`: the incidents of its members, which have told the cause already.',
+      ),
   })
   .describe('What the monitor was found to be, and which probe said what.');
 

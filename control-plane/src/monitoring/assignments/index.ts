@@ -12,7 +12,7 @@ export const assignmentsCapability: Capability<Context> = {
   ],
 };
 
-export { choiceOf, chooseProbes, type MonitorWants, type ProbeCandidate, type ProbeChoice } from './choose.ts';
+export { chooseProbes, type MonitorWants, type ProbeCandidate, type ProbeChoice } from './choose.ts';
 export { requiredCapabilities } from './requirements.ts';
 export {
   assignMonitor,

@@ -253,7 +253,12 @@ function requirePlace(
   }
   const given = (probeIds?.length ?? 0) > 0 ? 'probe_ids' : (regions?.length ?? 0) > 0 ? 'regions' : undefined;
   if (given === undefined) return;
-  throw invalidInput('body', `/${given}`, 'no_probes', `no probe checks a monitor of the protocol group; leave out ${given}`);
+  throw invalidInput(
+    'body',
+    `/${given}`,
+    'no_probes',
+    `no probe checks a monitor of the protocol group; leave out ${given}`,
+  );
 }
 
 function requireInterval(intervalS: number, limits: PlanLimits): void {

@@ -40,14 +40,30 @@ void t.test('a group monitor is made, changed, and gets no probes', async (t) =>
   const changed = await call('PATCH', `/monitors/${watching.id}`, {
     settings: { monitor_ids: null, group_id: group.id },
   });
-  t.match(changed.body, { url: `group:${group.id}`, probe_revision: 2, settings: { group_id: group.id, minimum_up: 1 } });
+  t.match(changed.body, {
+    url: `group:${group.id}`,
+    probe_revision: 2,
+    settings: { group_id: group.id, minimum_up: 1 },
+  });
   t.equal(membersIn(changed.body), undefined);
   const unchanged = await call('PATCH', `/monitors/${watching.id}`, { url: `group:${group.id}` });
   t.equal(unchanged.body['version'], changed.body['version'], 'what an answer has may be sent back');
 
-  const web = await call('PATCH', `/monitors/${one.id}`, { protocol: 'group', settings: { monitor_ids: [two.id] }, url: '' });
-  t.match(web.body, { protocol: 'group', assigned_probes: [], settings: { monitor_ids: [two.id] } }, 'another protocol');
-  const back = await call('PATCH', `/monitors/${one.id}`, { protocol: 'https', url: 'https://example.com/', settings: null });
+  const web = await call('PATCH', `/monitors/${one.id}`, {
+    protocol: 'group',
+    settings: { monitor_ids: [two.id] },
+    url: '',
+  });
+  t.match(
+    web.body,
+    { protocol: 'group', assigned_probes: [], settings: { monitor_ids: [two.id] } },
+    'another protocol',
+  );
+  const back = await call('PATCH', `/monitors/${one.id}`, {
+    protocol: 'https',
+    url: 'https://example.com/',
+    settings: null,
+  });
   t.match(back.body, { protocol: 'https', assigned_probes: [{ region: 'region' }] });
   const list = await call('GET', '/monitors?protocol=group');
   t.equal(list.body['total'], 2);
@@ -57,7 +73,10 @@ void t.test('what is wrong with a group monitor is told by its place', async (t)
   const api = await makeApi(t);
   const { id } = await api.monitor();
   const stranger = await api.account('stranger@example.com');
-  const theirs = await api.call('POST', '/api/v1/workspaces', { token: stranger.accessToken, body: { name: 'theirs' } });
+  const theirs = await api.call('POST', '/api/v1/workspaces', {
+    token: stranger.accessToken,
+    body: { name: 'theirs' },
+  });
   const foreign = await api.call('POST', '/api/v1/monitors', {
     token: stranger.accessToken,
     body: { workspace_id: theirs.body['id'], url: 'https://example.com/' },
@@ -111,7 +130,9 @@ void t.test('circles are refused with the whole way, also through groups', async
   t.match([own.status, own.text], [422, /a group monitor would contain itself: \\"a\\" → \\"a\\"/]);
   const round = await call('PATCH', `/monitors/${a.id}`, { settings: { monitor_ids: [leaf.id, c.id] } });
   t.match(round.body, { errors: [{ path: '/settings', code: 'group_cycle' }] });
-  t.match(round.body['errors'], [{ message: 'a group monitor would contain itself: "a" → "c" → group "web" → "b" → "a"' }]);
+  t.match(round.body['errors'], [
+    { message: 'a group monitor would contain itself: "a" → "c" → group "web" → "b" → "a"' },
+  ]);
   const joined = await call('POST', `/monitor-groups/${group.id}/monitors`, { monitor_ids: [c.id] });
   t.match([joined.status, joined.body['errors']], [422, [{ path: '/monitor_ids', code: 'group_cycle' }]]);
   t.same((await call('GET', `/monitor-groups/${group.id}`)).body['monitor_ids'], [b.id], 'nothing was written');
@@ -131,7 +152,11 @@ void t.test('of two changes at once that would close a circle one is refused', a
       call('PATCH', `/monitors/${b.id}`, { settings: { monitor_ids: [c.id] } }),
       call('POST', `/monitor-groups/${group.id}/monitors`, { monitor_ids: [a.id] }),
     ]);
-    t.same(answers.map(({ status }) => status).filter((status) => status === 422), [422], 'exactly one');
+    t.same(
+      answers.map(({ status }) => status).filter((status) => status === 422),
+      [422],
+      'exactly one',
+    );
     t.ok(answers.every(({ status }) => status === 422 || (status >= 200 && status < 300)));
   }
 });

@@ -16,10 +16,7 @@ export type GroupRun = {
 };
 
 /** Looks at the members of a group monitor. @throws when the database cannot be read: nothing is known then */
-export type GroupCheck = (monitor: {
-  readonly workspaceId: number;
-  readonly settings: unknown;
-}) => Promise<GroupRun>;
+export type GroupCheck = (monitor: { readonly workspaceId: number; readonly settings: unknown }) => Promise<GroupRun>;
 
 type Waiting = {
   readonly asked: Asked;
@@ -98,7 +95,10 @@ export function createGroupFinder(
         const found = await groupMonitorsOfAny(context.database.raw, monitorIds);
         if (found.length > 0) onFound(found);
       } catch (error) {
-        log.info({ err: error }, 'group monitors of changed members could not be read; they are looked at when they are due');
+        log.info(
+          { err: error },
+          'group monitors of changed members could not be read; they are looked at when they are due',
+        );
       }
     }
     isReading = false;

@@ -9,8 +9,17 @@ import { outcomeOf, traceOf } from './outcome.ts';
 
 /** Members by a letter each: u up, d down, t timeout, g degraded, w warning, r partial, ? unknown, p paused (it was down). */
 function members(letters: string, sinceMs: readonly number[] = []): Member[] {
-  const status = { u: 'UP', d: 'DOWN', t: 'TIMEOUT', g: 'DEGRADED', w: 'WARNING', r: 'PARTIAL', '?': 'UNKNOWN', p: 'DOWN' } as const;
-  return [...letters].map((letter, index) => ({
+  const status = {
+    u: 'UP',
+    d: 'DOWN',
+    t: 'TIMEOUT',
+    g: 'DEGRADED',
+    w: 'WARNING',
+    r: 'PARTIAL',
+    '?': 'UNKNOWN',
+    p: 'DOWN',
+  } as const;
+  return Array.from(letters, (letter, index) => ({
     id: index + 1,
     name: `m${index + 1}`,
     status: status[letter as keyof typeof status],
@@ -53,7 +62,7 @@ t.test('a member that gets better never makes the group worse', async (t) => {
   const rank = { DOWN: 0, UNKNOWN: 1, DEGRADED: 2, UP: 3 };
   fc.assert(
     fc.property(
-      fc.array(fc.constantFrom(...'udt?p'), { minLength: 1, maxLength: 8 }),
+      fc.array(fc.constantFrom(...Array.from('udt?p')), { minLength: 1, maxLength: 8 }),
       fc.option(fc.integer({ min: 1, max: 9 }), { nil: undefined }),
       fc.nat(7),
       (letters, minimum, at) => {
@@ -90,7 +99,9 @@ t.test('an outage begins with the change of the member that made it', async (t) 
 });
 
 t.test('an onset lies between the result before and now, whatever happened', async (t) => {
-  const letters = fc.array(fc.constantFrom(...'ud?p'), { minLength: 5, maxLength: 5 }).map((each) => each.join(''));
+  const letters = fc
+    .array(fc.constantFrom(...Array.from('ud?p')), { minLength: 5, maxLength: 5 })
+    .map((each) => each.join(''));
   const times = fc.array(fc.integer({ min: -50, max: 400 }), { minLength: 5, maxLength: 5 });
   fc.assert(
     fc.property(letters, letters, times, fc.integer({ min: 1, max: 5 }), (before, after, since, minimumUp) => {
@@ -108,7 +119,9 @@ t.test('the evidence names who failed, within its bounds', async (t) => {
     source: 'target',
     code: 'members_down',
     message: '1 of 3 members are up, 2 are needed: too few. Down: m2, m3',
-    evidence: { details: { members: 3, up: 1, down: 2, unknown: 0, minimum_up: 2, failed: 'm2, m3', failed_ids: '2, 3' } },
+    evidence: {
+      details: { members: 3, up: 1, down: 2, unknown: 0, minimum_up: 2, failed: 'm2, m3', failed_ids: '2, 3' },
+    },
   });
   t.match(outcomeOf({ members: members('ud'), minimumUp: 1 }), { outcome: 'slow', code: 'members_down' });
   t.match(outcomeOf({ members: [], minimumUp: 1 }), { outcome: 'probe_error', source: 'probe', message: /no members/ });
@@ -123,7 +136,10 @@ t.test('the evidence names who failed, within its bounds', async (t) => {
   const failed = String(evidence?.details?.['failed']);
   t.ok(failed.length <= 500);
   t.match(failed, / and 998 more$/);
-  t.equal(traceOf({ members: members('?p', [5]), minimumUp: 1 })[0]?.detail, 'monitor 1 "m1" is UNKNOWN since 1970-01-01T00:00:00.005Z');
+  t.equal(
+    traceOf({ members: members('?p', [5]), minimumUp: 1 })[0]?.detail,
+    'monitor 1 "m1" is UNKNOWN since 1970-01-01T00:00:00.005Z',
+  );
   t.match(traceOf({ members: members('?p'), minimumUp: 1 })[1]?.detail, /is paused/);
 });
 

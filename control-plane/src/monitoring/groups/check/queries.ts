@@ -106,11 +106,7 @@ export async function requireNoCycle(scope: Scope, tx: Transaction, workspaceId:
 }
 
 /** Whether any of these monitors is a group monitor, so that one of its groups may close a circle. */
-export async function areGroupMonitors(
-  scope: Scope,
-  tx: Transaction,
-  monitorIds: readonly number[],
-): Promise<boolean> {
+export async function areGroupMonitors(scope: Scope, tx: Transaction, monitorIds: readonly number[]): Promise<boolean> {
   return tx.exists(sql.unsafe`
     select from monitors where id = any(${sql.array(monitorIds, 'int4')}) and protocol = ${groupProtocol}
       and workspace_id = any(${sql.array(scope.workspaceIds, 'int4')})`);

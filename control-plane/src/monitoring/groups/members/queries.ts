@@ -64,7 +64,9 @@ export async function leaveGroupsOfMoved(
   await settleGroupPauses(tx, ids);
   const watched = await leaveGroupMonitors(tx, ids);
   return [
-    ...left.map((row): LeftGroup => ({ monitorId: row.monitor_id, dropped: { type: 'monitor_group', id: row.group_id } })),
+    ...left.map(
+      (row): LeftGroup => ({ monitorId: row.monitor_id, dropped: { type: 'monitor_group', id: row.group_id } }),
+    ),
     ...watched.map((row): LeftGroup => ({ monitorId: row.monitorId, dropped: { type: 'monitor', id: row.groupId } })),
   ];
 }

@@ -92,7 +92,9 @@ type Means = { readonly central: BoundedCheck; readonly ask: Ask; readonly signa
 
 async function askAll(
   values: PlainValues & { readonly workspaceId: number },
-  seats: readonly Seat[], means: Means): Promise<readonly Reply[]> {
+  seats: readonly Seat[],
+  means: Means,
+): Promise<readonly Reply[]> {
   const { protocol, url, timeout_seconds: timeoutSeconds, degraded_threshold_ms: thresholdMs } = values;
   const settings = { ...values.settings.open, ...values.settings.secret };
   if (seats.length === 0) {

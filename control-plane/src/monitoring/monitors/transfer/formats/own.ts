@@ -33,7 +33,10 @@ function readOwn(cells: Cells, warnings: string[]): Omit<ImportedMonitor, 'kind'
   const address = textCell(cells, ...targets);
   if (address === undefined) throw new RowFault('url_missing', 'the URL is missing');
   if (textCell(cells, 'protocol')?.toLowerCase() === groupProtocol)
-    throw new RowFault('group_not_importable', 'a monitor of the protocol group names others by their identifiers, which differ elsewhere; create it anew');
+    throw new RowFault(
+      'group_not_importable',
+      'a monitor of the protocol group names others by their identifiers, which differ elsewhere; create it anew',
+    );
   const target = targetOf(cells, address, warnings);
   const given = secretsOf(cells, target.protocol);
   const interval = textCell(cells, 'interval_seconds');
