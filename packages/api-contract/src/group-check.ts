@@ -30,6 +30,5 @@ export const groupCheckSettings = z
       path: [settings.monitor_ids === undefined ? 'monitor_ids' : 'group_id'],
       message: 'a monitor of the protocol group needs monitor_ids or group_id, one of them; null clears the other one',
     });
-  })
-  .meta({ id: 'GroupCheckSettings' });
+  });
 export type GroupCheckSettings = z.output<typeof groupCheckSettings>;

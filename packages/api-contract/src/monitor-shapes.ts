@@ -35,7 +35,7 @@ export const protocolSchema = z.enum(monitorProtocols).meta({
   id: 'Protocol',
   description:
     'What is checked. Left out, it is taken from the scheme of the URL. `group` is checked by no probe: its status is made from those of ' +
-    'other monitors (`GroupCheckSettings`).',
+    'other monitors, which `settings` name.',
 });
 
 /** True for C0 and C1 control characters other than those listed. */
@@ -113,7 +113,7 @@ const settingsSchema = z
   .record(z.string().max(100), z.unknown())
   .describe(
     'Settings of the protocol. Secret ones are write-only: answers carry `has_<name>: true` instead. Of the protocol `group`: ' +
-      '`monitor_ids` or `group_id`, and `minimum_up`, as in `GroupCheckSettings`.',
+      '`monitor_ids` (of the same workspace) or `group_id` (a monitor group), and `minimum_up`: how many members must be up, all whose status is known when left out. Paused members and UNKNOWN ones count neither way; DOWN and TIMEOUT are down, everything else is up. It is DEGRADED while enough are up and some are down.',
   );
 
 /** Settings of `http` and `https` that are also taken at the top level; the check type's own schema rules them. */
