@@ -113,7 +113,9 @@ const settingsSchema = z
   .record(z.string().max(100), z.unknown())
   .describe(
     'Settings of the protocol. Secret ones are write-only: answers carry `has_<name>: true` instead. Of the protocol `group`: ' +
-      '`monitor_ids` (of the same workspace) or `group_id` (a monitor group), and `minimum_up`: how many members must be up, all whose status is known when left out. Paused members and UNKNOWN ones count neither way; DOWN and TIMEOUT are down, everything else is up. It is DEGRADED while enough are up and some are down.',
+      '`monitor_ids` (of the same workspace) or `group_id` (a monitor group), and `minimum_up`: how many members must be up, ' +
+      'all whose status is known when left out. Paused members and UNKNOWN ones count neither way; DOWN and TIMEOUT are down, everything else ' +
+      'is up. It is DEGRADED while enough are up and some are down.',
   );
 
 /** Settings of `http` and `https` that are also taken at the top level; the check type's own schema rules them. */
