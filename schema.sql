@@ -745,6 +745,7 @@
 -- CREATE INDEX monitor_group_members_monitor ON public.monitor_group_members USING btree (monitor_id)
 -- CREATE INDEX monitors_changed ON public.monitors USING btree (shard, changed_xid)
 -- CREATE INDEX monitors_deleted ON public.monitors USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
+-- CREATE INDEX monitors_group_checks ON public.monitors USING btree (workspace_id) WHERE ((protocol = 'group'::text) AND (deleted_at IS NULL))
 -- CREATE INDEX monitors_reset ON public.monitors USING btree (reset_at) WHERE (reset_at IS NOT NULL)
 -- CREATE INDEX monitors_workspace ON public.monitors USING btree (workspace_id) WHERE (deleted_at IS NULL)
 -- CREATE INDEX outbox_done ON public.outbox USING btree (done_at) WHERE (done_at IS NOT NULL)

@@ -11,6 +11,12 @@ const causeSchema = z
   .object({
     status: z.enum(['DOWN', 'TIMEOUT']),
     evidence: rangeEvidenceSchema,
+    incidents: z
+      .array(z.object({ incident_id: z.number().int(), monitor_id: z.number().int(), name: z.string() }))
+      .optional()
+      .describe(
+        'Of a monitor of the protocol `group`: the incidents of its members, which have told the cause already.',
+      ),
   })
   .describe('What the monitor was found to be, and which probe said what.');
 

@@ -6,6 +6,7 @@ export * from './auth.ts';
 export * from './durable-credentials.ts';
 export * from './certificates.ts';
 export * from './dnsbl.ts';
+export * from './group-check.ts';
 export * from './health.ts';
 export * from './incidents.ts';
 export * from './live-events.ts';

@@ -24,9 +24,18 @@ export type StatusFilter = (typeof statusFilters)[number];
 export const monitorSorts = ['status', 'name', 'uptime', 'response', 'manual'] as const;
 export type MonitorSort = (typeof monitorSorts)[number];
 
-export const protocolSchema = z.enum(protocols).meta({
+/** The protocol of monitors whose verdict is made from other monitors. It is no check type: no probe runs it. */
+export const groupProtocol = 'group';
+
+/** What a monitor may be: a check type, or a verdict over other monitors. */
+export const monitorProtocols = [...protocols, groupProtocol] as const;
+export type MonitorProtocol = (typeof monitorProtocols)[number];
+
+export const protocolSchema = z.enum(monitorProtocols).meta({
   id: 'Protocol',
-  description: 'What is checked. Left out, it is taken from the scheme of the URL.',
+  description:
+    'What is checked. Left out, it is taken from the scheme of the URL. `group` is checked by no probe: its status is made from those of ' +
+    'other monitors, which `settings` name.',
 });
 
 /** True for C0 and C1 control characters other than those listed. */
@@ -71,6 +80,14 @@ const urlSchema = z
   .refine((text) => !hasControlCharacter(text), 'must not contain control characters')
   .describe('A URL, or what the protocol takes instead: `host`, `host:port`.');
 
+const newUrlSchema = urlSchema
+  .or(z.literal(''))
+  .default('')
+  .describe(
+    'A URL, or what the protocol takes instead: `host`, `host:port`. Only the protocol `group` needs none; its monitors answer `group:members`, ' +
+      'or `group:ID` with the identifier of the monitor group.',
+  );
+
 export const intervalSchema = z.number().int().min(1).max(86_400);
 const timeoutSchema = z.number().int().min(1).max(60);
 export const confirmationsSchema = z.number().int().min(1).max(5);
@@ -94,7 +111,12 @@ const thresholdsSchema = z
 const dnsblServersSchema = z.array(z.string().trim().min(1).max(253)).max(100);
 const settingsSchema = z
   .record(z.string().max(100), z.unknown())
-  .describe('Settings of the protocol. Secret ones are write-only: answers carry `has_<name>: true` instead.');
+  .describe(
+    'Settings of the protocol. Secret ones are write-only: answers carry `has_<name>: true` instead. Of the protocol `group`: ' +
+      '`monitor_ids` (of the same workspace) or `group_id` (a monitor group), and `minimum_up`: how many members must be up, ' +
+      'all whose status is known when left out. Paused members and UNKNOWN ones count neither way; DOWN and TIMEOUT are down, everything else ' +
+      'is up. It is DEGRADED while enough are up and some are down.',
+  );
 
 /** Settings of `http` and `https` that are also taken at the top level; the check type's own schema rules them. */
 export const topLevelHttpFields = {
@@ -124,7 +146,7 @@ export const createMonitorSchema = z
   .strictObject({
     workspace_id: bodyId,
     name: nameSchema.optional().describe('Unique among all workspaces of one owner; left out: the host of the URL.'),
-    url: urlSchema,
+    url: newUrlSchema,
     protocol: protocolSchema.optional(),
     description: descriptionSchema.nullish(),
     interval_seconds: intervalSchema.default(60),
@@ -172,7 +194,7 @@ export type TestMonitor = z.output<typeof testMonitorSchema>;
 export const updateMonitorSchema = z
   .strictObject({
     name: nameSchema.optional(),
-    url: urlSchema.optional(),
+    url: urlSchema.or(z.literal('')).optional(),
     protocol: protocolSchema.optional(),
     description: descriptionSchema.nullish(),
     interval_seconds: intervalSchema.optional(),

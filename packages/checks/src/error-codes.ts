@@ -210,6 +210,11 @@ const codes = {
   whois_unreadable: { number: 251, meaning: 'The answer of the registry cannot be read.' },
   pagespeed_budget: { number: 252, meaning: 'The page is beyond one of the limits of the settings.' },
   pagespeed_not_loaded: { number: 253, meaning: 'The page did not load.' },
+  members_down: { number: 254, meaning: 'Members of a monitor of the protocol `group` are down.' },
+  members_unknown: {
+    number: 255,
+    meaning: 'Of too few members of a monitor of the protocol `group` it is known whether they are up.',
+  },
   step_failed: { number: 260, meaning: 'Several steps of the check failed; the message names the first.' },
   variable_missing: {
     number: 261,

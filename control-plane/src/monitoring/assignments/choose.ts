@@ -1,3 +1,5 @@
+import { groupProtocol } from '@parallax/api-contract';
+
 /** How many probes a monitor gets that did not name any. */
 export const defaultSeats = 3;
 
@@ -103,4 +105,9 @@ function fill(kept: readonly ProbeCandidate[], candidates: readonly ProbeCandida
     if (next !== undefined) chosen.push(next);
   }
   return chosen.map((probe) => probe.id).sort((a, b) => a - b);
+}
+
+/** The same by the protocol: a group monitor has no probes, since the control plane looks at its members itself. */
+export function choiceOf(protocol: string, ...wanted: Parameters<typeof chooseProbes>): ProbeChoice {
+  return protocol === groupProtocol ? { kind: 'central' } : chooseProbes(...wanted);
 }

@@ -1,3 +1,4 @@
+import { groupProtocol } from '@parallax/api-contract';
 import type { Logger } from '@parallax/telemetry';
 import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
@@ -118,7 +119,7 @@ async function unsettledMonitors(
         coalesce(array_agg(stands_in_for order by id), '{}') as supplement_seats
       from assignments where monitor_id = monitor.id and ended_at is null and supplement and stands_in_for is not null
     ) filling
-    where ${which} and monitor.deleted_at is null and (
+    where ${which} and monitor.deleted_at is null and monitor.protocol <> ${groupProtocol} and (
       held.is_stale or (
         coalesce(cardinality(monitor.wanted_probe_ids), 0) = 0
         and cardinality(held.seat_probes) < greatest(${defaultSeats}, coalesce(cardinality(monitor.wanted_regions), 0))

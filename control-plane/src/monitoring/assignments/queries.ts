@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Sealer } from '../../platform/crypto/seal.ts';
 import { sql } from '../../platform/database/pools.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
-import { chooseProbes, defaultSeats } from './choose.ts';
+import { choiceOf, defaultSeats } from './choose.ts';
 import type { ProbeCandidate } from './choose.ts';
 import { requiredCapabilities } from './requirements.ts';
 import { writeSeats } from './seats/queries.ts';
@@ -53,7 +53,8 @@ export async function assignMonitor(tx: Transaction, monitorId: number): Promise
     standsInFor === null ? [] : [{ probeId, region, standsInFor }],
   );
   const current = open.flatMap((row) => (row.stands_in_for === null ? [row.probe_id] : []));
-  const choice = chooseProbes(
+  const choice = choiceOf(
+    wants.protocol,
     {
       probeIds: wants.wanted_probe_ids,
       regions: wants.wanted_regions,

@@ -8,8 +8,11 @@ import {
   Uplink,
   withThreshold,
 } from '@parallax/checks';
+import { groupProtocol } from '@parallax/api-contract';
 import type { CheckOutcome, UplinkParts } from '@parallax/checks';
 import type { Context } from '../../context.ts';
+import { createGroupCheck } from '../groups/check/index.ts';
+import type { GroupLook } from '../groups/check/index.ts';
 import { readSessions } from './queries.ts';
 import type { CheckedMonitor } from './queries.ts';
 
@@ -18,6 +21,8 @@ export type CentralRun = {
   readonly startedMs: number;
   readonly outcome: CheckOutcome;
   readonly trace: ReadonlyArray<{ readonly atMs: number; readonly step: string; readonly detail: string }>;
+  /** What was seen of the members of a group monitor. */
+  readonly look?: GroupLook;
 };
 
 export type CentralCheckOptions = {
@@ -53,7 +58,11 @@ export function createCentralCheck(
   const resolver = createResolver({ clock });
   const userAgent = `Parallax/${context.version} (availability monitor)`;
   const examine = createExaminer(context, parts);
+  const checkGroup = createGroupCheck(context);
   return async (monitor, { signal, isTraced = false }) => {
+    // It asks the database and nobody else, so neither addresses nor the uplink play a part.
+    if (monitor.protocol === groupProtocol && monitor.workspaceId !== undefined)
+      return checkGroup({ workspaceId: monitor.workspaceId, settings: monitor.settings });
     if (denied !== context.deniedListeners()) {
       denied = context.deniedListeners();
       addresses.setDeniedListeners(denied);

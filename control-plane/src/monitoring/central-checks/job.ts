@@ -3,6 +3,8 @@ import { Novelty, verdictOf } from '@parallax/checks';
 import type { Verdict } from '@parallax/checks';
 import type { Logger } from '@parallax/telemetry';
 import type { Context } from '../../context.ts';
+import { createGroupFinder, onsetOf } from '../groups/check/index.ts';
+import type { FormerLook, GroupLook } from '../groups/check/index.ts';
 import { createCentralCheck } from './gateway.ts';
 import type { CentralCheck } from './gateway.ts';
 import type { DeskFacts, DeskOrder } from './desk.ts';
@@ -29,6 +31,8 @@ export type CentralLease = {
 
 /** Runs the checks of the control plane for all shards that this process owns. */
 export type CentralRunner = {
+  /** The status of these monitors is another: looks now at the group monitors that contain them, of those that it checks. */
+  readonly changed: (monitorIds: readonly number[]) => void;
   /** @param onNews called when results or facts are there; `isUrgent`: what came is new and is to be stored at once */
   readonly open: (onNews: (isUrgent: boolean) => void) => CentralLease;
   readonly stop: () => Promise<void>;
@@ -71,6 +75,9 @@ export function createCentralRunner(options: CentralRunnerOptions): CentralRunne
   let sessions: ReadonlyMap<number, ProbeSession> = new Map();
   let sessionsReadMs = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
+  const finder = createGroupFinder(context, log, (monitorIds) => {
+    for (const lease of leases) lease.look(monitorIds);
+  });
 
   function readSessionsOnce(onNews: () => void): void {
     reading ??= readAllSessions().finally(() => {
@@ -114,6 +121,7 @@ export function createCentralRunner(options: CentralRunnerOptions): CentralRunne
         },
       };
     },
+    changed: finder.changed,
     stop: async () => {
       broker.stop();
       for (const lease of leases) lease.close();
@@ -122,6 +130,9 @@ export function createCentralRunner(options: CentralRunnerOptions): CentralRunne
     },
   };
 }
+
+/** The last look at a group monitor, of one configuration. */
+type Former = FormerLook & { readonly version: string };
 
 type Known = { readonly version: string; readonly target: CentralTarget };
 
@@ -133,6 +144,9 @@ class Lease {
   readonly #closing = new AbortController();
   readonly #targets = new Map<number, Known>();
   readonly #novelty = new Novelty();
+  readonly #formerLooks = new Map<number, Former>();
+  /** Whose check is under way, and whether somebody has asked for another one since it began. */
+  readonly #underWay = new Map<number, 'enough' | 'again'>();
   /** Started, and what is checked is not known yet. */
   #unread: { readonly slot: CentralSlot; readonly kind: CentralKind }[] = [];
   #isReading = false;
@@ -163,6 +177,12 @@ class Lease {
     const nowMs = this.#options.context.now();
     for (const monitorId of monitorIds) this.#schedule.ask(monitorId, nowMs);
     if (monitorIds.length > 0) this.#tick();
+  }
+
+  /** As `ask`, but what is under way may have read what was before: then it is done once more. */
+  look(monitorIds: readonly number[]): void {
+    for (const monitorId of monitorIds) if (this.#underWay.has(monitorId)) this.#underWay.set(monitorId, 'again');
+    this.ask(monitorIds);
   }
 
   take(): readonly CentralResult[] {
@@ -233,15 +253,16 @@ class Lease {
   async #run(slot: CentralSlot, kind: CentralKind, target: CentralTarget): Promise<void> {
     const { wish } = slot;
     let verdict: Verdict = 'neutral';
+    this.#underWay.set(wish.monitorId, 'enough');
     try {
-      const { outcome, startedMs } = await this.#options.check(target, { signal: this.#closing.signal });
+      const { outcome, startedMs, look } = await this.#options.check(target, { signal: this.#closing.signal });
       if (this.#closing.signal.aborted) return;
       verdict = verdictOf(outcome.outcome);
       if (slot.isRemoved) return;
       const { isNew, isUrgent } = this.#novelty.take(wish.monitorId, outcome);
-      this.#results.push(
-        toCentralResult({ ...wish, probeRevision: target.probeRevision, kind, startedMs, isNew }, outcome),
-      );
+      const effectiveMs = look === undefined ? startedMs : this.#dated(wish, look, startedMs);
+      const facts = { ...wish, probeRevision: target.probeRevision, kind, startedMs: effectiveMs, isNew };
+      this.#results.push(toCentralResult(facts, outcome));
       this.#onNews(isUrgent);
     } catch (error) {
       this.#options.log.error({ monitor_id: wish.monitorId, err: error }, 'a check of the control plane failed inside');
@@ -253,13 +274,26 @@ class Lease {
   #finish(slot: CentralSlot, verdict: Verdict): void {
     if (this.#closing.signal.aborted) return;
     const isLast = slot.isLast;
+    const { monitorId } = slot.wish;
+    const isWanted = this.#underWay.get(monitorId) === 'again';
+    this.#underWay.delete(monitorId);
     this.#schedule.finished(slot, verdict, this.#options.context.now());
-    if (isLast) this.#forget(slot.wish.monitorId);
+    if (isWanted) this.#schedule.ask(monitorId, this.#options.context.now());
+    if (isLast) this.#forget(monitorId);
     this.#tick();
+  }
+
+  /** When what was seen of a group monitor began to be so. Only the same configuration has a past, so nothing is dated to before it. */
+  #dated({ monitorId, version }: CentralSlot['wish'], look: GroupLook, nowMs: number): number {
+    const known = this.#formerLooks.get(monitorId);
+    const effectiveMs = onsetOf(known?.version === version ? known : undefined, look, nowMs);
+    this.#formerLooks.set(monitorId, { ...look, effectiveMs, version });
+    return effectiveMs;
   }
 
   #forget(monitorId: number): void {
     this.#targets.delete(monitorId);
+    this.#formerLooks.delete(monitorId);
     this.#novelty.forget(monitorId);
   }
 }

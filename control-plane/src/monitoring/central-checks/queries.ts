@@ -10,6 +10,8 @@ export type CheckedMonitor = {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly timeoutS: number;
   readonly degradedThresholdMs: number | undefined;
+  /** Needed where other monitors of the workspace are what is looked at. */
+  readonly workspaceId?: number | undefined;
 };
 
 /** A monitor as it is read for its scheduled checks. */
@@ -20,6 +22,7 @@ export type Reader = Pick<pg.Pool, 'query'>;
 
 type TargetRow = {
   id: number;
+  workspace_id: number;
   protocol: string;
   url: string;
   settings: Record<string, unknown>;
@@ -41,7 +44,7 @@ export async function readTargets(
 ): Promise<Map<number, CentralTarget>> {
   const found = await reader.query<TargetRow>({
     name: 'central-targets',
-    text: `select id, protocol, url, settings, sealed_secrets, timeout_seconds, degraded_threshold_ms, probe_revision
+    text: `select id, workspace_id, protocol, url, settings, sealed_secrets, timeout_seconds, degraded_threshold_ms, probe_revision
       from monitors where id = any ($1::integer[]) and deleted_at is null`,
     values: [monitorIds],
   });
@@ -54,6 +57,7 @@ export async function readTargets(
         settings: { ...row.settings, ...secretsOf(sealer, row) },
         timeoutS: row.timeout_seconds,
         degradedThresholdMs: row.degraded_threshold_ms ?? undefined,
+        workspaceId: row.workspace_id,
         probeRevision: row.probe_revision,
       });
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
-import { configurationSubject } from '../../platform/bus/subjects.ts';
+import { configurationSubject, statusesSubject } from '../../platform/bus/subjects.ts';
 import { startCentralRunner } from '../central-checks/index.ts';
 import { openIngestClient, startShard } from './ingest/job.ts';
 import { startLiveNews } from './ingest/live.ts';
@@ -42,6 +42,7 @@ export const checkResultsCapability: Capability<Context> = {
         if (connectionString === undefined) throw new Error('the pool of the ingest has no connection string');
         const central = startCentralRunner(context, log.child({ part: 'central-checks' }));
         const live = startLiveNews(context.bus);
+        const statuses = context.bus.listen(statusesSubject, (message) => central.changed(idsOf(message)));
         const shards = Array.from({ length: context.shards }, (_, shard) => {
           const running = startShard({
             shard,
@@ -61,6 +62,7 @@ export const checkResultsCapability: Capability<Context> = {
         });
         return {
           stop: async () => {
+            statuses.stop();
             for (const { hints } of shards) hints.stop();
             await Promise.all(shards.map(({ running }) => running.stop()));
             await live.stop();
@@ -74,3 +76,10 @@ export const checkResultsCapability: Capability<Context> = {
     { name: 'retention', role: 'worker', start: startRetention },
   ],
 };
+
+/** What a hint names; anything else than a list of numbers is nothing. */
+function idsOf(message: unknown): readonly number[] {
+  const named =
+    typeof message === 'object' && message !== null && 'monitor_ids' in message ? message.monitor_ids : undefined;
+  return Array.isArray(named) ? named.filter((id): id is number => Number.isInteger(id)) : [];
+}

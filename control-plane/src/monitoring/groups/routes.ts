@@ -83,7 +83,7 @@ async function createGroup(context: Context, actor: Actor, body: CreateMonitorGr
       );
       requireAll(body.workspace_id, named, members);
       const place = { id, workspace_id: body.workspace_id };
-      await addMembers(tx, place, members);
+      await addMembers(scope, tx, place, members);
       const switched = await settleGroupPauses(tx, members);
       await record(tx, actor, place, { action: 'monitor_group.created', detail: { name: body.name } });
       return { switched, group: await findGroup(scope, tx, id) };

@@ -28,6 +28,7 @@ export type { DroppedOfMonitor, OnMonitorsMoved } from './bulk/queries.ts';
 export type { Removal, Removed, RowsOfMonitor } from './emptying/rows.ts';
 export type { OnMonitorDeleted } from './lifecycle/queries.ts';
 export { announceChange } from './gateway.ts';
+export { kindOf } from './kinds.ts';
 export { countMonitorsByCategory, stateJoin } from './list/queries.ts';
 export { noMonitor } from './not-found.ts';
 export { findMonitor, openSeats } from './queries.ts';

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
+import { presentSettings } from '../groups/check/index.ts';
 
 const monitorRow = z.object({
   id: z.number(),
@@ -60,8 +61,8 @@ export type MonitorValues = Pick<
 > & { readonly sealed_secrets: Buffer | null };
 
 const columns = sql.fragment`m.id, m.workspace_id, m.owner_id, m.shard, m.name, m.description, m.url, m.protocol,
-  m.interval_seconds, m.timeout_seconds, m.confirmations, m.consensus_policy, m.degraded_threshold_ms, m.settings,
-  m.sealed_secrets, m.secret_fields, m.tags, m.wanted_probe_ids, m.wanted_regions, m.dnsbl_servers,
+  m.interval_seconds, m.timeout_seconds, m.confirmations, m.consensus_policy, m.degraded_threshold_ms,
+  ${presentSettings} as settings, m.sealed_secrets, m.secret_fields, m.tags, m.wanted_probe_ids, m.wanted_regions, m.dnsbl_servers,
   m.certificate_thresholds_days, m.domain_thresholds_days, m.is_active, m.version, m.probe_revision, m.created_at`;
 
 /** A monitor of the scope, or null: none, deleted, or another's. */

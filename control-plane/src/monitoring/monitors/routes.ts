@@ -16,6 +16,7 @@ import type { Caller } from '../../platform/http/caller.ts';
 import { handle, JsonText } from '../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../platform/http/handler.ts';
 import { assignMonitor, touchAssignments } from '../assignments/index.ts';
+import { requireWatchable } from '../groups/check/index.ts';
 import { etagOf, requireMatch } from '../../platform/http/etag.ts';
 import { announceChange } from './gateway.ts';
 import { switchMonitor } from './lifecycle/queries.ts';
@@ -93,6 +94,10 @@ export function monitorRoutes(context: Context): Route[] {
   ];
 }
 
+function watchedBy(workspaceId: number, { protocol, settings }: PlainValues) {
+  return { workspaceId, protocol, settings: settings.open };
+}
+
 type Actor = { readonly caller: Caller; readonly request: RequestFacts };
 
 async function createMonitor(
@@ -106,6 +111,7 @@ async function createMonitor(
     const id = await reserveMonitorId(tx);
     const place = { id, workspaceId: body.workspace_id, shards: context.shards };
     const row = await insertMonitor(tx, place, sealedValues(context.sealer, id, values));
+    await requireWatchable(scope, tx, watchedBy(body.workspace_id, values));
     const probeIds = await assignMonitor(tx, id);
     await record(tx, actor, row, 'monitor.created');
     return { row, probeIds, monitor: await readMonitorJson(tx, scope, id) };
@@ -131,6 +137,7 @@ async function changeMonitor(
     const told = new Set<number>();
     if (change.isChange) {
       await updateMonitor(tx, monitorId, sealedValues(context.sealer, monitorId, change.values), change.checkedChanged);
+      if (change.checkedChanged) await requireWatchable(scope, tx, watchedBy(stored.workspace_id, change.values));
       const probeIds = change.choosesProbes
         ? await assignMonitor(tx, monitorId)
         : change.tellsProbes

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { invalidInput, Problem } from '@parallax/api-contract';
-import type { InputError } from '@parallax/api-contract';
-import { checkTypeOf } from '@parallax/checks';
-import type { Protocol } from '@parallax/checks';
+import type { InputError, MonitorProtocol } from '@parallax/api-contract';
+import { kindOf } from './kinds.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -52,8 +51,8 @@ export function settingsInput(
  * @returns effective settings with their defaults, split
  * @throws Problem `invalid_input` with the path of each setting that is wrong
  */
-export function composeSettings(protocol: Protocol, base: Fields, input: SettingsInput): SplitSettings {
-  const checkType = checkTypeOf(protocol);
+export function composeSettings(protocol: MonitorProtocol, base: Fields, input: SettingsInput): SplitSettings {
+  const checkType = kindOf(protocol);
   const marks = new Set(checkType.secretFields.map((name) => `has_${name}`));
   const given = Object.entries(input.settings ?? {}).filter(([name]) => !marks.has(name));
   // What says the same in both places, as an answer or an export that is sent back does, says it once.
@@ -75,15 +74,15 @@ export function composeSettings(protocol: Protocol, base: Fields, input: Setting
 /**
  * @throws Problem `invalid_input` when the protocol cannot be pointed at the URL: not a target, another scheme, user information
  */
-export function requireTarget(protocol: Protocol, url: string, settings: SplitSettings): void {
+export function requireTarget(protocol: MonitorProtocol, url: string, settings: SplitSettings): void {
   const whole = { ...settings.open, ...settings.secret };
-  const reason = checkTypeOf(protocol).validateTarget({ url }, whole);
+  const reason = kindOf(protocol).validateTarget({ url }, whole);
   if (reason !== undefined) throw invalidInput('body', '/url', 'target_invalid', reason);
 }
 
 /** Whether two protocols take the same settings, so that a change between them may keep what is stored. */
-export function sharesSettings(one: Protocol, other: Protocol): boolean {
-  return checkTypeOf(one).settings === checkTypeOf(other).settings;
+export function sharesSettings(one: MonitorProtocol, other: MonitorProtocol): boolean {
+  return kindOf(one).settings === kindOf(other).settings;
 }
 
 /** Whether two values are the same JSON, whatever the order of their keys. */
@@ -123,7 +122,7 @@ type Issue = {
   readonly keys?: readonly string[];
 };
 
-function settingsProblem(protocol: Protocol, issues: readonly Issue[], topLevel: Fields): Problem {
+function settingsProblem(protocol: MonitorProtocol, issues: readonly Issue[], topLevel: Fields): Problem {
   const errors = issues.slice(0, 100).flatMap((issue): InputError[] => {
     const path = issue.path.map(String);
     if (issue.code !== 'unrecognized_keys' || path.length > 0) {

@@ -1,6 +1,6 @@
-import { invalidInput } from '@parallax/api-contract';
+import { groupProtocol, invalidInput } from '@parallax/api-contract';
+import type { MonitorProtocol, Problem } from '@parallax/api-contract';
 import { isProtocol, movedCredentials } from '@parallax/checks';
-import type { Protocol } from '@parallax/checks';
 
 const schemePattern = /^([a-z][a-z0-9+.-]*):\/\//i;
 
@@ -8,8 +8,9 @@ const schemePattern = /^([a-z][a-z0-9+.-]*):\/\//i;
  * The protocol of a monitor: as given, else the scheme of its URL.
  * @throws Problem `invalid_input` when neither tells
  */
-export function protocolOf(url: string, given: Protocol | undefined): Protocol {
+export function protocolOf(url: string, given: MonitorProtocol | undefined): MonitorProtocol {
   if (given !== undefined) return given;
+  if (url === '') throw noUrl();
   const scheme = schemePattern.exec(url)?.[1]?.toLowerCase();
   if (scheme !== undefined && isProtocol(scheme)) return scheme;
   const reason =
@@ -17,6 +18,11 @@ export function protocolOf(url: string, given: Protocol | undefined): Protocol {
       ? 'the protocol is needed because the URL has no scheme'
       : `no protocol is named "${scheme}"; name the protocol that is to be used`;
   throw invalidInput('body', '/protocol', 'protocol_unknown', reason);
+}
+
+/** Every protocol but `group` is pointed at something. */
+export function noUrl(): Problem {
+  return invalidInput('body', '/url', 'required', 'the URL is needed; only a monitor of the protocol group has none');
 }
 
 /** Scheme, host and port of a target as one text; all of it where it is no URL. Equal texts are one place to send secrets to. */
@@ -46,6 +52,7 @@ export function movesDestination(before: Destination, after: Destination): boole
 
 /** A name for a monitor that was given none: the host of its URL, else the target itself; 1 to 150 characters. */
 export function nameFromTarget(url: string): string {
+  if (url === '') return groupProtocol;
   const host = parse(schemePattern.test(url) ? url : `parallax://${url}`)?.hostname;
   const name = host === undefined || host === '' ? url : host.replace(/^\[|\]$/g, '');
   return Array.from(name.normalize('NFC')).slice(0, 150).join('');

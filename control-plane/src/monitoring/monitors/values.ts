@@ -1,12 +1,12 @@
-import { invalidInput, Problem } from '@parallax/api-contract';
-import type { CreateMonitor, UpdateMonitor } from '@parallax/api-contract';
+import { groupProtocol, invalidInput, Problem } from '@parallax/api-contract';
+import type { CreateMonitor, MonitorProtocol, UpdateMonitor } from '@parallax/api-contract';
 import { isProtocol } from '@parallax/checks';
-import type { Protocol } from '@parallax/checks';
 import { requiredCapabilities } from '../assignments/index.ts';
+import { groupTarget, isMonitorProtocol } from './kinds.ts';
 import type { MonitorRow, MonitorValues } from './queries.ts';
 import { composeSettings, requireTarget, sameJson, settingsInput, sharesSettings } from './settings.ts';
 import type { SettingsInput, SplitSettings } from './settings.ts';
-import { movesDestination, protocolOf } from './target.ts';
+import { movesDestination, noUrl, protocolOf } from './target.ts';
 
 /** What is stored of a monitor, its secrets open: they are sealed where it is written. */
 export type PlainValues = Omit<MonitorValues, 'settings' | 'secret_fields' | 'sealed_secrets'> & {
@@ -43,6 +43,7 @@ export function newMonitor(
   requireInterval(body.interval_seconds, limits);
   requireOneChoice(body.probe_ids, body.regions);
   const protocol = protocolOf(body.url, body.protocol);
+  requirePlace(protocol, body.url, body.probe_ids, body.regions);
   const input = settingsInput(body, protocol === 'dnsbl' ? orUndefined(body.dnsbl_servers) : undefined);
   const settings =
     edited === undefined
@@ -51,13 +52,13 @@ export function newMonitor(
   requireTarget(protocol, body.url, settings);
   return {
     name,
-    url: body.url,
+    url: urlOf(protocol, body.url, settings),
     protocol,
     settings,
     description: body.description ?? '',
     interval_seconds: body.interval_seconds,
     timeout_seconds: body.timeout_seconds ?? defaultTimeoutS(body.interval_seconds),
-    confirmations: body.confirmations ?? defaults.confirmations,
+    confirmations: body.confirmations ?? defaultConfirmations(protocol),
     consensus_policy: body.consensus_policy ?? defaults.consensusPolicy,
     degraded_threshold_ms: body.degraded_threshold_ms ?? null,
     tags: body.tags ?? [],
@@ -101,23 +102,25 @@ export function changedMonitor(
   const before = plainValues(stored, secrets);
   const url = body.url ?? stored.url;
   const protocol = changedProtocol(stored, body, url);
+  requirePlace(protocol, url, body.probe_ids, body.regions);
   const settings = changedSettings(before, { protocol, url }, body);
   requireTarget(protocol, url, settings);
   const interval = body.interval_seconds ?? stored.interval_seconds;
+  const isGroup = protocol === groupProtocol;
   const values: PlainValues = {
     name: body.name ?? stored.name,
-    url,
+    url: urlOf(protocol, url, settings),
     protocol,
     settings,
     description: or(body.description, stored.description, ''),
     interval_seconds: interval,
     timeout_seconds: or(body.timeout_seconds, stored.timeout_seconds, defaultTimeoutS(interval)),
-    confirmations: or(body.confirmations, stored.confirmations, defaults.confirmations),
+    confirmations: or(body.confirmations, stored.confirmations, defaultConfirmations(protocol)),
     consensus_policy: or(body.consensus_policy, stored.consensus_policy, defaults.consensusPolicy),
     degraded_threshold_ms: or(body.degraded_threshold_ms, stored.degraded_threshold_ms, null),
     tags: or(body.tags, stored.tags, []),
-    wanted_probe_ids: orNull(or(body.probe_ids, stored.wanted_probe_ids, null)),
-    wanted_regions: orNull(or(body.regions, stored.wanted_regions, null)),
+    wanted_probe_ids: isGroup ? null : orNull(or(body.probe_ids, stored.wanted_probe_ids, null)),
+    wanted_regions: isGroup ? null : orNull(or(body.regions, stored.wanted_regions, null)),
     dnsbl_servers: or(body.dnsbl_servers, stored.dnsbl_servers, []),
     certificate_thresholds_days: or(body.certificate_thresholds_days, stored.certificate_thresholds_days, [
       ...defaults.certificateThresholds,
@@ -168,9 +171,9 @@ function plainValues(stored: MonitorRow, secrets: Readonly<Record<string, unknow
 }
 
 /** A new URL with another scheme brings its protocol along unless one is named; a stored protocol that no build knows must be named anew. */
-function changedProtocol(stored: MonitorRow, body: UpdateMonitor, url: string): Protocol {
+function changedProtocol(stored: MonitorRow, body: UpdateMonitor, url: string): MonitorProtocol {
   if (body.protocol !== undefined) return body.protocol;
-  const kept = isProtocol(stored.protocol) ? stored.protocol : undefined;
+  const kept = isMonitorProtocol(stored.protocol) ? stored.protocol : undefined;
   if (body.url === undefined || kept === undefined) return protocolOf(url, kept);
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1]?.toLowerCase();
   const isWebPair = (kept === 'http' || kept === 'https') && (scheme === 'http' || scheme === 'https');
@@ -179,10 +182,10 @@ function changedProtocol(stored: MonitorRow, body: UpdateMonitor, url: string): 
 
 function changedSettings(
   before: PlainValues,
-  target: { readonly protocol: Protocol; readonly url: string },
+  target: { readonly protocol: MonitorProtocol; readonly url: string },
   body: UpdateMonitor,
 ): SplitSettings {
-  const keeps = isProtocol(before.protocol) && sharesSettings(before.protocol, target.protocol);
+  const keeps = isMonitorProtocol(before.protocol) && sharesSettings(before.protocol, target.protocol);
   const lists = target.protocol === 'dnsbl' ? wantedLists(before, body) : undefined;
   return withKeptSecrets(before, target, keeps ? before.settings.open : {}, settingsInput(body, lists));
 }
@@ -194,11 +197,11 @@ function changedSettings(
  */
 function withKeptSecrets(
   before: PlainValues,
-  target: { readonly protocol: Protocol; readonly url: string },
+  target: { readonly protocol: MonitorProtocol; readonly url: string },
   base: Readonly<Record<string, unknown>>,
   input: SettingsInput,
 ): SplitSettings {
-  const keeps = isProtocol(before.protocol) && sharesSettings(before.protocol, target.protocol);
+  const keeps = isMonitorProtocol(before.protocol) && sharesSettings(before.protocol, target.protocol);
   const bare = attempt(() => composeSettings(target.protocol, base, input));
   if (!keeps || Object.keys(before.settings.secret).length === 0) return resultOf(bare);
   const whole = attempt(() => composeSettings(target.protocol, { ...base, ...before.settings.secret }, input));
@@ -226,6 +229,36 @@ function attempt(compose: () => SplitSettings): Attempt {
 function resultOf(attempted: Attempt): SplitSettings {
   if (attempted.ok) return attempted.result;
   throw attempted.error;
+}
+
+/** Members have confirmed their failures themselves: one look is enough. */
+function defaultConfirmations(protocol: MonitorProtocol): number {
+  return protocol === groupProtocol ? 1 : defaults.confirmations;
+}
+
+function urlOf(protocol: MonitorProtocol, url: string, settings: SplitSettings): string {
+  return protocol === groupProtocol ? groupTarget(settings.open) : url;
+}
+
+/** Where a check goes, and who makes it: a group monitor has neither, all others have the first. */
+function requirePlace(
+  protocol: MonitorProtocol,
+  url: string,
+  probeIds: readonly number[] | null | undefined,
+  regions: readonly string[] | null | undefined,
+): void {
+  if (protocol !== groupProtocol) {
+    if (url === '') throw noUrl();
+    return;
+  }
+  const given = (probeIds?.length ?? 0) > 0 ? 'probe_ids' : (regions?.length ?? 0) > 0 ? 'regions' : undefined;
+  if (given === undefined) return;
+  throw invalidInput(
+    'body',
+    `/${given}`,
+    'no_probes',
+    `no probe checks a monitor of the protocol group; leave out ${given}`,
+  );
 }
 
 function requireInterval(intervalS: number, limits: PlanLimits): void {

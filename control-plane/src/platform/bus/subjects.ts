@@ -27,3 +27,6 @@ export const liveWantedSubject = 'live.wanted';
 
 /** Results as they are committed, while they are wanted. */
 export const liveResultsSubject = 'live.results';
+
+/** A hint, after the commit, that the status of monitors is another. Told or not: this is before rule 8 of the consensus lets others know. */
+export const statusesSubject = 'monitors.statuses';

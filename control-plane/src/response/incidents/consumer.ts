@@ -8,6 +8,7 @@ import {
   incidentsSince,
   lockState,
   moveOnset,
+  nameMemberIncidents,
   openIncident,
   recordIncident,
   removeIncidents,
@@ -47,9 +48,11 @@ async function onTransition(transaction: Transaction, payload: unknown): Promise
     case 'nothing':
       return;
     case 'open':
-      return openIncident(transaction, monitorId, decision);
+      await openIncident(transaction, monitorId, decision);
+      return nameMemberIncidents(transaction, monitorId);
     case 'reopen':
-      return reopenIncident(transaction, decision);
+      await reopenIncident(transaction, decision);
+      return nameMemberIncidents(transaction, monitorId);
     case 'move_onset':
       return moveOnset(transaction, monitorId, decision.startedMs);
     case 'resolve':

@@ -1,10 +1,11 @@
-import { incidentResolutions, incidentSchema } from '@parallax/api-contract';
+import { groupProtocol, incidentResolutions, incidentSchema } from '@parallax/api-contract';
 import type { Incident, IncidentResolution } from '@parallax/api-contract';
 import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
+import { groupMonitorsOf, liveMembers } from '../../monitoring/groups/check/index.ts';
 import type { Amendment, KnownIncident } from './revision.ts';
 import type { Decision, EndedIncident, MonitorState, OpenIncident } from './transition.ts';
 
@@ -133,6 +134,28 @@ export async function openIncident(
     values (${workspaceNow(monitorId)}, ${monitorId}, ${opening.title}, ${sql.timestamp(new Date(opening.startedMs))},
       ${JSON.stringify(opening.cause)}::jsonb)
     on conflict (monitor_id) where status <> 'resolved' do nothing`);
+}
+
+/**
+ * Has the open incident of a group monitor name those of its members: called when one of a monitor was opened, it brings up to date that of the
+ * monitor itself and those of the group monitors that contain it. So neither has to be the first. Repeating it changes nothing.
+ */
+export async function nameMemberIncidents(transaction: Transaction, monitorId: number): Promise<void> {
+  const concerned = [monitorId, ...(await groupMonitorsOf(transaction, monitorId))];
+  await transaction.query(sql.unsafe`
+    update incidents i set cause = i.cause || jsonb_build_object('incidents', found.incidents), version = i.version + 1,
+      updated_at = clock_timestamp()
+    from (
+      select own.id, jsonb_agg(jsonb_build_object('incident_id', member.id, 'monitor_id', m.id, 'name', m.name) order by member.id) as incidents
+      from incidents own
+        join monitors g on g.id = own.monitor_id and g.protocol = ${groupProtocol}
+        join monitors m on ${liveMembers}
+        join incidents member on member.monitor_id = m.id
+          and (member.resolved_at is null or member.resolved_at > own.started_at)
+      where own.monitor_id = any(${sql.array(concerned, 'int4')}) and own.status <> 'resolved'
+      group by own.id
+    ) found
+    where i.id = found.id and i.cause -> 'incidents' is distinct from found.incidents`);
 }
 
 /** Opens an incident again that had not ended, unless another one is open. */

@@ -1,7 +1,6 @@
 import { Problem } from '@parallax/api-contract';
-import { secretFieldsOf } from '@parallax/checks';
-import type { Protocol } from '@parallax/checks';
-import { protocolOf } from '../../monitors/index.ts';
+import type { MonitorProtocol } from '@parallax/api-contract';
+import { kindOf, protocolOf } from '../../monitors/index.ts';
 import { faultsError } from '../errors.ts';
 import type { Fault, Place } from '../errors.ts';
 import { secretSources } from '../secrets.ts';
@@ -66,7 +65,7 @@ export function readAsCode(text: string, file: string): AsCodeFile {
       if (settings === null) refuse([...path, 'settings'], 'settings must not be null: leave it out, or write {}');
       const protocol = protocolIn(given, path, refuse);
       const fields = { ...given, protocol };
-      const secretNames = protocol === undefined ? [] : secretFieldsOf(protocol);
+      const secretNames = protocol === undefined ? [] : kindOf(protocol).secretFields;
       return {
         name,
         fields,
@@ -118,10 +117,10 @@ function splitSettings(
 
 /** As named, else the scheme of the URL, as for a new monitor: what is secret follows from it. */
 function protocolIn(
-  { protocol, url }: { readonly protocol?: Protocol | undefined; readonly url: string },
+  { protocol, url }: { readonly protocol?: MonitorProtocol | undefined; readonly url: string },
   path: readonly PropertyKey[],
   refuse: Refuse,
-): Protocol | undefined {
+): MonitorProtocol | undefined {
   try {
     return protocolOf(url, protocol);
   } catch (error) {

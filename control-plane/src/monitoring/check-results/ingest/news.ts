@@ -1,3 +1,5 @@
+import type { Bus } from '../../../platform/bus/bus.ts';
+import { statusesSubject } from '../../../platform/bus/subjects.ts';
 import type { OutboxEntry } from '../../../platform/outbox/enqueue.ts';
 import type { RangeEdit, RangeEvidence, Status } from '../../consensus/index.ts';
 
@@ -66,3 +68,14 @@ function isOfThePast(edit: RangeEdit): boolean {
 
 const newStartOf = (edit: RangeEdit): number =>
   edit.op === 'update' ? (edit.newStartedUs ?? edit.startedUs) : edit.startedUs;
+
+/** Of one message; the broker takes a megabyte. */
+const statusesAtOnce = 10_000;
+
+/** Hints, after the commit, whose status is another: group monitors above them are looked at at once. */
+export function tellStatuses(bus: Pick<Bus, 'hint'>, statuses: readonly { readonly monitorId: number }[]): void {
+  for (let at = 0; at < statuses.length; at += statusesAtOnce) {
+    const monitorIds = statuses.slice(at, at + statusesAtOnce).map(({ monitorId }) => monitorId);
+    bus.hint(statusesSubject, { monitor_ids: monitorIds });
+  }
+}

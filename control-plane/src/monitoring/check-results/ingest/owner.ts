@@ -18,6 +18,7 @@ import { createInbox, judgeAgain } from './inbox.ts';
 import type { LiveNews } from './live.ts';
 import { rebuildWindows, restoreAll } from './memory.ts';
 import type { ShardMemory } from './memory.ts';
+import { tellStatuses } from './news.ts';
 import { createPartitions } from './partitions.ts';
 import { readWindows } from './windows/queries.ts';
 import type { Reader } from './windows/queries.ts';
@@ -287,6 +288,7 @@ export function startOwner(options: OwnerOptions): Owner {
     await withDeadline(written, limits.commitMs, `shard ${shard}: a transaction took too long`);
     answerer.answer({ intake: taken, changes, rechecks });
     options.live?.tell(taken.rows, memory.monitors);
+    tellStatuses(options.bus, changes.statuses);
     options.onCommitted?.({ rows: taken.rows.length, messages: taken.settled.length });
   }
 

@@ -8,6 +8,7 @@ import {
   removeGroupTagsRoute,
 } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
+import { scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
 import { withoutTags, withTags } from '../change.ts';
@@ -31,7 +32,7 @@ export function memberRoutes(context: Context): Route[] {
           const message = `a group has at most ${mostGroupMembers} members, this one has ${group.monitor_ids.length}`;
           throw invalidInput('body', '/monitor_ids', 'too_many_members', message);
         }
-        const added = await addMembers(tx, group, present);
+        const added = await addMembers(scopeOf(caller), tx, group, present);
         if (added.length === 0) return null;
         await writeGroup(tx, group.id, {});
         const switched = await settleGroupPauses(tx, added);

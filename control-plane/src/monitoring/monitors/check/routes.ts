@@ -54,6 +54,7 @@ async function checkCentrally(
     settings,
     timeoutS: monitor.timeout_seconds,
     degradedThresholdMs: monitor.degraded_threshold_ms ?? undefined,
+    workspaceId: monitor.workspace_id,
   };
   const run = await central(checked, { signal, isTraced: true });
   // Nobody waits any more; an interrupted run says nothing.

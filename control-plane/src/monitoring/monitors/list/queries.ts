@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import { latestResultJoin } from '../../check-results/index.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
+import { presentSettings } from '../../groups/check/index.ts';
 
 /*
  * Monitors as the API answers them are built as JSON by the database, a page in one statement: half the cost of rows that become
@@ -62,7 +63,7 @@ const json = sql.fragment`jsonb_build_object(
   'protocol', m.protocol, 'interval_seconds', m.interval_seconds, 'timeout_seconds', m.timeout_seconds,
   'confirmations', m.confirmations, 'consensus_policy', m.consensus_policy,
   'degraded_threshold_ms', m.degraded_threshold_ms,
-  'settings', m.settings || coalesce((
+  'settings', ${presentSettings} || coalesce((
     select jsonb_object_agg('has_' || secret.name, true) from unnest(m.secret_fields) as secret (name)
   ), '{}'),
   'tags', to_jsonb(m.tags),

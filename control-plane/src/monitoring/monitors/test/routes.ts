@@ -1,4 +1,4 @@
-import { invalidInput, Problem, testMonitorRoute } from '@parallax/api-contract';
+import { groupProtocol, invalidInput, Problem, testMonitorRoute } from '@parallax/api-contract';
 import type { TestMonitor } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
@@ -39,7 +39,7 @@ export function testRoutes(context: Context, central: BoundedCheck, ask: Ask): R
       );
       const seats = testersOf(values, probes);
       const askedMs = context.now();
-      const replies = await askAll(values, seats, { central, ask, signal: request.signal });
+      const replies = await askAll({ ...values, workspaceId }, seats, { central, ask, signal: request.signal });
       return answerOf({ what: 'this configuration', seats, policy: values.consensus_policy, askedMs }, replies);
     }),
   ];
@@ -74,6 +74,7 @@ function firstEditable(caller: Caller): number {
 }
 
 function testersOf(values: PlainValues, probes: readonly ProbeCandidate[]): readonly Seat[] {
+  if (values.protocol === groupProtocol) return [];
   const choice = chooseTesters(
     {
       probeIds: values.wanted_probe_ids,
@@ -89,7 +90,11 @@ function testersOf(values: PlainValues, probes: readonly ProbeCandidate[]): read
 
 type Means = { readonly central: BoundedCheck; readonly ask: Ask; readonly signal: AbortSignal };
 
-async function askAll(values: PlainValues, seats: readonly Seat[], means: Means): Promise<readonly Reply[]> {
+async function askAll(
+  values: PlainValues & { readonly workspaceId: number },
+  seats: readonly Seat[],
+  means: Means,
+): Promise<readonly Reply[]> {
   const { protocol, url, timeout_seconds: timeoutSeconds, degraded_threshold_ms: thresholdMs } = values;
   const settings = { ...values.settings.open, ...values.settings.secret };
   if (seats.length === 0) {
@@ -99,6 +104,7 @@ async function askAll(values: PlainValues, seats: readonly Seat[], means: Means)
       settings,
       timeoutS: timeoutSeconds,
       degradedThresholdMs: thresholdMs ?? undefined,
+      workspaceId: values.workspaceId,
     };
     return [centralReply(await means.central(checked, { signal: means.signal, isTraced: true }))];
   }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
+import { presentSettings } from '../../groups/check/index.ts';
 import { loadCandidates } from '../../assignments/index.ts';
 import type { ExportedMonitor } from './export/csv.ts';
 import type { Existing } from './plan/plan.ts';
@@ -41,7 +42,7 @@ const exported = sql.fragment`
       select p.name from probes p where p.id = any(m.wanted_probe_ids) and p.revoked_at is null
       order by array_position(m.wanted_probe_ids, p.id)
     ) as probes,
-    coalesce(m.wanted_regions, '{}') as regions, m.dnsbl_servers, m.certificate_thresholds_days, m.domain_thresholds_days, m.settings,
+    coalesce(m.wanted_regions, '{}') as regions, m.dnsbl_servers, m.certificate_thresholds_days, m.domain_thresholds_days, ${presentSettings} as settings,
     m.secret_fields
   from monitors m join workspaces w on w.id = m.workspace_id`;
 

@@ -1,3 +1,4 @@
+import { groupProtocol } from '@parallax/api-contract';
 import { checkTypeOf, isProtocol, secretFieldsOf } from '@parallax/checks';
 import type { Protocol } from '@parallax/checks';
 import { secretNames } from '../export/columns.ts';
@@ -31,6 +32,11 @@ export const generic: Format = { name: 'generic', marks: [], target: targets, ti
 function readOwn(cells: Cells, warnings: string[]): Omit<ImportedMonitor, 'kind' | 'warnings'> {
   const address = textCell(cells, ...targets);
   if (address === undefined) throw new RowFault('url_missing', 'the URL is missing');
+  if (textCell(cells, 'protocol')?.toLowerCase() === groupProtocol)
+    throw new RowFault(
+      'group_not_importable',
+      'a monitor of the protocol group names others by their identifiers, which differ elsewhere; create it anew',
+    );
   const target = targetOf(cells, address, warnings);
   const given = secretsOf(cells, target.protocol);
   const interval = textCell(cells, 'interval_seconds');
