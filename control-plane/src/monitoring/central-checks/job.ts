@@ -238,7 +238,7 @@ class Lease {
       if (this.#closing.signal.aborted) return;
       verdict = verdictOf(outcome.outcome);
       if (slot.isRemoved) return;
-      const { isNew, isUrgent } = this.#novelty.take(wish.monitorId, outcome);
+      const { isNew, isUrgent } = this.#novelty.take(wish.monitorId, outcome, performance.now());
       this.#results.push(
         toCentralResult({ ...wish, probeRevision: target.probeRevision, kind, startedMs, isNew }, outcome),
       );

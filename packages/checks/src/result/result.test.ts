@@ -74,7 +74,7 @@ void t.test('new is a first failure, another code, a first warning; a turn canno
     answer,
     failure('http_status'),
   ].map((outcome) => {
-    const { isNew, isUrgent } = novelty.take(1, outcome);
+    const { isNew, isUrgent } = novelty.take(1, outcome, 0);
     return `${isNew ? 'new' : 'known'} ${isUrgent ? 'urgent' : 'waits'}`;
   });
   t.same(told, [
@@ -89,7 +89,7 @@ void t.test('new is a first failure, another code, a first warning; a turn canno
     'new urgent',
   ]);
   novelty.presumeGood(2);
-  t.same(novelty.take(2, answer), { isNew: false, isUrgent: false });
+  t.same(novelty.take(2, answer, 0), { isNew: false, isUrgent: false });
   novelty.forget(1);
-  t.same(novelty.take(1, failure('http_status')), { isNew: true, isUrgent: true });
+  t.same(novelty.take(1, failure('http_status'), 0), { isNew: true, isUrgent: true });
 });
