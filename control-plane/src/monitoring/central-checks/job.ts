@@ -238,7 +238,8 @@ class Lease {
       if (this.#closing.signal.aborted) return;
       verdict = verdictOf(outcome.outcome);
       if (slot.isRemoved) return;
-      const { isNew, isUrgent } = this.#novelty.take(wish.monitorId, outcome, performance.now());
+      const made = { nowMs: performance.now(), probeRevision: target.probeRevision };
+      const { isNew, isUrgent } = this.#novelty.take(wish.monitorId, outcome, made);
       this.#results.push(
         toCentralResult({ ...wish, probeRevision: target.probeRevision, kind, startedMs, isNew }, outcome),
       );

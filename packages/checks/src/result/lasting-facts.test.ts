@@ -25,7 +25,7 @@ const listed = (listings: Listings): CheckOutcome => ({
 /** Which of the results carry evidence. */
 function told(...results: readonly (readonly [atHours: number, outcome: CheckOutcome])[]): boolean[] {
   const novelty = new Novelty();
-  return results.map(([atHours, outcome]) => novelty.take(1, outcome, atHours * hourMs).isNew);
+  return results.map(([atHours, outcome]) => novelty.take(1, outcome, { nowMs: atHours * hourMs, probeRevision: 1 }).isNew);
 }
 
 void t.test('a certificate is told when its end is another, and once a day', async (t) => {
@@ -69,7 +69,7 @@ void t.test('listings are told when an answer changes, under the same error code
 
 void t.test('a result that is told for another reason tells what lasts too', async (t) => {
   const failing: CheckOutcome = { ...secured('x'), outcome: 'fail', source: 'target', code: 'http_status', message: 'm' };
-  t.same(told([0, failing], [23, { ...failing, code: 'http_body' } as CheckOutcome], [25, failing], [26, secured('x')]), [
+  t.same(told([0, failing], [23, { ...failing, code: 'http_header' }], [25, failing], [26, secured('x')]), [
     true,
     true,
     true,
@@ -77,15 +77,16 @@ void t.test('a result that is told for another reason tells what lasts too', asy
   ]);
 });
 
-void t.test('what is set anew or forgotten is told anew', async (t) => {
+void t.test('what is changed or forgotten is told anew', async (t) => {
   const novelty = new Novelty();
-  const take = () => novelty.take(1, secured('x'), 0);
-  t.match(take(), { isNew: true, isUrgent: true });
-  t.match(take(), { isNew: false });
-  novelty.forgetFacts(1);
-  t.same(take(), { isNew: true, isUrgent: false }, 'and need not hurry');
+  const take = (probeRevision: number) => novelty.take(1, secured('x'), { nowMs: 0, probeRevision });
+  t.same(take(1), { isNew: true, isUrgent: true });
+  t.same(take(1), { isNew: false, isUrgent: false });
+  t.same(take(2), { isNew: true, isUrgent: false }, 'and need not hurry');
+  t.same(take(1), { isNew: true, isUrgent: false }, 'the end of a check that was under way');
+  t.same(take(2), { isNew: true, isUrgent: false }, 'hides nothing');
   novelty.forget(1);
-  t.match(take(), { isNew: true });
+  t.match(take(2), { isNew: true });
 });
 
 void t.test('of a good result only what lasts is kept', async (t) => {

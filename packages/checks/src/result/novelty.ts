@@ -15,7 +15,15 @@ const tellErrorsMs = 3_600_000;
 
 type Last = { readonly failing: boolean; readonly error: string | undefined };
 
-type Told = { readonly facts: KnownFacts; readonly atMs: number };
+/** When a result was made, and of what. */
+type Occasion = {
+  /** Monotonic milliseconds. */
+  readonly nowMs: number;
+  /** Of what is checked: facts about another target are others. */
+  readonly probeRevision: number;
+};
+
+type Told = { readonly facts: KnownFacts; readonly atMs: number; readonly probeRevision: number };
 
 /** Remembers each monitor's last voting result and what lasts of it, to tell what is new about the next. */
 export class Novelty {
@@ -26,9 +34,8 @@ export class Novelty {
   /**
    * The evidence of a failure is kept the first time and when its code changes; a first failure and a first good answer cannot wait. That of
    * any result is kept when what lasts has changed (see `lasting-facts.ts`), which can wait.
-   * @param nowMs monotonic milliseconds
    */
-  take(monitorId: number, outcome: CheckOutcome, nowMs: number): News {
+  take(monitorId: number, outcome: CheckOutcome, occasion: Occasion): News {
     const last = this.#last.get(monitorId);
     const verdict = verdictOf(outcome.outcome);
     const failing = verdict === 'failing';
@@ -41,25 +48,26 @@ export class Novelty {
       });
     }
     const isWarning = outcome.outcome === 'warn' && last?.error !== outcome.code;
-    const isFact = this.#factsAreNew(monitorId, outcome, isNew || isWarning, nowMs);
+    const isFact = this.#factsAreNew(monitorId, outcome, isNew || isWarning, occasion);
     return { isNew: isNew || isWarning || isFact, isUrgent };
   }
 
   /** @param isTold the evidence goes out anyway */
-  #factsAreNew(monitorId: number, outcome: CheckOutcome, isTold: boolean, nowMs: number): boolean {
-    const told = this.#told.get(monitorId);
+  #factsAreNew(
+    monitorId: number,
+    outcome: CheckOutcome,
+    isTold: boolean,
+    { nowMs, probeRevision }: Occasion,
+  ): boolean {
+    const last = this.#told.get(monitorId);
+    const told = last?.probeRevision === probeRevision ? last : undefined;
     const facts = knownFactsOf(outcome.evidence, told?.facts);
     if (facts === undefined) return false;
     const change = told === undefined ? 'changed' : compareFacts(told.facts, facts);
     const sinceMs = nowMs - (told?.atMs ?? 0);
     const isDue = change === 'changed' || sinceMs >= (change === 'errors' ? tellErrorsMs : tellAgainMs);
-    if (isDue || isTold) this.#told.set(monitorId, { facts, atMs: nowMs });
+    if (isDue || isTold) this.#told.set(monitorId, { facts, atMs: nowMs, probeRevision });
     return isDue;
-  }
-
-  /** What is checked may be another thing now: what lasts is told with the next result. */
-  forgetFacts(monitorId: number): void {
-    this.#told.delete(monitorId);
   }
 
   /** Its first result is as likely as not good, and one of many: it need not hurry. */

@@ -73,4 +73,5 @@ alter table dnsbl_runs enable row level security;
 alter table dnsbl_runs force row level security;
 create policy dnsbl_runs_of_tenant on dnsbl_runs
   using (exists (select from monitors m where m.id = monitor_id and m.workspace_id = any (current_workspaces())));
-grant select on monitor_expiries, dnsbl_runs to parallax_api;
+grant select on monitor_expiries, dnsbl_views, dnsbl_runs to parallax_api;
+grant execute on function monitor_expiry(integer, text, integer) to parallax_api;
