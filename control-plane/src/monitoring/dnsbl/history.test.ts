@@ -11,12 +11,9 @@ import { removeOldRuns } from './queries.ts';
 
 const minute = 60_000;
 const base = Math.floor(Date.now() / minute) * minute - 120 * minute;
-/** How far the clock of the API is ahead. */
-const ahead = { ms: 0 };
 const api = await monitorsApi(t, {
   more: [dnsblCapability],
   monitors: { rowsOfMonitor: [removeListings] },
-  context: { now: () => Date.now() + ahead.ms },
 });
 const { worker } = api.database;
 const work = async () => {
@@ -103,9 +100,8 @@ void t.test('a pause makes a hole and no news', async (t) => {
   await work();
   t.match(await history(id), [{ provider: 'a.test', state: 'listed' }], 'as it was heard last');
   t.same(await news(id), ['dnsbl.listed a.test']);
-  ahead.ms = 50 * 60 * minute;
+  await worker.query(sql.unsafe`update dnsbl_views set seen_at = seen_at - interval '50 hours' where monitor_id = ${id}`);
   t.match(await history(id), [{ provider: 'a.test', state: null }], 'nobody has told for two days');
-  ahead.ms = 0;
 });
 
 void t.test('nothing is kept too long: retention, reset, deletion', async (t) => {
@@ -118,11 +114,19 @@ void t.test('nothing is kept too long: retention, reset, deletion', async (t) =>
     where monitor_id = ${id} and ended_at is not null`);
   t.ok((await removeOldRuns(worker, base + 2 * minute - historyDays * 24 * 60 * minute)) === 1);
   await hear(id, 1, 2, { 'a.test': 'listed' });
-  await api.call('POST', `/api/v1/monitors/${id}/reset-stats`, { token: api.token });
+  const reset = await api.call('POST', `/api/v1/monitors/${id}/reset-stats`, {
+    token: api.token,
+    body: { confirm: true },
+  });
+  t.equal(reset.status, 200, JSON.stringify(reset.body));
   await work();
   const [a] = await history(id);
   t.match(a, { state: 'listed' });
-  t.same(a?.samples.map(({ state }) => state), ['listed'], 'from the reset on');
+  t.same(
+    a?.samples.map(({ state }) => state),
+    ['listed'],
+    'from the reset on',
+  );
   t.equal(await rows(id), 2, 'the open run and the view');
   t.equal((await api.call('DELETE', `/api/v1/monitors/${id}`, { token: api.token })).status < 300, true);
   t.equal(await rows(id), 0);
@@ -137,7 +141,7 @@ void t.test('who may ask, and for what', async (t) => {
   t.equal((await ask('?window=8d', { token: api.token })).status, 422);
   t.equal((await ask('', {})).status, 401);
   const { body } = await api.call('POST', '/api/v1/api-keys', { token: api.token, body: { name: 'k' } });
-  t.equal((await ask('', { key: String(body['key']) })).status, 401, 'no keys');
+  t.equal((await ask('', { key: String(body['key']) })).status, 403, 'no keys');
   const stranger = await api.account('stranger@example.com');
   t.equal((await ask('', { token: stranger.accessToken })).status, 404);
 });

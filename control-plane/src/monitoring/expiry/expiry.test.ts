@@ -120,7 +120,11 @@ void t.test('a reset forgets no occasion, a deletion everything', async (t) => {
   const { id } = await api.monitor({ name: 'gone' });
   await see(id, 5);
   await tell();
-  await post(id, 'reset-stats');
+  const reset = await api.call('POST', `/api/v1/monitors/${id}/reset-stats`, {
+    token: api.token,
+    body: { confirm: true },
+  });
+  t.equal(reset.status, 200, JSON.stringify(reset.body));
   t.match(await read(id), { certificate_expires_at: inDays(5) });
   t.equal(await tell(), 0);
   t.ok((await api.call('DELETE', `/api/v1/monitors/${id}`, { token: api.token })).status < 300);

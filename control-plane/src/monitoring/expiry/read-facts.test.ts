@@ -40,8 +40,14 @@ void t.test('of each monitor and probe the latest, in order; listings are for th
     row(2, 1, 4_000_000, { listings: { a: 'listed' } }),
     row(1, 0, 1_000_000, { details: { expires: '2027-01-01' } }),
     row(1, 2, 1_000_000),
+    row(1, 0, 900_000, { certificate: { not_after: '2028-01-01' } }),
   ]);
-  t.match(seen, [{ monitorId: 1, voter: 0 }, { monitorId: 2, voter: 1, eUs: 5_000_000 }]);
+  const both = { certificateEndsMs: Date.parse('2028-01-01'), domainEndsMs: Date.parse('2027-01-01') };
+  t.match(seen, [{ monitorId: 1, voter: 0, eUs: 1_000_000, facts: both }, { monitorId: 2, voter: 1, eUs: 5_000_000 }]);
+  const changed = { ...row(1, 0, 2_000_000, { details: { expires: '2029-01-01' } }), probeRevision: 4 };
+  t.match(seenFacts([changed, row(1, 0, 1_000_000, { certificate: { not_after: '2028-01-01' } })]), [
+    { probeRevision: 4, facts: { certificateEndsMs: undefined, domainEndsMs: Date.parse('2029-01-01') } },
+  ]);
   const payload = { monitor_id: 2, probe_id: 1, probe_revision: 3, at: '1970-01-01T00:00:05.000Z', listings: { a: 'clean' } };
   t.same(listingsSeen(seen), [{ key: 'monitor:2', kind: 'dnsbl.seen', payload }]);
 });

@@ -28,16 +28,32 @@ const listingStates: ReadonlySet<unknown> = new Set(['listed', 'clean', 'error']
 /** The end of the year 9999, which certificates without an end have (RFC 5280, 4.1.2.5). */
 const lastMs = Date.UTC(10_000, 0) - 1;
 
-/** What lasts of results, the latest of each monitor and probe, in a fixed order. */
+/**
+ * What lasts of results: one entry for each monitor and probe, each fact as it was seen last, in a fixed order. Facts of two revisions of a
+ * monitor are not mixed: those of the later result stand.
+ */
 export function seenFacts(rows: readonly FactualRow[]): SeenFacts[] {
   const latest = new Map<string, SeenFacts>();
-  for (const { evidence, eUs, monitorId, voter, probeRevision } of rows) {
+  for (const { evidence, ...row } of rows) {
     const facts = evidence && readFacts(evidence.json);
     if (facts === undefined) continue;
+    const { eUs, monitorId, voter, probeRevision } = row;
     const key = `${monitorId} ${voter}`;
-    if (eUs >= (latest.get(key)?.eUs ?? 0)) latest.set(key, { eUs, monitorId, voter, probeRevision, facts });
+    const now = { eUs, monitorId, voter, probeRevision, facts };
+    const known = latest.get(key);
+    const [earlier, later] = known !== undefined && known.eUs > eUs ? [now, known] : [known, now];
+    const isSame = earlier?.probeRevision === later.probeRevision;
+    latest.set(key, isSame ? { ...later, facts: merge(earlier.facts, later.facts) } : later);
   }
   return [...latest.values()].sort((one, other) => one.monitorId - other.monitorId || one.voter - other.voter);
+}
+
+function merge(earlier: LastingFacts, later: LastingFacts): LastingFacts {
+  return {
+    certificateEndsMs: later.certificateEndsMs ?? earlier.certificateEndsMs,
+    domainEndsMs: later.domainEndsMs ?? earlier.domainEndsMs,
+    listings: later.listings ?? earlier.listings,
+  };
 }
 
 /** Reads evidence, which is hostile: what is not understood is left out. Undefined when nothing in it lasts. */
