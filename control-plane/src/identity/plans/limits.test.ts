@@ -214,7 +214,11 @@ const entries: Readonly<Record<string, (t: Test) => Promise<void>>> = {
     t.equal(await seen('?force=false'), true);
   },
   'Provider-history samples': async (t) => {
-    const made = await call('POST', '/api/v1/monitors', monitorBody({ name: 'lists', protocol: 'dnsbl', url: '192.0.2.1' }));
+    const made = await call(
+      'POST',
+      '/api/v1/monitors',
+      monitorBody({ name: 'lists', protocol: 'dnsbl', url: '192.0.2.1' }),
+    );
     const id = Number(made.body['id']);
     const { worker } = api.database;
     await worker.query(sql.unsafe`

@@ -34,10 +34,7 @@ export function changesOf(views: readonly View[], runs: readonly Run[]): RunChan
   const before = new Map(runs.map((run) => [run.provider, run]));
   const asked = [...providers].sort().flatMap((provider) => changeOf(provider, heard, before.get(provider)));
   const dropped = runs.filter((run) => run.isOpen && !providers.has(run.provider));
-  return [
-    ...asked,
-    ...dropped.map(({ provider }) => ({ provider, closes: true, opens: undefined, news: undefined })),
-  ];
+  return [...asked, ...dropped.map(({ provider }) => ({ provider, closes: true, opens: undefined, news: undefined }))];
 }
 
 function changeOf(provider: string, heard: readonly View[], before: Run | undefined): RunChange[] {

@@ -42,7 +42,12 @@ export const dnsblConsumers: readonly OutboxConsumer<Context>[] = [
 
 /** @throws when the payload is none */
 async function onSeen(transaction: Transaction, payload: unknown): Promise<void> {
-  const { monitor_id: monitorId, probe_id: probeId, probe_revision: probeRevision, ...seen } = seenSchema.parse(payload);
+  const {
+    monitor_id: monitorId,
+    probe_id: probeId,
+    probe_revision: probeRevision,
+    ...seen
+  } = seenSchema.parse(payload);
   const atMs = Date.parse(seen.at);
   const monitor = await watched(transaction, monitorId, atMs);
   if (monitor?.probeRevision !== probeRevision) return;

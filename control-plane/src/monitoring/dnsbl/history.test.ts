@@ -34,9 +34,15 @@ const news = async (monitorId: number): Promise<string[]> =>
       select kind, payload from outbox where kind in ('dnsbl.listed', 'dnsbl.delisted') and key = ${`monitor:${monitorId}`} order by id`)
   ).map(({ kind, payload }) => `${kind} ${payload.provider}`);
 const history = async (monitorId: number, query = '') => {
-  const answer = await api.call('GET', `/api/v1/monitors/${monitorId}/dnsbl/provider-history${query}`, { token: api.token });
+  const answer = await api.call('GET', `/api/v1/monitors/${monitorId}/dnsbl/provider-history${query}`, {
+    token: api.token,
+  });
   t.equal(answer.status, 200, JSON.stringify(answer.body));
-  return answer.body as unknown as { provider: string; state: string | null; samples: { at: string; state: string }[] }[];
+  return answer.body as unknown as {
+    provider: string;
+    state: string | null;
+    samples: { at: string; state: string }[];
+  }[];
 };
 const rows = (monitorId: number) =>
   worker.oneFirst(sql.type(z.object({ n: z.number() }))`
@@ -54,10 +60,13 @@ void t.test('changes are told once and make a history; what repeats makes no row
   await hear(id, 1, 40, { 'b.test': 'clean', 'a.test': 'error' });
   t.same(await news(id), ['dnsbl.listed b.test', 'dnsbl.delisted b.test']);
   const [a, b] = await history(id);
-  t.match([a, b], [
-    { provider: 'a.test', state: 'error', state_since: new Date(base + 40 * minute).toISOString() },
-    { provider: 'b.test', state: 'clean' },
-  ]);
+  t.match(
+    [a, b],
+    [
+      { provider: 'a.test', state: 'error', state_since: new Date(base + 40 * minute).toISOString() },
+      { provider: 'b.test', state: 'clean' },
+    ],
+  );
   const samples = (b?.samples ?? []).map(({ at, state }) => ({ minutes: (Date.parse(at) - base) / minute, state }));
   t.ok(samples.length >= 24, 'two hours');
   t.same(
@@ -100,7 +109,9 @@ void t.test('a pause makes a hole and no news', async (t) => {
   await work();
   t.match(await history(id), [{ provider: 'a.test', state: 'listed' }], 'as it was heard last');
   t.same(await news(id), ['dnsbl.listed a.test']);
-  await worker.query(sql.unsafe`update dnsbl_views set seen_at = seen_at - interval '50 hours' where monitor_id = ${id}`);
+  await worker.query(
+    sql.unsafe`update dnsbl_views set seen_at = seen_at - interval '50 hours' where monitor_id = ${id}`,
+  );
   t.match(await history(id), [{ provider: 'a.test', state: null }], 'nobody has told for two days');
 });
 
@@ -137,7 +148,8 @@ void t.test('nothing is kept too long: retention, reset, deletion', async (t) =>
 void t.test('who may ask, and for what', async (t) => {
   const { id } = await api.monitor({ name: 'web' });
   t.same(await history(id), [], 'other protocols have none');
-  const ask = (query: string, more: object) => api.call('GET', `/api/v1/monitors/${id}/dnsbl/provider-history${query}`, more);
+  const ask = (query: string, more: object) =>
+    api.call('GET', `/api/v1/monitors/${id}/dnsbl/provider-history${query}`, more);
   t.equal((await ask('?window=8d', { token: api.token })).status, 422);
   t.equal((await ask('', {})).status, 401);
   const { body } = await api.call('POST', '/api/v1/api-keys', { token: api.token, body: { name: 'k' } });

@@ -19,15 +19,21 @@ void t.test('a window has some 300 samples, none of them before it', async (t) =
   }
 });
 
-void t.test('each sample holds the gravest state of its time, and none stands for a time that nobody knows', async (t) => {
-  t.same(
-    told(
-      { state: 'clean', startedMs: -minute, endedMs: 6 * minute },
-      { state: 'listed', startedMs: 6 * minute, endedMs: 7 * minute },
-      { state: 'error', startedMs: 7 * minute, endedMs: 10 * minute },
-      { state: 'clean', startedMs: 26 * minute, endedMs: null },
-    ),
-    ['0 clean', '5 listed', '25 clean', '30 clean'],
-  );
-  t.same(told({ state: 'clean', startedMs: -9, endedMs: 0 }, { state: 'clean', startedMs: 32 * minute, endedMs: null }), []);
-});
+void t.test(
+  'each sample holds the gravest state of its time, and none stands for a time that nobody knows',
+  async (t) => {
+    t.same(
+      told(
+        { state: 'clean', startedMs: -minute, endedMs: 6 * minute },
+        { state: 'listed', startedMs: 6 * minute, endedMs: 7 * minute },
+        { state: 'error', startedMs: 7 * minute, endedMs: 10 * minute },
+        { state: 'clean', startedMs: 26 * minute, endedMs: null },
+      ),
+      ['0 clean', '5 listed', '25 clean', '30 clean'],
+    );
+    t.same(
+      told({ state: 'clean', startedMs: -9, endedMs: 0 }, { state: 'clean', startedMs: 32 * minute, endedMs: null }),
+      [],
+    );
+  },
+);

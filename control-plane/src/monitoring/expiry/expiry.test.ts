@@ -2,7 +2,8 @@ import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import { monitorsApi } from '../testing.ts';
-import { expiryCapability, removeExpiries, seenFacts, writeExpiries } from './index.ts';
+import { seenFacts, writeExpiries } from '../lasting-facts/index.ts';
+import { expiryCapability, removeExpiries } from './index.ts';
 import { tellOnce } from './job.ts';
 
 const dayMs = 86_400_000;
@@ -15,7 +16,7 @@ const { worker, raw } = api.database;
 async function see(
   monitorId: number,
   days: number,
-  { probe = 1, revision = 1, atMs = nowMs, kind = 'certificate' as 'certificate' | 'domain' } = {},
+  { probe = 1, revision = 1, atMs = nowMs, kind = 'certificate' } = {},
 ) {
   const ends = new Date(nowMs + days * dayMs).toISOString();
   const evidence = kind === 'certificate' ? { certificate: { not_after: ends } } : { details: { expires: ends } };
@@ -36,7 +37,8 @@ const notices = async (monitorId: number): Promise<string[]> =>
   ).map(({ kind, payload }) => `${kind.split('.')[0]} ${payload.threshold_days}`);
 const read = async (monitorId: number) =>
   (await api.call('GET', `/api/v1/monitors/${monitorId}`, { token: api.token })).body;
-const post = (monitorId: number, what: string) => api.call('POST', `/api/v1/monitors/${monitorId}/${what}`, { token: api.token });
+const post = (monitorId: number, what: string) =>
+  api.call('POST', `/api/v1/monitors/${monitorId}/${what}`, { token: api.token });
 const inDays = (days: number) => new Date(nowMs + days * dayMs).toISOString();
 
 void t.test('answers say the earliest end that probes see of what is checked now', async (t) => {
@@ -85,7 +87,10 @@ void t.test('a monitor that is made with five days left, and one with thresholds
   await see(id, 6.9, { kind: 'domain' });
   t.equal(await tell(), 2);
   t.same((await notices(id)).sort(), ['certificate 7', 'domain 7']);
-  await api.call('PATCH', `/api/v1/monitors/${id}`, { token: api.token, body: { certificate_thresholds_days: [30, 5] } });
+  await api.call('PATCH', `/api/v1/monitors/${id}`, {
+    token: api.token,
+    body: { certificate_thresholds_days: [30, 5] },
+  });
   t.equal(await tell(), 1, 'a nearer one that was crossed');
   await api.call('PATCH', `/api/v1/monitors/${id}`, { token: api.token, body: { certificate_thresholds_days: [20] } });
   t.equal(await tell(), 0, 'a farther one is old news');

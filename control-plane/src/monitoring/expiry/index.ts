@@ -2,10 +2,7 @@ import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
 import { startExpiryNotices } from './job.ts';
 
-export { listingsSeen } from './listings.ts';
-export { removeExpiries, writeExpiries } from './queries.ts';
-export { seenFacts } from './read-facts.ts';
-export type { SeenFacts } from './read-facts.ts';
+export { removeExpiries } from './queries.ts';
 
 /** When certificates and domains end, and who is told. */
 export const expiryCapability: Capability<Context> = {

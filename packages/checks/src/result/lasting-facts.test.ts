@@ -14,18 +14,30 @@ const certificate = (notAfter: string): NonNullable<Evidence['certificate']> => 
   fingerprint_sha256: 'ab',
   days_left: 30,
 });
-const good = (evidence?: Evidence): CheckOutcome => ({ outcome: 'ok', total: 1, phases: {}, ...(evidence && { evidence }) });
+const good = (evidence?: Evidence): CheckOutcome => ({
+  outcome: 'ok',
+  total: 1,
+  phases: {},
+  ...(evidence && { evidence }),
+});
 const secured = (notAfter: string): CheckOutcome => good({ status: 200, certificate: certificate(notAfter) });
 const registered = (expires: string): CheckOutcome => good({ details: { domain: 'a.test', expires } });
 const listed = (listings: Listings): CheckOutcome => ({
   ...good({ listings }),
-  ...(Object.values(listings).includes('listed') && { outcome: 'fail', source: 'target', code: 'dnsbl_listed', message: 'm' }),
+  ...(Object.values(listings).includes('listed') && {
+    outcome: 'fail',
+    source: 'target',
+    code: 'dnsbl_listed',
+    message: 'm',
+  }),
 });
 
 /** Which of the results carry evidence. */
 function told(...results: readonly (readonly [atHours: number, outcome: CheckOutcome])[]): boolean[] {
   const novelty = new Novelty();
-  return results.map(([atHours, outcome]) => novelty.take(1, outcome, { nowMs: atHours * hourMs, probeRevision: 1 }).isNew);
+  return results.map(
+    ([atHours, outcome]) => novelty.take(1, outcome, { nowMs: atHours * hourMs, probeRevision: 1 }).isNew,
+  );
 }
 
 void t.test('a certificate is told when its end is another, and once a day', async (t) => {
@@ -51,24 +63,33 @@ void t.test("so is a domain's registration; what has nothing that lasts is never
   t.same(told([0, good()], [100, good({ status: 200, details: { days_left: 4 } })]), [false, false]);
 });
 
-void t.test('listings are told when an answer changes, under the same error code too; silence once an hour', async (t) => {
-  t.same(
-    told(
-      [0, listed({ a: 'clean', b: 'clean' })],
-      [1, listed({ a: 'listed', b: 'clean' })],
-      [2, listed({ a: 'listed', b: 'listed' })],
-      [2.1, listed({ a: 'listed', b: 'error' })],
-      [2.2, listed({ a: 'listed', b: 'listed' })],
-      [3, listed({ a: 'listed', b: 'error' })],
-      [3.1, listed({ a: 'listed', b: 'clean' })],
-      [3.2, listed({ a: 'listed' })],
-    ),
-    [true, true, true, false, false, true, true, true],
-  );
-});
+void t.test(
+  'listings are told when an answer changes, under the same error code too; silence once an hour',
+  async (t) => {
+    t.same(
+      told(
+        [0, listed({ a: 'clean', b: 'clean' })],
+        [1, listed({ a: 'listed', b: 'clean' })],
+        [2, listed({ a: 'listed', b: 'listed' })],
+        [2.1, listed({ a: 'listed', b: 'error' })],
+        [2.2, listed({ a: 'listed', b: 'listed' })],
+        [3, listed({ a: 'listed', b: 'error' })],
+        [3.1, listed({ a: 'listed', b: 'clean' })],
+        [3.2, listed({ a: 'listed' })],
+      ),
+      [true, true, true, false, false, true, true, true],
+    );
+  },
+);
 
 void t.test('a result that is told for another reason tells what lasts too', async (t) => {
-  const failing: CheckOutcome = { ...secured('x'), outcome: 'fail', source: 'target', code: 'http_status', message: 'm' };
+  const failing: CheckOutcome = {
+    ...secured('x'),
+    outcome: 'fail',
+    source: 'target',
+    code: 'http_status',
+    message: 'm',
+  };
   t.same(told([0, failing], [23, { ...failing, code: 'http_header' }], [25, failing], [26, secured('x')]), [
     true,
     true,
@@ -100,6 +121,12 @@ void t.test('of a good result only what lasts is kept', async (t) => {
   };
   t.same(Object.keys(lastingFactsOf(evidence)), ['certificate', 'listings', 'details']);
   t.same(JSON.parse(outcomeColumns(good(evidence), true).evidence?.json ?? ''), lastingFactsOf(evidence));
-  const warning: CheckOutcome = { ...good(evidence), outcome: 'warn', source: 'target', code: 'tls_expires_soon', message: 'm' };
+  const warning: CheckOutcome = {
+    ...good(evidence),
+    outcome: 'warn',
+    source: 'target',
+    code: 'tls_expires_soon',
+    message: 'm',
+  };
   t.same(JSON.parse(outcomeColumns(warning, true).evidence?.json ?? ''), evidence);
 });

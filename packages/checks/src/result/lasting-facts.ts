@@ -28,7 +28,12 @@ export function knownFactsOf(evidence: CheckOutcome['evidence'], before?: KnownF
   const expires = details?.['expires'];
   const domainEnds = typeof expires === 'string' ? expires : undefined;
   if (certificate === undefined && listings === undefined && domainEnds === undefined) return undefined;
-  return { certificateEnds: certificate?.not_after, domainEnds, listings, answered: answeredOf(listings ?? {}, before?.answered ?? {}) };
+  return {
+    certificateEnds: certificate?.not_after,
+    domainEnds,
+    listings,
+    answered: answeredOf(listings ?? {}, before?.answered ?? {}),
+  };
 }
 
 function answeredOf(listings: Listings, before: Listings): Listings {

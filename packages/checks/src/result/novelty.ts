@@ -53,12 +53,7 @@ export class Novelty {
   }
 
   /** @param isTold the evidence goes out anyway */
-  #factsAreNew(
-    monitorId: number,
-    outcome: CheckOutcome,
-    isTold: boolean,
-    { nowMs, probeRevision }: Occasion,
-  ): boolean {
+  #factsAreNew(monitorId: number, outcome: CheckOutcome, isTold: boolean, { nowMs, probeRevision }: Occasion): boolean {
     const last = this.#told.get(monitorId);
     const told = last?.probeRevision === probeRevision ? last : undefined;
     const facts = knownFactsOf(outcome.evidence, told?.facts);

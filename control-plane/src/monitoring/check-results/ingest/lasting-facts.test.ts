@@ -13,7 +13,9 @@ void t.test('what lasts of a good result is stored with it, and its evidence is 
     w.probe,
     w.batch(w.probe, {}, [
       result(w.monitor, us, { evidence: evidence({ certificate: { not_after: '2026-12-01T00:00:00.000Z' } }) }),
-      result(w.monitor, us + 1, { evidence: evidence({ certificate: { not_after: ends }, details: { expires: ends } }) }),
+      result(w.monitor, us + 1, {
+        evidence: evidence({ certificate: { not_after: ends }, details: { expires: ends } }),
+      }),
       result(w.monitor, us + 2, { ...failing, evidence: evidence({ listings: { 'a.test': 'listed' } }) }),
     ]),
   );
@@ -22,7 +24,9 @@ void t.test('what lasts of a good result is stored with it, and its evidence is 
   const outbox = await w.pool.query<{ kind: string; payload: object }>(
     `select kind, payload from outbox where kind = 'dnsbl.seen'`,
   );
-  t.match(outbox.rows, [{ payload: { monitor_id: w.monitor, probe_id: w.probe.id, listings: { 'a.test': 'listed' } } }]);
+  t.match(outbox.rows, [
+    { payload: { monitor_id: w.monitor, probe_id: w.probe.id, listings: { 'a.test': 'listed' } } },
+  ]);
   await w.send(w.probe, w.batch(w.probe, { firstSeq: 4 }, [result(w.monitor, us + 3)]));
   await eventually(async () => (await w.count('check_results')) === 4, 'the next is stored');
   const known = await w.pool.query(

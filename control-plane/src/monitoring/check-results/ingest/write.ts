@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { openTransaction } from '../../../platform/database/open-transaction.ts';
 import { enqueueText, enqueueValues } from '../../../platform/outbox/enqueue.ts';
-import { listingsSeen, seenFacts, writeExpiries } from '../../expiry/index.ts';
+import { listingsSeen, seenFacts, writeExpiries } from '../../lasting-facts/index.ts';
 import { atMicroseconds, writeRangeEdits } from '../../status-ranges/index.ts';
 import { cleanEvidence, cleanMessage } from './clean-evidence.ts';
 import { copyText } from './copy-buffer.ts';
