@@ -31,6 +31,13 @@ const dueRows = (nowMs: number) => sql.fragment`
       select from expiry_notices n
       where n.monitor_id = m.id and n.kind = due.kind and n.not_after = due.not_after and n.threshold_days <= due.threshold_days)`;
 
+// Most ends are far away: only for those that some probe sees near is it worked out what counts.
+const mayBeDue = (nowMs: number) => sql.fragment`
+  select e.monitor_id from monitor_expiries e join monitors o on o.id = e.monitor_id and o.deleted_at is null and o.is_active
+  where e.not_after <= ${sql.timestamp(new Date(nowMs))} + make_interval(days => (
+    select max(days) from unnest(case e.kind
+      when 'domain' then o.domain_thresholds_days else o.certificate_thresholds_days end) as days))`;
+
 /**
  * Notes thresholds that were crossed, of at most so many monitors. A threshold that another transaction notes at the same time is waited for
  * and not returned: each comes once. The monitors are held: none is paused or deleted until the transaction ends.
@@ -38,7 +45,7 @@ const dueRows = (nowMs: number) => sql.fragment`
 export async function noteOccasions(tx: Transaction, nowMs: number, limit: number): Promise<readonly Occasion[]> {
   const ids = await tx.anyFirst(sql.type(z.object({ monitor_id: z.number() }))`
     select distinct due.monitor_id from (${dueRows(nowMs)}
-      and m.id in (select e.monitor_id from monitor_expiries e)) due order by 1 limit ${limit}`);
+      and m.id in (${mayBeDue(nowMs)})) due order by 1 limit ${limit}`);
   if (ids.length === 0) return [];
   const among = sql.array([...ids], 'int4');
   await tx.query(sql.unsafe`select from monitors where id = any (${among}) order by id for key share`);
