@@ -86,6 +86,22 @@
 -- diagnoses.differences jsonb not null default '[]'::jsonb
 -- diagnoses.summary text not null default ''::text
 -- diagnoses.created_at timestamp with time zone not null default now()
+-- dnsbl_runs.monitor_id integer not null
+-- dnsbl_runs.provider text not null
+-- dnsbl_runs.started_at timestamp with time zone not null
+-- dnsbl_runs.ended_at timestamp with time zone
+-- dnsbl_runs.state text not null
+-- dnsbl_runs.is_listed boolean not null
+-- dnsbl_views.monitor_id integer not null
+-- dnsbl_views.probe_id integer not null
+-- dnsbl_views.probe_revision integer not null
+-- dnsbl_views.listings jsonb not null
+-- dnsbl_views.seen_at timestamp with time zone not null
+-- expiry_notices.monitor_id integer not null
+-- expiry_notices.kind text not null
+-- expiry_notices.not_after timestamp with time zone not null
+-- expiry_notices.threshold_days integer not null
+-- expiry_notices.told_at timestamp with time zone not null
 -- flapping.monitor_id integer not null
 -- flapping.workspace_id integer not null
 -- flapping.states text not null
@@ -170,6 +186,12 @@
 -- mails.last_error text
 -- mails.given_up_at timestamp with time zone
 -- mails.created_at timestamp with time zone not null default now()
+-- monitor_expiries.monitor_id integer not null
+-- monitor_expiries.kind text not null
+-- monitor_expiries.probe_id integer not null
+-- monitor_expiries.probe_revision integer not null
+-- monitor_expiries.not_after timestamp with time zone not null
+-- monitor_expiries.seen_at timestamp with time zone not null
 -- monitor_group_members.workspace_id integer not null
 -- monitor_group_members.group_id integer not null
 -- monitor_group_members.monitor_id integer not null
@@ -487,6 +509,9 @@
 -- check_results partitioned by RANGE (e)
 -- cursors
 -- diagnoses row-level security forced
+-- dnsbl_runs row-level security forced
+-- dnsbl_views row-level security forced
+-- expiry_notices row-level security forced
 -- flapping row-level security forced
 -- idempotency_keys row-level security forced
 -- identities row-level security forced
@@ -497,6 +522,7 @@
 -- lost_results
 -- lost_watch
 -- mails row-level security forced
+-- monitor_expiries row-level security forced
 -- monitor_group_members row-level security forced
 -- monitor_groups row-level security forced
 -- monitor_history
@@ -565,6 +591,13 @@
 -- diagnoses.diagnoses_pkey PRIMARY KEY (id)
 -- diagnoses.diagnoses_state_check CHECK ((state = ANY (ARRAY['wanted'::text, 'made'::text, 'failed'::text])))
 -- diagnoses.diagnoses_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id) ON UPDATE CASCADE
+-- dnsbl_runs.dnsbl_runs_check CHECK ((ended_at > started_at))
+-- dnsbl_runs.dnsbl_runs_pkey PRIMARY KEY (monitor_id, provider, started_at)
+-- dnsbl_runs.dnsbl_runs_provider_check CHECK (((length(provider) >= 1) AND (length(provider) <= 253)))
+-- dnsbl_runs.dnsbl_runs_state_check CHECK ((state = ANY (ARRAY['listed'::text, 'clean'::text, 'error'::text])))
+-- dnsbl_views.dnsbl_views_pkey PRIMARY KEY (monitor_id, probe_id)
+-- expiry_notices.expiry_notices_kind_check CHECK ((kind = ANY (ARRAY['certificate'::text, 'domain'::text])))
+-- expiry_notices.expiry_notices_pkey PRIMARY KEY (monitor_id, kind, not_after, threshold_days)
 -- flapping.flapping_pkey PRIMARY KEY (monitor_id)
 -- flapping.flapping_states_check CHECK ((states ~ '^[ud]{1,21}$'::text))
 -- flapping.flapping_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id) ON UPDATE CASCADE
@@ -599,6 +632,8 @@
 -- lost_watch.lost_watch_pkey PRIMARY KEY (is_one)
 -- mails.mails_check CHECK (((sealed IS NULL) = (given_up_at IS NOT NULL)))
 -- mails.mails_pkey PRIMARY KEY (id)
+-- monitor_expiries.monitor_expiries_kind_check CHECK ((kind = ANY (ARRAY['certificate'::text, 'domain'::text])))
+-- monitor_expiries.monitor_expiries_pkey PRIMARY KEY (monitor_id, kind, probe_id)
 -- monitor_group_members.monitor_group_members_pkey PRIMARY KEY (group_id, monitor_id)
 -- monitor_group_members.monitor_group_members_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES monitor_groups(workspace_id, id) ON DELETE CASCADE
 -- monitor_group_members.monitor_group_members_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
@@ -733,6 +768,7 @@
 -- CREATE INDEX audit_log_workspace_at ON public.audit_log USING btree (workspace_id, at, id)
 -- CREATE INDEX check_results_key ON ONLY public.check_results USING btree (monitor_id, e, probe_id)
 -- CREATE INDEX diagnoses_wanted ON public.diagnoses USING btree (due_at) WHERE (state = 'wanted'::text)
+-- CREATE INDEX dnsbl_runs_ended ON public.dnsbl_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL)
 -- CREATE INDEX flapping_calm ON public.flapping USING btree (calm_at)
 -- CREATE INDEX idempotency_keys_begun ON public.idempotency_keys USING btree (begun_at)
 -- CREATE INDEX identities_user ON public.identities USING btree (user_id)
@@ -782,6 +818,10 @@
 -- CREATE UNIQUE INDEX cursors_pkey ON public.cursors USING btree (probe_id, epoch, shard)
 -- CREATE UNIQUE INDEX diagnoses_key ON public.diagnoses USING btree (monitor_id, since)
 -- CREATE UNIQUE INDEX diagnoses_pkey ON public.diagnoses USING btree (id)
+-- CREATE UNIQUE INDEX dnsbl_runs_open ON public.dnsbl_runs USING btree (monitor_id, provider) WHERE (ended_at IS NULL)
+-- CREATE UNIQUE INDEX dnsbl_runs_pkey ON public.dnsbl_runs USING btree (monitor_id, provider, started_at)
+-- CREATE UNIQUE INDEX dnsbl_views_pkey ON public.dnsbl_views USING btree (monitor_id, probe_id)
+-- CREATE UNIQUE INDEX expiry_notices_pkey ON public.expiry_notices USING btree (monitor_id, kind, not_after, threshold_days)
 -- CREATE UNIQUE INDEX flapping_pkey ON public.flapping USING btree (monitor_id)
 -- CREATE UNIQUE INDEX idempotency_keys_pkey ON public.idempotency_keys USING btree (id)
 -- CREATE UNIQUE INDEX idempotency_keys_user_id_route_key_key ON public.idempotency_keys USING btree (user_id, route, key)
@@ -795,6 +835,7 @@
 -- CREATE UNIQUE INDEX lost_results_pkey ON public.lost_results USING btree (id)
 -- CREATE UNIQUE INDEX lost_watch_pkey ON public.lost_watch USING btree (is_one)
 -- CREATE UNIQUE INDEX mails_pkey ON public.mails USING btree (id)
+-- CREATE UNIQUE INDEX monitor_expiries_pkey ON public.monitor_expiries USING btree (monitor_id, kind, probe_id)
 -- CREATE UNIQUE INDEX monitor_group_members_pkey ON public.monitor_group_members USING btree (group_id, monitor_id)
 -- CREATE UNIQUE INDEX monitor_groups_name ON public.monitor_groups USING btree (workspace_id, name)
 -- CREATE UNIQUE INDEX monitor_groups_pkey ON public.monitor_groups USING btree (id)
@@ -868,6 +909,9 @@
 -- audit_log.audit_of_tenant * using (((workspace_id = ANY (current_workspaces())) OR (user_id = current_user_id())))
 -- audit_log.lookups_of_owner * using (true) with check (true)
 -- diagnoses.diagnoses_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- dnsbl_runs.dnsbl_runs_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = dnsbl_runs.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
+-- dnsbl_views.dnsbl_views_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = dnsbl_views.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
+-- expiry_notices.expiry_notices_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = expiry_notices.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- flapping.flapping_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- idempotency_keys.own_idempotency_keys * using ((user_id = current_user_id()))
 -- identities.lookups_of_owner * using (true) with check (true)
@@ -875,6 +919,7 @@
 -- incidents.incidents_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- join_tokens.join_tokens_of_tenant * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
 -- live_events.live_events_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- monitor_expiries.monitor_expiries_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = monitor_expiries.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- monitor_group_members.members_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitor_groups.groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitors.monitors_of_tenant * using ((workspace_id = ANY (current_workspaces())))
@@ -938,6 +983,7 @@
 -- judge_inviteof_hash bytea, as_user integer, for_email text, most_members integer, OUT verdict text, OUT invite workspace_invites 03305fab7686c98b2a357139223ef085
 -- last_packed_resultmonitor integer, since timestamp with time zone 0b75f625c96ad0a6ca8dd31e31b809d0
 -- make_accountnew_email text, new_password_hash text, email_is_verified boolean, new_plan text, new_ping_key text, as_administrator boolean, detail jsonb, from_address text, in_request text 6be75c1fe17d1118f8f7e17fdb984ac6
+-- monitor_expiryof_monitor integer, of_kind text, of_revision integer 915297ace7ff1a80803fe64addc4c7cc
 -- window_sumsmonitor integer, probes integer[], first_day integer, end_day integer, first_hour integer, end_hour integer, more_first_hour integer, more_end_hour integer, edge_hour integer, other_edge_hour integer, stale_first_hour integer, stale_end_hour integer, rows_from timestamp with time zone, rows_to timestamp with time zone, most_rows integer dcff4fde5356102c5d687479713868a4
 
 -- grants on tables
@@ -957,6 +1003,11 @@
 -- cursors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- diagnoses to parallax_api: SELECT
 -- diagnoses to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- dnsbl_runs to parallax_api: SELECT
+-- dnsbl_runs to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- dnsbl_views to parallax_api: SELECT
+-- dnsbl_views to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- expiry_notices to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- flapping to parallax_api: DELETE, SELECT
 -- flapping to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- idempotency_keys to parallax_api: DELETE, INSERT, SELECT, UPDATE
@@ -975,6 +1026,8 @@
 -- lost_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- lost_watch to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- mails to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- monitor_expiries to parallax_api: SELECT
+-- monitor_expiries to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitor_group_members to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- monitor_group_members to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitor_groups to parallax_api: DELETE, INSERT, SELECT, UPDATE
@@ -1089,5 +1142,7 @@
 -- last_packed_result to parallax_api
 -- last_packed_result to parallax_worker
 -- make_account to parallax_worker
+-- monitor_expiry to parallax_api
+-- monitor_expiry to parallax_worker
 -- window_sums to parallax_api
 -- window_sums to parallax_worker

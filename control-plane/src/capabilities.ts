@@ -11,7 +11,8 @@ import { assignmentsCapability } from './monitoring/assignments/index.ts';
 import { certificatesCapability } from './monitoring/certificates/index.ts';
 import { checkResultsCapability, samplePackedHours } from './monitoring/check-results/index.ts';
 import { diagnosticsCapability } from './monitoring/diagnostics/index.ts';
-import { dnsblCapability } from './monitoring/dnsbl/index.ts';
+import { dnsblCapability, removeListings } from './monitoring/dnsbl/index.ts';
+import { expiryCapability, removeExpiries } from './monitoring/expiry/index.ts';
 import { flappingCapability, forgetFlappingOfDeleted, forgetFlappingOfReset } from './monitoring/flapping/index.ts';
 import {
   groupsCapability,
@@ -53,10 +54,11 @@ export const capabilities: readonly Capability<Context>[] = [
     onWorkspaceEmptied: [removeGroupsOfWorkspace],
     onMonitorsMoved: [leaveGroupsOfMoved],
     onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
-    rowsOfMonitor: [removeSlaRows],
+    rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings],
   }),
   certificatesCapability,
   dnsblCapability,
+  expiryCapability,
   groupsCapability,
   incidentsCapability,
   statisticsCapability,

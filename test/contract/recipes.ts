@@ -268,6 +268,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     });
     return { path: `/api/v1/monitors/${Number(made.body['id'])}/cert-chain` };
   },
+  'GET /api/v1/monitors/{monitor_id}/dnsbl/provider-history': ofMonitor('/dnsbl/provider-history'),
   'GET /api/v1/monitor-groups': async (world) => {
     await group(world);
     return { path: '/api/v1/monitor-groups' };

@@ -9,6 +9,10 @@ export const liveEventKinds = [
   'monitor.paused',
   'monitor.resumed',
   'monitor.reset',
+  'certificate.expiring',
+  'domain.expiring',
+  'dnsbl.listed',
+  'dnsbl.delisted',
 ] as const;
 export type LiveEventKind = (typeof liveEventKinds)[number];
 
@@ -22,7 +26,9 @@ export const streamEventsRoute = route({
     'Server-sent events (WHATWG HTML, 9.2) of all workspaces of the caller, each with `event`, `data` in JSON and, where it is kept, `id`.',
     '',
     '`ready`: everything from now on will be told. `monitor.transition` (`monitor_id`, `workspace_id`, `from`, `to`, `at`, `detected_at`), ' +
-      '`monitor.revised` (`since`), `monitor.paused`, `monitor.resumed`, `monitor.reset`: kept for 24 hours. `results`: the latest check results, ' +
+      '`monitor.revised` (`since`), `monitor.paused`, `monitor.resumed`, `monitor.reset`, ' +
+      '`certificate.expiring` and `domain.expiring` (`not_after`, `threshold_days`, `occasion`), `dnsbl.listed` and `dnsbl.delisted` (`provider`, ' +
+      '`at`): kept for 24 hours. `results`: the latest check results, ' +
       'at most one of a monitor in a second, not kept: `{"results": [{monitor_id, workspace_id, probe_id, at, outcome, response_time_ms}]}`.',
     '',
     'Send the `id` that came last as `Last-Event-ID` to get what has happened since. Where that is more than is kept or than 1,000 events, a ' +

@@ -248,6 +248,10 @@ export const monitorSchema = z
     dnsbl_servers: z.array(z.string()),
     certificate_thresholds_days: z.array(z.number().int()),
     domain_thresholds_days: z.array(z.number().int()),
+    certificate_expires_at: timestamp
+      .nullable()
+      .describe('End of the certificate that ends first of those that the probes see; null when none is known.'),
+    domain_expires_at: timestamp.nullable().describe("End of the domain's registration; null when none is known."),
     is_active: z.boolean(),
     paused_by: z.enum(['self', 'group']).nullable(),
     position: z.number().int().nullable(),

@@ -122,7 +122,7 @@ void t.test("a list's own failure is no listing", async (t) => {
   const silent = { server, lists: ['silent.test', 'good.test'] };
   t.match(await check('127.0.0.2', silent, { timeoutMs: 300 }), {
     code: 'dnsbl_listed',
-    evidence: { details: { 'silent.test': /in time/ } },
+    evidence: { details: { 'silent.test': /in time/ }, listings: { 'silent.test': 'error' } },
   });
   t.match(await check('127.0.0.2', { server, lists: ['silent.test'] }, { timeoutMs: 300 }), {
     outcome: 'timeout',

@@ -11,7 +11,7 @@ import { type Endpoint, locate } from './net/dial.ts';
 import { endingAfter } from './net/earlier.ts';
 import { type Failure, failed, probeFault, timedOut } from './net/failure.ts';
 import { parseHost, parseHostPort } from './net/host.ts';
-import type { CheckOutcome, Evidence } from './outcome.ts';
+import type { CheckOutcome, Evidence, Listings } from './outcome.ts';
 
 const serverForm = { schemes: {}, defaultPort: 53 };
 /** What lists get of the check's time; the rest is for the verdict. */
@@ -227,5 +227,17 @@ function evidenceOf(listings: readonly Listing[], server: Endpoint): Evidence {
   const answers = listings
     .flatMap((each) => (each.kind === 'listed' ? [sentenceOf(each).slice(0, 500)] : []))
     .slice(0, 50);
-  return { ...server, answers, details };
+  return { ...server, answers, listings: listingsOf(listings), details };
+}
+
+/** By list: listed when any address is; clean only when it said so of all of them. */
+function listingsOf(listings: readonly Listing[]): Listings {
+  const rank = { clean: 0, error: 1, listed: 2 } as const;
+  const found = new Map<string, keyof typeof rank>();
+  for (const { label, kind } of listings) {
+    const state = kind === 'failed' ? 'error' : kind;
+    const before = found.get(label);
+    if (before === undefined || rank[state] > rank[before]) found.set(label, state);
+  }
+  return Object.fromEntries(found);
 }

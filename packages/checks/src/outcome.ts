@@ -46,6 +46,8 @@ export type Evidence = {
   readonly final_url?: string;
   readonly redirects?: number;
   readonly certificate?: CertificateEvidence;
+  /** What each blocklist that was asked said, by the name under which it is shown; at most 70. */
+  readonly listings?: Listings;
   readonly answers?: readonly string[];
   readonly rcode?: string;
   readonly packets_sent?: number;
@@ -56,6 +58,9 @@ export type Evidence = {
   /** Facts of one check type: at most 30 entries, texts of at most 500 characters, names in snake_case. */
   readonly details?: Readonly<Record<string, string | number | boolean>>;
 };
+
+/** `listed` and `clean` are answers of a list; `error`: it gave none that counts. */
+export type Listings = Readonly<Record<string, 'listed' | 'clean' | 'error'>>;
 
 /** The leaf certificate that a server presented. Dates are ISO 8601 UTC. */
 export type CertificateEvidence = {

@@ -244,7 +244,8 @@ export class Runner {
       verdict = verdictOf(outcome.outcome);
       endMs = this.#read();
       const isAssigned = this.#store.get(assignment.monitorId) !== undefined;
-      const { isNew, isUrgent } = isAssigned ? this.#novelty.take(assignment.monitorId, outcome) : nothingNew;
+      const made = { nowMs: endMs, probeRevision: assignment.probeRevision };
+      const { isNew, isUrgent } = isAssigned ? this.#novelty.take(assignment.monitorId, outcome, made) : nothingNew;
       const effectiveUs = clock.effectiveUs(startUs, this.#readUs);
       record(assignment.shard, startUs, toResult(assignment, kind, outcome, effectiveUs, isNew), isUrgent);
     } catch (error) {

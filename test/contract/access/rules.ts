@@ -258,6 +258,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /api/v1/monitors/:monitor_id/simulate': viewer,
   'GET /api/v1/monitors/dnsbl-providers': account,
   'GET /api/v1/monitors/:monitor_id/cert-chain': viewer,
+  'GET /api/v1/monitors/:monitor_id/dnsbl/provider-history': viewer,
   'GET /api/v1/monitors/:monitor_id/results': viewer,
   'GET /api/v1/monitors/:monitor_id/stats': viewer,
   'GET /api/v1/monitors/:monitor_id/timeline': viewer,

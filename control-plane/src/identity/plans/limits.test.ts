@@ -213,7 +213,35 @@ const entries: Readonly<Record<string, (t: Test) => Promise<void>>> = {
     t.equal(await seen('?force=true'), false);
     t.equal(await seen('?force=false'), true);
   },
-  'Provider-history samples': async (t) => toCome(t, 'GET', '/api/v1/monitors/*/dnsbl/provider-history'),
+  'Provider-history samples': async (t) => {
+    const made = await call(
+      'POST',
+      '/api/v1/monitors',
+      monitorBody({ name: 'lists', protocol: 'dnsbl', url: '192.0.2.1' }),
+    );
+    const id = Number(made.body['id']);
+    const { worker } = api.database;
+    await worker.query(sql.unsafe`
+      insert into dnsbl_views (monitor_id, probe_id, probe_revision, listings, seen_at) values (${id}, 1, 1, '{}', now())`);
+    // A change every minute: many more than there may be samples.
+    await worker.query(sql.unsafe`
+      insert into dnsbl_runs (monitor_id, provider, started_at, ended_at, state, is_listed)
+      select ${id}, 'a.test', at, at + interval '1 minute', case when extract(minute from at)::integer % 2 = 0 then 'listed' else 'clean' end, false
+      from generate_series(now() - interval '31 days', now() - interval '1 minute', interval '1 minute') as at`);
+    const history = z.array(z.object({ samples: z.array(z.object({ at: z.string() })) }));
+    for (const [window, days] of [
+      ['24h', 1],
+      ['7d', 7],
+      ['30d', 30],
+    ] as const) {
+      const answer = await call('GET', `/api/v1/monitors/${id}/dnsbl/provider-history?window=${window}`);
+      const [first] = history.parse(answer.body);
+      const count = first?.samples.length ?? 0;
+      t.ok(count >= 285 && count <= 340, `${window}: ${count} samples`);
+      const since = Date.parse(first?.samples[0]?.at ?? '');
+      t.ok(Math.abs(Date.now() - days * 86_400_000 - since) <= 144 * 60_000, 'of the whole window');
+    }
+  },
 };
 
 function toCome(t: Test, method: string, route: string): void {

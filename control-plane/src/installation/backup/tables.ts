@@ -72,6 +72,10 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   probe_ranges: copied,
   diagnoses: copied,
   flapping: copied,
+  monitor_expiries: copied,
+  expiry_notices: copied,
+  dnsbl_views: copied,
+  dnsbl_runs: copied,
 
   incidents: copied,
 

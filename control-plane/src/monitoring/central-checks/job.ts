@@ -259,7 +259,8 @@ class Lease {
       if (this.#closing.signal.aborted) return;
       verdict = verdictOf(outcome.outcome);
       if (slot.isRemoved) return;
-      const { isNew, isUrgent } = this.#novelty.take(wish.monitorId, outcome);
+      const made = { nowMs: performance.now(), probeRevision: target.probeRevision };
+      const { isNew, isUrgent } = this.#novelty.take(wish.monitorId, outcome, made);
       const effectiveMs = look === undefined ? startedMs : this.#dated(wish, look, startedMs);
       const facts = { ...wish, probeRevision: target.probeRevision, kind, startedMs: effectiveMs, isNew };
       this.#results.push(toCentralResult(facts, outcome));

@@ -1,5 +1,6 @@
 import { errorCodes } from '../outcome.ts';
 import type { CheckOutcome, Evidence } from '../outcome.ts';
+import { lastingFactsOf } from './lasting-facts.ts';
 
 /** Longest evidence that is kept of one failure, in characters of JSON; it must fit into a batch with its result. */
 export const maxEvidenceCharacters = 40_000;
@@ -21,9 +22,14 @@ export type OutcomeColumns = {
   readonly evidence: { readonly message: string; readonly json: string } | undefined;
 };
 
-/** @param withEvidence on a first failure and when the error code has changed, see `Novelty` */
+/**
+ * Of a good answer only the lasting facts are kept: nobody asks why it was good.
+ * @param withEvidence on a first failure, when the error code has changed, and when a lasting fact has, see `Novelty`
+ */
 export function outcomeColumns(outcome: CheckOutcome, withEvidence: boolean): OutcomeColumns {
   const { phases } = outcome;
+  const isGood = outcome.outcome === 'ok' || outcome.outcome === 'slow';
+  const kept = isGood ? lastingFactsOf(outcome.evidence ?? {}) : outcome.evidence;
   return {
     outcome: outcome.outcome,
     source: outcome.source,
@@ -35,7 +41,7 @@ export function outcomeColumns(outcome: CheckOutcome, withEvidence: boolean): Ou
     firstByteUs: bounded(phases.first_byte),
     transferUs: bounded(phases.transfer),
     evidence: withEvidence
-      ? { message: (outcome.message ?? '').slice(0, maxMessageCharacters), json: evidenceJson(outcome.evidence ?? {}) }
+      ? { message: (outcome.message ?? '').slice(0, maxMessageCharacters), json: evidenceJson(kept ?? {}) }
       : undefined,
   };
 }

@@ -15,6 +15,7 @@ const failure = (code: 'connect_refused' | 'http_status'): CheckOutcome => ({
   message: 'm'.repeat(5_000),
   evidence: { status: 503, body: 'b'.repeat(30_000), headers: [['h', 'x'.repeat(60_000)]] },
 });
+const made = { nowMs: 0, probeRevision: 1 };
 const ownError: CheckOutcome = { outcome: 'probe_error', total: 1, phases: {}, source: 'probe', code: 'probe_uplink' };
 
 void t.test('what outcomes mean for a streak', async (t) => {
@@ -74,7 +75,7 @@ void t.test('new is a first failure, another code, a first warning; a turn canno
     answer,
     failure('http_status'),
   ].map((outcome) => {
-    const { isNew, isUrgent } = novelty.take(1, outcome);
+    const { isNew, isUrgent } = novelty.take(1, outcome, made);
     return `${isNew ? 'new' : 'known'} ${isUrgent ? 'urgent' : 'waits'}`;
   });
   t.same(told, [
@@ -89,7 +90,7 @@ void t.test('new is a first failure, another code, a first warning; a turn canno
     'new urgent',
   ]);
   novelty.presumeGood(2);
-  t.same(novelty.take(2, answer), { isNew: false, isUrgent: false });
+  t.same(novelty.take(2, answer, made), { isNew: false, isUrgent: false });
   novelty.forget(1);
-  t.same(novelty.take(1, failure('http_status')), { isNew: true, isUrgent: true });
+  t.same(novelty.take(1, failure('http_status'), made), { isNew: true, isUrgent: true });
 });

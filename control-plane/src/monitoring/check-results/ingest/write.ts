@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { openTransaction } from '../../../platform/database/open-transaction.ts';
 import { enqueueText, enqueueValues } from '../../../platform/outbox/enqueue.ts';
+import { listingsSeen, seenFacts, writeExpiries } from '../../lasting-facts/index.ts';
 import { atMicroseconds, writeRangeEdits } from '../../status-ranges/index.ts';
 import { cleanEvidence, cleanMessage } from './clean-evidence.ts';
 import { copyText } from './copy-buffer.ts';
@@ -65,12 +66,15 @@ export async function writeRound(
     const closedUntilUs = await open(client, ownership, round, moves, encode);
     await noteStaleHours(client, round.intake.rows, closedUntilUs);
     await writeEvidence(client, round.intake.rows);
+    const seen = seenFacts(round.intake.rows);
+    await writeExpiries(client, seen);
     await writeLost(client, ownership.shard, round.intake.lost);
     await writeRejections(client, round.intake.rejected);
     await writeRangeEdits(client, round.changes.edits);
     await writeStatuses(client, round.changes.statuses);
     await writeRefolded(client, round.changes.refolded ?? []);
-    if (round.changes.outbox.length > 0) await client.query(enqueueText, enqueueValues(round.changes.outbox));
+    const outbox = [...round.changes.outbox, ...listingsSeen(seen)];
+    if (outbox.length > 0) await client.query(enqueueText, enqueueValues(outbox));
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
     throw error;
@@ -176,7 +180,8 @@ async function noteStaleHours(client: pg.ClientBase, rows: readonly IngestRow[],
 }
 
 async function writeEvidence(client: pg.ClientBase, rows: readonly IngestRow[]): Promise<void> {
-  const told = rows.filter((row) => row.evidence !== undefined);
+  // A good result brings only facts that last, which have their own place.
+  const told = rows.filter((row) => row.evidence !== undefined && row.outcome !== 'ok' && row.outcome !== 'slow');
   if (told.length === 0) return;
   await client.query(
     `insert into result_evidence (e, monitor_id, probe_id, message, evidence)

@@ -78,6 +78,8 @@ const json = sql.fragment`jsonb_build_object(
   'dnsbl_servers', to_jsonb(m.dnsbl_servers),
   'certificate_thresholds_days', to_jsonb(m.certificate_thresholds_days),
   'domain_thresholds_days', to_jsonb(m.domain_thresholds_days),
+  'certificate_expires_at', ${iso(sql.fragment`monitor_expiry(m.id, 'certificate', m.probe_revision)`)},
+  'domain_expires_at', ${iso(sql.fragment`monitor_expiry(m.id, 'domain', m.probe_revision)`)},
   'is_active', m.is_active,
   'paused_by', case when not m.is_active then 'self' else pause.paused_by end,
   'position', m.position,

@@ -1,0 +1,3 @@
+export { listingsSeen } from './listings.ts';
+export { writeExpiries } from './queries.ts';
+export { seenFacts } from './read-facts.ts';
