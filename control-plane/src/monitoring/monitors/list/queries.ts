@@ -15,21 +15,30 @@ import { presentSettings } from '../../groups/check/index.ts';
 const iso = (column: ReturnType<typeof sql.fragment>) =>
   sql.fragment`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-// A pause is the monitor's own switch or that of a group it belongs to.
-export const stateJoin = sql.fragment`
-  left join lateral (
-    select p.paused_by, p.started_at from pauses p
-    where p.monitor_id = m.id and p.ended_at is null order by p.paused_by desc limit 1
-  ) pause on true
+/** Joins `state`. @param isPaused SQL: whether an open pause holds the monitor */
+const categoryJoin = (isPaused: ReturnType<typeof sql.fragment>) => sql.fragment`
   cross join lateral (
     select case
-      when not m.is_active or pause.paused_by is not null then 'paused'
+      when not m.is_active or ${isPaused} then 'paused'
       when m.status = 'UP' then 'up'
       when m.protocol <> 'dnsbl' and m.status in ('DOWN', 'TIMEOUT') then 'down'
       when m.protocol <> 'dnsbl' and m.status in ('DEGRADED', 'PARTIAL', 'WARNING') then 'degraded'
       else 'unknown'
     end as category
   ) state`;
+
+// A pause is the monitor's own switch or that of a group it belongs to.
+export const stateJoin = sql.fragment`
+  left join lateral (
+    select p.paused_by, p.started_at from pauses p
+    where p.monitor_id = m.id and p.ended_at is null order by p.paused_by desc limit 1
+  ) pause on true
+  ${categoryJoin(sql.fragment`pause.paused_by is not null`)}`;
+
+// The category alone, of many monitors: the planner may read all open pauses once instead of looking for each monitor's.
+const stateOfManyJoin = categoryJoin(
+  sql.fragment`exists (select from pauses p where p.monitor_id = m.id and p.ended_at is null)`,
+);
 
 // Outcome is in bits 2–5 of the flags; an answer is ok, slow or warn (0 to 2). Bit 10 is the fallback of the control plane: what the control plane measured beside probes is no latency of theirs.
 const latestMs = sql.fragment`(case
@@ -129,7 +138,7 @@ export async function monitorsPage(
   filter: MonitorFilter,
 ): Promise<{ readonly monitorsJson: string; readonly total: number }> {
   const joins = [
-    stateJoin,
+    stateOfManyJoin,
     ...(filter.sort === 'response' || isLastOutcome(filter.status_filter) ? [latestResultJoin] : []),
     ...(filter.sort === 'uptime' ? [dayJoin] : []),
   ];
@@ -254,6 +263,6 @@ export async function countMonitorsByCategory(
   );
   return connection.one(sql.type(categoryRow)`
     select count(*)::integer as total, ${sql.join(counts, sql.fragment`, `)}
-    from monitors m ${stateJoin}
+    from monitors m ${stateOfManyJoin}
     where m.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and m.deleted_at is null`);
 }
