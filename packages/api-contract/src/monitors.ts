@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  checkMonitorSchema,
   createMonitorSchema,
   monitorSchema,
   monitorSorts,
@@ -184,9 +185,11 @@ export const checkMonitorRoute = route({
   credentials: 'bearer',
   tag,
   summary: 'Check now',
-  description: 'Asks every assigned probe and waits. The results are kept as manual ones and count nowhere.',
+  description:
+    'Asks every assigned probe, or those of them that are named, and waits at most five seconds longer than the timeout of the monitor. ' +
+    'A probe that did not answer is told in `missing`. The results are kept as manual ones and count nowhere.',
   params: monitorParams,
-  body: z.strictObject({}).nullish(),
+  body: checkMonitorSchema,
   success: { status: 200, answer: manualCheckSchema },
   errors: [403, 404],
 });
