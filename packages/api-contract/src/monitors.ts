@@ -122,6 +122,8 @@ export const resumeMonitorRoute = route({
   credentials: 'key-or-bearer',
   tag,
   summary: 'Resume a monitor',
+  description:
+    'One that lacks a secret which its check cannot do without, as after an import, is refused (`secret_missing`): PATCH it with the secret first.',
   params: monitorParams,
   success: { status: 200, answer: monitorSchema },
   errors: [403, 404],
