@@ -2,8 +2,8 @@ import pg from 'pg';
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
-import type { Transaction } from '../../platform/database/pools.ts';
 import { testDatabase } from '../../platform/database/testing.ts';
+import { explaining, nodesOf } from '../lasting-facts/testing/plans.ts';
 import { monitorsApi } from '../testing.ts';
 import { tellOnce } from './job.ts';
 import { noteOccasions } from './queries.ts';
@@ -11,33 +11,6 @@ import { noteOccasions } from './queries.ts';
 const monitors = 20_000;
 const dayMs = 86_400_000;
 const nowMs = Date.now();
-
-type Plan = {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows'?: number;
-  readonly 'Actual Loops'?: number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly Plans?: readonly Plan[];
-};
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
-const explained = z.object({ 'QUERY PLAN': z.array(z.object({ Plan: z.custom<Plan>() })) });
-
-/** The transaction, with the plan of each statement as it was executed; what it writes is taken back and done again. */
-function explaining(tx: Transaction, seen: (plan: Plan) => void): Transaction {
-  const looked =
-    (name: 'any' | 'query') =>
-    async (query: Parameters<Transaction['any']>[0]): Promise<unknown> => {
-      await tx.query(sql.unsafe`savepoint plan`);
-      const explain = { ...query, sql: `explain (analyze, format json) ${query.sql}`, parser: explained };
-      seen((await tx.one(explain))['QUERY PLAN'][0]?.Plan as Plan);
-      await tx.query(sql.unsafe`rollback to savepoint plan`);
-      return tx[name](query);
-    };
-  return new Proxy(tx, {
-    get: (target, key) => (key === 'any' || key === 'query' ? looked(key) : (Reflect.get(target, key) as unknown)),
-  });
-}
 
 void t.test('a look reads what is due, however many ends are known', async (t) => {
   const { urls, database } = await testDatabase(t);
@@ -66,12 +39,8 @@ void t.test('a look reads what is due, however many ends are known', async (t) =
   const looked = await worker.transaction(async (tx) => {
     const watched = explaining(tx, (plan) => {
       plans += 1;
-      for (const node of nodesOf(plan)) {
-        const { 'Node Type': type, 'Relation Name': relation } = node;
-        const read = ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * (node['Actual Loops'] ?? 1);
-        if (relation !== undefined && (type === 'Seq Scan' ? read > 0 : read > 1_000))
-          strange.push(`${type} of ${relation}: ${read} rows`);
-      }
+      for (const { type, relation, rows } of nodesOf(plan))
+        if (type === 'Seq Scan' ? rows > 0 : rows > 1_000) strange.push(`${type} of ${relation}: ${rows} rows`);
     });
     return noteOccasions(watched, nowMs, 500);
   });
