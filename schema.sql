@@ -192,6 +192,7 @@
 -- monitor_expiries.probe_revision integer not null
 -- monitor_expiries.not_after timestamp with time zone not null
 -- monitor_expiries.seen_at timestamp with time zone not null
+-- monitor_expiries.look_at timestamp with time zone not null default '-infinity'::timestamp with time zone
 -- monitor_group_members.workspace_id integer not null
 -- monitor_group_members.group_id integer not null
 -- monitor_group_members.monitor_id integer not null
@@ -778,6 +779,7 @@
 -- CREATE INDEX live_events_at ON public.live_events USING brin (at)
 -- CREATE INDEX lost_results_received ON public.lost_results USING btree (received_at)
 -- CREATE INDEX mails_due ON public.mails USING btree (due_at) WHERE (given_up_at IS NULL)
+-- CREATE INDEX monitor_expiries_look ON public.monitor_expiries USING btree (look_at) WHERE (look_at < 'infinity'::timestamp with time zone)
 -- CREATE INDEX monitor_group_members_monitor ON public.monitor_group_members USING btree (monitor_id)
 -- CREATE INDEX monitors_changed ON public.monitors USING btree (shard, changed_xid)
 -- CREATE INDEX monitors_deleted ON public.monitors USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
@@ -982,6 +984,9 @@
 -- join_by_inviteinvite workspace_invites, by_hash bytea, as_user integer, from_address text, in_request text 5b3a8c18e2606fd443c38e82b8cb2f67
 -- judge_inviteof_hash bytea, as_user integer, for_email text, most_members integer, OUT verdict text, OUT invite workspace_invites 03305fab7686c98b2a357139223ef085
 -- last_packed_resultmonitor integer, since timestamp with time zone 0b75f625c96ad0a6ca8dd31e31b809d0
+-- look_at_expiries_of_monitor acd9d854faf003f6ba8655e66801fd2c
+-- look_at_expiries_of_pause b540b6ef48d6ebded4374ba83549d6d7
+-- look_at_expiriesof_monitor integer cc227bfe395e6fe79f69f3ef407eb14b
 -- make_accountnew_email text, new_password_hash text, email_is_verified boolean, new_plan text, new_ping_key text, as_administrator boolean, detail jsonb, from_address text, in_request text 6be75c1fe17d1118f8f7e17fdb984ac6
 -- monitor_expiryof_monitor integer, of_kind text, of_revision integer 915297ace7ff1a80803fe64addc4c7cc
 -- window_sumsmonitor integer, probes integer[], first_day integer, end_day integer, first_hour integer, end_hour integer, more_first_hour integer, more_end_hour integer, edge_hour integer, other_edge_hour integer, stale_first_hour integer, stale_end_hour integer, rows_from timestamp with time zone, rows_to timestamp with time zone, most_rows integer dcff4fde5356102c5d687479713868a4
@@ -1141,6 +1146,12 @@
 -- judge_invite to parallax_worker
 -- last_packed_result to parallax_api
 -- last_packed_result to parallax_worker
+-- look_at_expiries to parallax_api
+-- look_at_expiries to parallax_worker
+-- look_at_expiries_of_monitor to parallax_api
+-- look_at_expiries_of_monitor to parallax_worker
+-- look_at_expiries_of_pause to parallax_api
+-- look_at_expiries_of_pause to parallax_worker
 -- make_account to parallax_worker
 -- monitor_expiry to parallax_api
 -- monitor_expiry to parallax_worker

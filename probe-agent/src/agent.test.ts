@@ -122,6 +122,7 @@ void t.test(
         trace: true,
         diagnose: false,
         readChain: false,
+        expiresUs: 0n,
       },
     });
     await until(

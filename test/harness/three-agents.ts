@@ -1,6 +1,7 @@
 import { enrolAgent, signedIn, startProduct } from './product.ts';
 import type { Agent, ApiClient, Product } from './product.ts';
 import { eventually } from './processes.ts';
+import type { Started } from './processes.ts';
 import { startTarget } from './target.ts';
 import type { Target } from './target.ts';
 import type { TestContext } from '@parallax/testkit';
@@ -13,13 +14,15 @@ export type ThreeAgents = {
   /** In the order of their addresses. */
   readonly agents: readonly Agent[];
   readonly addresses: readonly string[];
+  /** The process of each agent; one that was killed may be replaced by another start of its agent. */
+  readonly running: Started[];
   /** Makes a monitor of the target. @returns its path */
   readonly monitor: (name: string, more: Record<string, unknown>) => Promise<string>;
   readonly statusOf: (path: string) => Promise<string>;
   readonly incidents: () => Promise<{ id: number; status: string; started_at: string; monitor_id: number }[]>;
 };
 
-/** The product with three probes, which reach one target each from an address of its own; all ends with the test. */
+/** The product with a probe for each address, three mostly, which reach one target each from an address of its own; all ends with the test. */
 export async function threeAgents(t: TestContext, addresses: readonly string[]): Promise<ThreeAgents> {
   const product = await startProduct();
   t.teardown(() => product.stop());
@@ -33,7 +36,13 @@ export async function threeAgents(t: TestContext, addresses: readonly string[]):
   );
   const running = agents.map((agent) => agent.start());
   t.teardown(async () => {
-    await Promise.all(running.map((agent) => agent.stop()));
+    await Promise.all(
+      running.map((agent) => {
+        // One that a test has stopped would not hear of its end.
+        agent.kill('SIGCONT');
+        return agent.stop();
+      }),
+    );
   });
   await eventually(
     'the probes online',
@@ -50,6 +59,7 @@ export async function threeAgents(t: TestContext, addresses: readonly string[]):
     target,
     agents,
     addresses,
+    running,
     monitor: async (name, more) => {
       const body = { workspace_id: workspaceId, name, url: target.url, protocol: 'http', timeout_seconds: 2, ...more };
       const { id } = await api.call<{ id: number }>('POST', '/api/v1/monitors', 201, body);

@@ -58,6 +58,7 @@ export const bulkFailures = [
   'not_found',
   'forbidden',
   'name_taken',
+  'secret_missing',
   'too_many_tags',
   'interval_below_plan',
   'no_probe_able',

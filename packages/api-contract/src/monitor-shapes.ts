@@ -190,6 +190,16 @@ export const testMonitorSchema = createMonitorSchema
   .meta({ id: 'TestMonitor' });
 export type TestMonitor = z.output<typeof testMonitorSchema>;
 
+/** Body of POST /monitors/{monitor_id}/check, which may be missing, empty or null. */
+export const checkMonitorSchema = z
+  .strictObject({
+    probe_ids: probeIdsSchema
+      .max(5)
+      .nullish()
+      .describe('Which of the assigned probes check, at most five; left out or empty: all of them.'),
+  })
+  .nullish();
+
 /** Body of PATCH /monitors/{monitor_id}: an absent key keeps, `null` goes back to the default. */
 export const updateMonitorSchema = z
   .strictObject({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  checkMonitorSchema,
   createMonitorSchema,
   monitorSchema,
   monitorSorts,
@@ -121,6 +122,8 @@ export const resumeMonitorRoute = route({
   credentials: 'key-or-bearer',
   tag,
   summary: 'Resume a monitor',
+  description:
+    'One that lacks a secret which its check cannot do without, as after an import, is refused (`secret_missing`): PATCH it with the secret first.',
   params: monitorParams,
   success: { status: 200, answer: monitorSchema },
   errors: [403, 404],
@@ -184,9 +187,11 @@ export const checkMonitorRoute = route({
   credentials: 'bearer',
   tag,
   summary: 'Check now',
-  description: 'Asks every assigned probe and waits. The results are kept as manual ones and count nowhere.',
+  description:
+    'Asks every assigned probe, or those of them that are named, and waits at most five seconds longer than the timeout of the monitor. ' +
+    'A probe that did not answer is told in `missing`. The results are kept as manual ones and count nowhere.',
   params: monitorParams,
-  body: z.strictObject({}).nullish(),
+  body: checkMonitorSchema,
   success: { status: 200, answer: manualCheckSchema },
   errors: [403, 404],
 });

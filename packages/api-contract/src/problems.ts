@@ -40,6 +40,7 @@ export const problems = {
   invalid_json: { status: 422, title: 'The body is not valid JSON' },
   invalid_token: { status: 422, title: 'The token is not valid' },
   idempotency_key_reused: { status: 422, title: 'The idempotency key belongs to another request' },
+  secret_missing: { status: 422, title: 'A secret that the check needs is missing' },
   too_many_tags: { status: 422, title: 'A monitor would have too many tags' },
   interval_below_plan: { status: 422, title: 'The interval is below the minimum of the plan' },
   no_probe_able: { status: 422, title: 'No probe can run this check' },

@@ -150,7 +150,9 @@ void t.test('a name server is judged and must listen', async (t) => {
 void t.test('what the answers of lists mean', async (t) => {
   t.same(readAnswers([], []), { kind: 'clean' });
   t.same(readAnswers(['127.0.0.3', '127.0.0.10'], ['127.0.0.10']), { kind: 'listed', codes: ['127.0.0.3'] });
-  for (const code of ['127.255.255.252', '127.255.255.254', '127.255.255.255', '127.0.0.1', '10.1.1.1'])
+  for (const code of [0, 1, 250, 252, 253, 254, 255]
+    .map((last) => `127.255.255.${last}`)
+    .concat('127.0.0.1', '10.1.1.1'))
     t.match(readAnswers([code], []), { kind: 'failed', reason: code });
 });
 

@@ -16,6 +16,7 @@ const request = (monitorId: number, deadlineMs = 5_000): RunCheck => ({
   trace: false,
   diagnose: true,
   readChain: false,
+  expiresUs: 0n,
 });
 
 /** A server that does with a connection as told. */

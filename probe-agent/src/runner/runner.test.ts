@@ -84,6 +84,7 @@ const request = (changes: Partial<RunCheck> = {}): RunCheck => ({
   trace: false,
   diagnose: false,
   readChain: false,
+  expiresUs: 0n,
   ...changes,
 });
 
@@ -185,6 +186,45 @@ void t.test(
     t.match(world.recorded[1], { shard: 3, urgent: true, result: { kind: 'manual', outcome: 'fail' } });
   },
 );
+
+void t.test('what nobody waits for any more is not run, and what ends too late leaves no result', async (t) => {
+  let nowMs = 1_000;
+  const fixed = { nowMs: () => nowMs, checkForJump: () => false, effectiveUs: () => nowMs * 1_000 };
+  let runs = 0;
+  const world = running(t, [good], {
+    clock: fixed,
+    check: async () => {
+      runs += 1;
+      nowMs += 500;
+      return good;
+    },
+  });
+  world.snapshot([]);
+  world.delta({ monitorId: 1, intervalSeconds: 86_400 });
+  await until('the first scheduled one', () => world.recorded.length === 1);
+  const ask = (expiresUs: bigint) => world.runner.runCheck(request({ expiresUs }), 'manual');
+  const startMs = nowMs;
+  t.match(await ask(BigInt(startMs) * 1_000n), { refused: /too long on its way/ });
+  t.equal(runs, 1);
+  t.match(await ask(BigInt(startMs + 500) * 1_000n), { refused: /too late/ });
+  t.same([runs, world.recorded.length], [2, 1], 'it was run in vain');
+  nowMs = startMs;
+  t.match(await ask(BigInt(startMs + 501) * 1_000n), { refused: '' });
+  t.match(world.recorded.slice(1), [{ result: { kind: 'manual' } }]);
+  t.match(await ask(0n), { refused: '' }, 'a control plane that sets no end');
+});
+
+void t.test('a check by hand that the end of the agent cuts off leaves no result', async (t) => {
+  const world = running(t, [good], {
+    check: (_assignment, { signal }) =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve({ ...refused, outcome: 'skipped' }))),
+  });
+  world.snapshot([anAssignment({ monitorId: 1, intervalSeconds: 86_400 })]);
+  const asked = world.runner.runCheck(request(), 'manual');
+  await world.runner.stop();
+  t.match(await asked, { refused: /stopping/ });
+  t.same(world.recorded, []);
+});
 
 void t.test('a manual check beyond the capacity is refused, and a check type that throws refuses too', async (t) => {
   let release: (() => void) | undefined;

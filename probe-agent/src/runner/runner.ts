@@ -112,6 +112,7 @@ export class Runner {
       this.#tick(nowMs);
       return refusal(request.requestId, '');
     }
+    if (isLate(request, this.#read())) return refuse('the request was too long on its way to the probe');
     const host = targetHost(assignment.url);
     if (!this.#schedule.enter(host)) return refuse('the probe is at its limit of checks at the same time');
     this.#read();
@@ -125,7 +126,9 @@ export class Runner {
       const signal = AbortSignal.any([this.#abort.signal, deadline]);
       const raw = await this.#options.check(assignment, request.trace ? { signal, trace: addTrace } : { signal });
       const outcome = await this.#examined(raw);
-      this.#read();
+      if (this.#abort.signal.aborted) return refuse('the agent of this probe is stopping');
+      // Nobody was told of a result that is late, so there is none.
+      if (isLate(request, this.#read())) return refuse('the probe finished the check too late');
       const effectiveUs = this.#options.clock.effectiveUs(startUs, this.#readUs);
       if (request.assignment === undefined) {
         const evidence = verdictOf(outcome.outcome) === 'failing';
@@ -291,6 +294,11 @@ function toScheduled(assignment: Assignment): ScheduledMonitor {
     host: targetHost(assignment.url),
     confirmations: assignment.confirmations,
   };
+}
+
+/** Whether nobody waits any more for what was asked. */
+function isLate({ expiresUs }: RunCheck, nowMs: number): boolean {
+  return expiresUs > 0n && nowMs * 1_000 >= Number(expiresUs);
 }
 
 /** An answer without a check. @param refused why there was none; empty when its result goes another way */

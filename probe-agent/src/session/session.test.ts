@@ -187,6 +187,7 @@ void t.test('what the control plane says reaches the parts, in numbers', async (
       trace: false,
       diagnose: false,
       readChain: false,
+      expiresUs: 0n,
     },
   });
   await until(

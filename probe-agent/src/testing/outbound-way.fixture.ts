@@ -49,6 +49,7 @@ async function test(question: Question): Promise<Told> {
     trace: true,
     diagnose: false,
     readChain: false,
+    expiresUs: 0n,
   };
   const answer = await runner.runCheck({ ...request, assignment: assignmentOf(question) }, 'manual');
   return answer.refused === ''
@@ -78,6 +79,7 @@ async function chain(question: Question): Promise<Told> {
     trace: false,
     diagnose: true,
     readChain: true,
+    expiresUs: 0n,
   };
   const answer = await desk.answer(request, assignmentOf(question));
   return answer.refused === '' ? (JSON.parse(answer.chainJson.toString()) as Told) : { code: answer.refused };

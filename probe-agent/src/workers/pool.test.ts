@@ -133,6 +133,7 @@ const request = (changes: Partial<RunCheck>): RunCheck => ({
   trace: false,
   diagnose: false,
   readChain: false,
+  expiresUs: 0n,
   ...changes,
 });
 

@@ -2,6 +2,7 @@ import t from 'tap';
 import { ChainCache, keptMs } from './chain-cache.ts';
 
 void t.test('a look serves all who ask meanwhile and is kept for five minutes; a failed one is not kept', async (t) => {
+  t.equal(keptMs, 300_000, 'five minutes');
   let nowMs = 0;
   const cache = new ChainCache<number>(() => nowMs);
   let looks = 0;

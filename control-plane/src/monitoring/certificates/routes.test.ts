@@ -8,6 +8,7 @@ import t from 'tap';
 // The same certificates as in the tests of the checks.
 import { issue } from '../../../../packages/checks/src/testing/certificates.ts';
 import type { Issued } from '../../../../packages/checks/src/testing/certificates.ts';
+import { sql } from '../../platform/database/pools.ts';
 import { addProbe, monitorsApi } from '../testing.ts';
 import type { MonitorsApi } from '../testing.ts';
 import { certificatesCapability } from './index.ts';
@@ -150,6 +151,11 @@ void t.test(
       { assignment: { url: 'https://example.com/' } },
       'of a paused one it is told',
     );
+    await api.call('POST', `/api/v1/monitors/${id}/resume`, { token: api.token });
+    await api.database.worker.query(sql.unsafe`
+      insert into pauses (monitor_id, started_at, paused_by) values (${id}, now() + interval '1 hour', 'group')`);
+    await api.call('GET', pathOf(id, '?force=true'), { token: api.token });
+    t.match(api.broker.questions.at(-1)?.message, { assignment: {} }, 'and of one that its group pauses');
   },
 );
 

@@ -7,7 +7,7 @@ import { scopeOf } from '../../platform/http/caller.ts';
 import { handle } from '../../platform/http/handler.ts';
 import type { Route } from '../../platform/http/handler.ts';
 import { countOnce, perMinute } from '../../platform/http/rate-limits.ts';
-import { findMonitor, noMonitor, openSeats, openSecrets } from '../monitors/index.ts';
+import { findMonitor, noMonitor, openSeats, openSecrets, pausedByGroup } from '../monitors/index.ts';
 import { askChain } from '../probes/index.ts';
 import { ChainCache } from './chain-cache.ts';
 import { describeChain } from './describe-chain.ts';
@@ -29,10 +29,14 @@ export function certificateRoutes(context: Context): Route[] {
   return [
     handle(readCertificateChainRoute, async ({ params, query, caller, request }) => {
       const scope = scopeOf(caller);
-      const { monitor, seats } = await inScope(context.database.api, scope, async (tx) => {
+      const { monitor, seats, isPaused } = await inScope(context.database.api, scope, async (tx) => {
         const found = await findMonitor(tx, scope, params.monitor_id);
         if (found === null) throw noMonitor(params.monitor_id);
-        return { monitor: found, seats: await openSeats(tx, params.monitor_id) };
+        return {
+          monitor: found,
+          seats: await openSeats(tx, params.monitor_id),
+          isPaused: !found.is_active || (await pausedByGroup(tx, [found.id])).has(found.id),
+        };
       });
       const { id, protocol, url, probe_revision: revision } = monitor;
       const settings = { ...monitor.settings, ...openSecrets(context.sealer, monitor) };
@@ -60,7 +64,7 @@ export function certificateRoutes(context: Context): Route[] {
         const question = {
           monitor_id: id,
           deadline_ms: probeDeadlineMs,
-          ...(monitor.is_active ? {} : { assignment }),
+          ...(isPaused ? { assignment } : {}),
         };
         const { sent, probeId } = await look(
           { seats, areNamed: monitor.wanted_probe_ids !== null },

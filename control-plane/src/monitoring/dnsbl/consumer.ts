@@ -58,7 +58,8 @@ async function onSeen(transaction: Transaction, payload: unknown): Promise<void>
 /** Changes the runs to what the probes say together, and tells what is new of it. */
 async function follow(transaction: Transaction, monitorId: number, monitor: Watched, atMs: number): Promise<void> {
   const views = await viewsOf(transaction, monitorId, monitor.probeRevision);
-  const changes = changesOf(views, await latestRuns(transaction, monitorId));
+  const providers = [...new Set(views.flatMap((view) => Object.keys(view.listings)))];
+  const changes = changesOf(views, await latestRuns(transaction, monitorId, providers));
   await changeRuns(transaction, monitorId, changes, atMs);
   const at = new Date(atMs).toISOString();
   const news = changes.flatMap(({ provider, news: kind }) => {

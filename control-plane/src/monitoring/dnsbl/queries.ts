@@ -56,12 +56,22 @@ export async function viewsOf(tx: Transaction, monitorId: number, probeRevision:
   return rows.map((row) => ({ listings: row.listings, seenMs: row.seen_at }));
 }
 
-/** The latest run of each list. */
-export async function latestRuns(tx: Transaction, monitorId: number): Promise<Run[]> {
+/**
+ * The latest run of each of the lists, and of every other one whose run is open. A list that changes with each check has a hundred thousand
+ * runs in its history, of which one is read.
+ */
+export async function latestRuns(tx: Transaction, monitorId: number, providers: readonly string[]): Promise<Run[]> {
   const row = z.object({ provider: z.string(), state: stateSchema, is_listed: z.boolean(), is_open: z.boolean() });
   const rows = await tx.any(sql.type(row)`
-    select distinct on (provider) provider, state, is_listed, ended_at is null as is_open
-    from dnsbl_runs where monitor_id = ${monitorId} order by provider, started_at desc`);
+    select latest.provider, latest.state, latest.is_listed, latest.ended_at is null as is_open
+    from (
+      select unnest(${sql.array(providers, 'text')}) as provider
+      union select provider from dnsbl_runs where monitor_id = ${monitorId} and ended_at is null
+    ) asked
+    cross join lateral (
+      select r.provider, r.state, r.is_listed, r.ended_at from dnsbl_runs r
+      where r.monitor_id = ${monitorId} and r.provider = asked.provider order by r.started_at desc limit 1
+    ) latest order by 1`);
   return rows.map((one) => ({
     provider: one.provider,
     state: one.state,

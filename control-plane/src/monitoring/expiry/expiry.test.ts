@@ -28,7 +28,7 @@ async function see(
     client.release();
   }
 }
-const tell = (atDays = 0) => tellOnce(worker, nowMs + atDays * dayMs);
+const tell = async (atDays = 0) => (await tellOnce(worker, nowMs + atDays * dayMs)).told;
 /** Notices of a monitor in order: kind, and threshold. */
 const notices = async (monitorId: number): Promise<string[]> =>
   (

@@ -9,24 +9,27 @@ import { noteOccasions } from './queries.ts';
 
 /** Thresholds are whole days. */
 const lookMs = 60_000;
-const atOnce = 100;
+const atOnce = 500;
 
 /** Tells when a certificate or a domain comes near its end: only time says so. */
 export async function startExpiryNotices(context: Context, log: Logger): Promise<RunningService> {
   return repeat({
     everyMs: lookMs,
     work: async (isStopped) => {
-      while (!isStopped() && (await tellOnce(context.database.worker, context.now())) > 0);
+      while (!isStopped() && (await tellOnce(context.database.worker, context.now())).ends > 0);
     },
     onError: (error) => log.warn({ err: error }, 'what ends soon was not looked for; tried again'),
   });
 }
 
-/** One batch. @returns how many notices it told */
-export async function tellOnce(pool: DatabasePool, nowMs: number): Promise<number> {
+/** One batch. @returns how many ends it looked at, and how many notices it told */
+export async function tellOnce(
+  pool: DatabasePool,
+  nowMs: number,
+): Promise<{ readonly ends: number; readonly told: number }> {
   return pool.transaction(async (transaction) => {
-    const occasions = await noteOccasions(transaction, nowMs, atOnce);
+    const { ends, occasions } = await noteOccasions(transaction, nowMs, atOnce);
     await enqueue(transaction, ...occasions.map(expiryNotice));
-    return occasions.length;
+    return { ends, told: occasions.length };
   });
 }

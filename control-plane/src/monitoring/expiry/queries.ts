@@ -12,6 +12,11 @@ const occasionRow = z.object({
   threshold_days: z.number(),
 });
 
+const instant = (ms: number) => sql.timestamp(new Date(ms));
+
+const isWatched = sql.fragment`m.deleted_at is null and m.is_active
+    and not exists (select from pauses p where p.monitor_id = m.id and p.ended_at is null)`;
+
 // The nearest threshold that was crossed; none when it or a nearer one was told of this end.
 const dueRows = (nowMs: number) => sql.fragment`
   select m.id as monitor_id, m.workspace_id, due.kind, due.not_after, due.threshold_days
@@ -20,49 +25,61 @@ const dueRows = (nowMs: number) => sql.fragment`
     select known.kind, known.not_after, (
       select min(days) from unnest(case known.kind
         when 'domain' then m.domain_thresholds_days else m.certificate_thresholds_days end) as days
-      where known.not_after <= ${sql.timestamp(new Date(nowMs))} + make_interval(days => days)) as threshold_days
+      where known.not_after <= ${instant(nowMs)} + make_interval(days => days)) as threshold_days
     from (
       select kind, monitor_expiry(m.id, kind, m.probe_revision) as not_after from (values ('certificate'), ('domain')) as k (kind)
     ) known
   ) due
-  where due.threshold_days is not null and m.deleted_at is null and m.is_active
-    and not exists (select from pauses p where p.monitor_id = m.id and p.ended_at is null)
+  where due.threshold_days is not null and ${isWatched}
     and not exists (
       select from expiry_notices n
       where n.monitor_id = m.id and n.kind = due.kind and n.not_after = due.not_after and n.threshold_days <= due.threshold_days)`;
 
-// Most ends are far away: only for those that some probe sees near is it worked out what counts.
-const mayBeDue = (nowMs: number) => sql.fragment`
-  select e.monitor_id from monitor_expiries e join monitors o on o.id = e.monitor_id and o.deleted_at is null and o.is_active
-  where e.not_after <= ${sql.timestamp(new Date(nowMs))} + make_interval(days => (
-    select max(days) from unnest(case e.kind
-      when 'domain' then o.domain_thresholds_days else o.certificate_thresholds_days end) as days))`;
+const lookRow = z.object({ monitor_id: z.number(), kind: z.enum(['certificate', 'domain']), probe_id: z.number() });
+
+/** What a look came to: how many ends it looked at, and what is to be told. */
+export type Looked = { readonly ends: number; readonly occasions: readonly Occasion[] };
 
 /**
- * Notes thresholds that were crossed, of at most so many monitors. A threshold that another transaction notes at the same time is waited for
- * and not returned: each comes once. The monitors are held: none is paused or deleted until the transaction ends.
+ * Looks at ends that are due, at most so many, and notes thresholds that were crossed. The ends are held: who pauses, changes or deletes such a
+ * monitor waits for the end of the transaction, and what another process looks at is left to it. Each threshold comes once, whoever is first.
  */
-export async function noteOccasions(tx: Transaction, nowMs: number, limit: number): Promise<readonly Occasion[]> {
-  const ids = await tx.anyFirst(sql.type(z.object({ monitor_id: z.number() }))`
-    select distinct due.monitor_id from (${dueRows(nowMs)}
-      and m.id in (${mayBeDue(nowMs)})) due order by 1 limit ${limit}`);
-  if (ids.length === 0) return [];
-  const among = sql.array([...ids], 'int4');
-  await tx.query(sql.unsafe`select from monitors where id = any (${among}) order by id for key share`);
+export async function noteOccasions(tx: Transaction, nowMs: number, limit: number): Promise<Looked> {
+  const held = await tx.any(sql.type(lookRow)`
+    select monitor_id, kind, probe_id from monitor_expiries
+    where look_at <= ${instant(nowMs)} and look_at < 'infinity' order by look_at limit ${limit} for update skip locked`);
+  if (held.length === 0) return { ends: 0, occasions: [] };
+  const among = sql.array([...new Set(held.map((row) => row.monitor_id))], 'int4');
   const noted = await tx.any(sql.type(occasionRow)`
     with due as (${dueRows(nowMs)} and m.id = any (${among})),
     noted as (
       insert into expiry_notices (monitor_id, kind, not_after, threshold_days, told_at)
-      select monitor_id, kind, not_after, threshold_days, ${sql.timestamp(new Date(nowMs))} from due order by 1, 2
+      select monitor_id, kind, not_after, threshold_days, ${instant(nowMs)} from due order by 1, 2
       on conflict do nothing returning monitor_id, kind)
     select due.* from due join noted using (monitor_id, kind) order by due.monitor_id, due.kind`);
-  return noted.map((row) => ({
+  await lookLater(tx, held, nowMs);
+  const occasions = noted.map((row) => ({
     monitorId: row.monitor_id,
     workspaceId: row.workspace_id,
     kind: row.kind,
     notAfterMs: row.not_after,
     thresholdDays: row.threshold_days,
   }));
+  return { ends: held.length, occasions };
+}
+
+// Of a monitor that is paused or deleted nothing is due: what ends that makes its ends due.
+async function lookLater(tx: Transaction, held: readonly z.output<typeof lookRow>[], nowMs: number): Promise<void> {
+  const rows = held.map((row) => [row.monitor_id, row.kind, row.probe_id]);
+  await tx.query(sql.unsafe`
+    update monitor_expiries e set look_at = coalesce((
+        select min(known.not_after - make_interval(days => days))
+        from (select monitor_expiry(m.id, e.kind, m.probe_revision) as not_after) known, unnest(case e.kind
+          when 'domain' then m.domain_thresholds_days else m.certificate_thresholds_days end) as days
+        where ${isWatched} and known.not_after - make_interval(days => days) > ${instant(nowMs)}), 'infinity')
+    from ${sql.unnest(rows, ['int4', 'text', 'int4'])} as held (monitor_id, kind, probe_id)
+    left join monitors m on m.id = held.monitor_id
+    where (e.monitor_id, e.kind, e.probe_id) = (held.monitor_id, held.kind, held.probe_id)`);
 }
 
 /** Ends and notices go with a deleted monitor. A reset leaves them: they are no statistics, and what was told is not told again. */

@@ -18,7 +18,8 @@ export async function writeExpiries(client: pg.ClientBase, seen: readonly SeenFa
      from unnest($1::integer[], $2::text[], $3::integer[], $4::integer[], $5::bigint[], $6::bigint[])
        as seen (monitor_id, kind, probe_id, probe_revision, not_after_ms, seen_us)
      on conflict (monitor_id, kind, probe_id) do update
-       set probe_revision = excluded.probe_revision, not_after = excluded.not_after, seen_at = excluded.seen_at
+       set probe_revision = excluded.probe_revision, not_after = excluded.not_after, seen_at = excluded.seen_at,
+         look_at = '-infinity'
        where excluded.seen_at > known.seen_at`,
     [
       ends.map((end) => end.monitorId),

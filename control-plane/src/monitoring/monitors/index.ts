@@ -31,7 +31,7 @@ export { announceChange } from './gateway.ts';
 export { kindOf } from './kinds.ts';
 export { countMonitorsByCategory, stateJoin } from './list/queries.ts';
 export { noMonitor } from './not-found.ts';
-export { findMonitor, openSeats } from './queries.ts';
+export { findMonitor, openSeats, pausedByGroup } from './queries.ts';
 export { openSecrets } from './secrets.ts';
 export { sameJson } from './settings.ts';
 export { movesDestination, protocolOf } from './target.ts';

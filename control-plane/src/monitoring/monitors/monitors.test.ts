@@ -182,6 +182,14 @@ void t.test('a change is held against If-Match and spends a version only when so
     status: 200,
     body: { description: '', version: 3, probe_revision: 1 },
   });
+  for (const match of ['"2", "7"', '"33"', 'x', ''])
+    t.match(await patch({ name: 'three' }, match), { status: 412 }, `${match} names other versions`);
+  for (const match of ['*', '"7" , W/"3"', '3'])
+    t.match(await patch({ name: 'two' }, match), { status: 200, body: { version: 3 } }, `${match} names this one too`);
+  for (const verb of ['pause', 'resume']) {
+    const headers = { 'if-match': '"2"' };
+    t.match(await api.call('POST', `${path}/${verb}`, { token: api.token, headers }), { status: 412 }, verb);
+  }
   t.match(await patch({ url: 'https://example.com/x' }), { status: 200, body: { version: 4, probe_revision: 2 } });
   const history = await api.database.worker.any(
     sql.type(row)`select version, probe_revision, effective_at from monitor_history order by version`,

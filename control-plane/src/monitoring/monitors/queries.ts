@@ -76,7 +76,19 @@ export async function findMonitor(
     where m.id = ${monitorId} and m.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and m.deleted_at is null`);
 }
 
-/** The same, locked until the transaction ends, so that writers of one monitor go one after another. */
+/** Those of the named monitors that are in the scope. */
+export async function findMonitors(
+  connection: CommonQueryMethods,
+  scope: Scope,
+  monitorIds: readonly number[],
+): Promise<readonly MonitorRow[]> {
+  return connection.any(sql.type(monitorRow)`
+    select ${columns} from monitors m
+    where m.id = any(${sql.array(monitorIds, 'int4')}) and m.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')})
+      and m.deleted_at is null`);
+}
+
+/** One monitor, locked until the transaction ends, so that writers of one monitor go one after another. */
 export async function lockMonitor(
   transaction: Transaction,
   scope: Scope,

@@ -27,6 +27,8 @@ export const runCheckRequestSchema = z.object({
   kind: z.enum(checkKinds),
   /** Milliseconds from now after which an answer is not wanted; at most two minutes. */
   deadline_ms: z.number().int().min(1).max(120_000),
+  /** Server time in milliseconds from which on nobody waits: what is on its way for so long is not run, and leaves no result. */
+  expires_at_ms: counter.optional(),
   trace: z.boolean(),
   assignment: unsavedAssignmentSchema.optional(),
 });
@@ -35,6 +37,7 @@ export type RunCheckRequest = {
   readonly monitor_id: number;
   readonly kind: CheckKind;
   readonly deadline_ms: number;
+  readonly expires_at_ms?: number | undefined;
   readonly trace: boolean;
   readonly assignment?: UnsavedAssignment | undefined;
 };

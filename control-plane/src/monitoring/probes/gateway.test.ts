@@ -621,6 +621,32 @@ t.test('a check that is asked for is run by the agent and answered; a gone sessi
   t.equal(await askProbe(bus, probe.probeId, request, 100), undefined, 'nobody holds a session');
 });
 
+t.test(
+  'a silent probe is told apart from a broker that is away, and what was long on its way is not asked',
+  async (t) => {
+    const probe = await newProbe();
+    const agent = new Agent(t, probe);
+    await agent.next('welcome');
+    const request = { monitor_id: 7, kind: 'manual' as const, trace: false };
+    const nowMs = Date.now();
+    const late = { ...request, deadline_ms: 60_000, expires_at_ms: nowMs - 60_000 };
+    t.match(await askProbe(bus, probe.probeId, late, 60_000), { refused: /too long on its way/ });
+    const asked = askProbe(bus, probe.probeId, { ...request, deadline_ms: 1, expires_at_ms: nowMs + 60_000 }, 60_000);
+    const run = await agent.next('runCheck');
+    t.match(run, { deadlineMs: 1, expiresUs: BigInt(nowMs + 60_000) * 1_000n });
+    t.match(await asked, { refused: /did not answer in time/ });
+    // The answer comes all the same: nobody waits for it, and the next one is not confused by it.
+    const nothing = { diagnosisJson: Buffer.alloc(0), chainJson: Buffer.alloc(0), trace: [], refused: '' };
+    const value = { requestId: run.requestId, effectiveUs: 99n, outcomeJson: Buffer.from('{}'), ...nothing };
+    agent.send({ $case: 'checkAnswer', value });
+    const again = askProbe(bus, probe.probeId, { ...request, deadline_ms: 60_000 }, 60_000);
+    const next = await agent.next('runCheck', 1);
+    t.equal(next.expiresUs, 0n);
+    agent.send({ $case: 'checkAnswer', value: { ...value, requestId: next.requestId, refused: 'busy' } });
+    t.same(await again, { refused: 'busy' });
+  },
+);
+
 t.test('a monitor that was just saved can be checked by hand: its probe hears of it before it is asked', async (t) => {
   const unpolled = await startProbeListeners({ ...context, replica: 'unpolled' }, log, {
     sessions: { ...limits, pollMs: 3_600_000 },

@@ -134,6 +134,11 @@ void t.test('where too much or nothing of it is kept, the client is told to read
   for (const last of ['nonsense', '1-2-3', '9-9223372036854775807-9', '9-99999999999999999999-1']) {
     t.match(await (await api.open({ last })).next(), { event: 'reset' }, last);
   }
+  const [atMs = 0, ...place] = (ready?.id ?? '').split('-').map(Number);
+  const yesterday = [atMs - 86_400_001, ...place].join('-');
+  t.match(await (await api.open({ last: yesterday })).next(), { event: 'reset', data: { reason: /not kept/ } });
+  const inTime = [atMs - 86_000_000, ...place].join('-');
+  t.match(await (await api.open({ last: inTime })).next(), { event: 'ready' });
   await api.database.worker.query(sql.unsafe`
     insert into live_events (workspace_id, kind, payload)
     select ${api.workspaceId}, 'monitor.revised', '{}' from generate_series(1, 1000)`);

@@ -329,7 +329,7 @@ void t.test('what is no such request is refused and named', async (t) => {
     [{ action: 'pause', monitor_ids: [a, '1'] }, '/monitor_ids/1'],
     [{ action: 'pause', monitor_ids: [0] }, '/monitor_ids/0'],
     [{ action: 'pause' }, '/monitor_ids'],
-    [{ action: 'pause', monitor_ids: [a], tags: ['x'] }, ''],
+    [{ action: 'pause', monitor_ids: [a], tags: ['x'] }, '/tags'],
     [{ action: 'add_tags', monitor_ids: [a] }, '/tags'],
     [{ action: 'add_tags', monitor_ids: [a], tags: [] }, '/tags'],
     [{ action: 'add_tags', monitor_ids: [a], tags: ['x'.repeat(51)] }, '/tags/0'],

@@ -5,6 +5,7 @@ import { recordAudits } from '../../../identity/audit/index.ts';
 import type { AuditEvent } from '../../../identity/audit/index.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { inScope } from '../../../platform/database/scope.ts';
+import type { Scope } from '../../../platform/database/scope.ts';
 import { requireRole, roles, scopeOf } from '../../../platform/http/caller.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
@@ -12,6 +13,9 @@ import type { Route } from '../../../platform/http/handler.ts';
 import { announceChanges } from '../gateway.ts';
 import { markAllDeleted, switchMonitors } from '../lifecycle/queries.ts';
 import type { OnMonitorDeleted } from '../lifecycle/queries.ts';
+import { lackOf } from '../lifecycle/resumable.ts';
+import { findMonitors } from '../queries.ts';
+import { openSecrets } from '../secrets.ts';
 import { moveListed, withDestination } from './move/queries.ts';
 import { lockListed, writeTags } from './queries.ts';
 import type { OnMonitorsMoved } from './queries.ts';
@@ -48,7 +52,10 @@ export function bulkRoutes(context: Context, options: BulkOptions): Route[] {
           const done =
             body.action === 'move' && destination !== undefined
               ? await moveListed(scope, tx, destination, allowed, options.onMoved)
-              : await actOn(tx, body, allowed, options);
+              : await actOn(tx, body, allowed, {
+                  ...options,
+                  lacking: (monitors) => lacksOf(context, scope, tx, monitors),
+                });
           await recordAudits(tx, caller, request, done.events);
           return { ...done, listed, outcomes: new Map([...refused, ...done.outcomes]) };
         });
@@ -83,15 +90,20 @@ async function actOn(
   tx: Transaction,
   body: BulkMonitors,
   monitors: readonly ListedMonitor[],
-  options: BulkOptions,
+  options: BulkOptions & {
+    readonly lacking: (monitors: readonly ListedMonitor[]) => Promise<ReadonlyMap<number, Outcome>>;
+  },
 ): Promise<Done> {
   switch (body.action) {
     case 'pause':
     case 'resume': {
       const isActive = body.action === 'resume';
-      const switched = monitors.filter((monitor) => monitor.is_active !== isActive);
+      const wanted = monitors.filter((monitor) => monitor.is_active !== isActive);
+      const refused = isActive ? await options.lacking(wanted) : new Map<number, Outcome>();
+      const switched = wanted.filter(({ id }) => !refused.has(id));
       const probeIds = switched.length === 0 ? [] : await switchMonitors(tx, switched, isActive);
-      return { ...changedOf(monitors, switched, isActive ? 'monitor.resumed' : 'monitor.paused'), probeIds };
+      const { outcomes, events } = changedOf(monitors, switched, isActive ? 'monitor.resumed' : 'monitor.paused');
+      return { outcomes: new Map([...outcomes, ...refused]), events, probeIds };
     }
     case 'delete': {
       // Hooks of one monitor after another lock what is below it: in the order in which the monitors are locked.
@@ -105,6 +117,29 @@ async function actOn(
     case 'move':
       throw new Error('a move needs its destination');
   }
+}
+
+/** Those of the monitors, locked by the caller, that lack a secret which their check needs. */
+async function lacksOf(
+  context: Context,
+  scope: Scope,
+  tx: Transaction,
+  monitors: readonly ListedMonitor[],
+): Promise<ReadonlyMap<number, Outcome>> {
+  if (monitors.length === 0) return new Map();
+  const rows = await findMonitors(
+    tx,
+    scope,
+    monitors.map(({ id }) => id),
+  );
+  return new Map(
+    rows.flatMap((row): [number, Outcome][] => {
+      const lack = lackOf(row, openSecrets(context.sealer, row));
+      return lack === undefined
+        ? []
+        : [[row.id, { kind: 'refused', refusal: { code: 'secret_missing', detail: lack.detail } }]];
+    }),
+  );
 }
 
 async function tagListed(

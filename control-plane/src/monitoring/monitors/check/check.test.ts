@@ -59,7 +59,7 @@ void t.test('every assigned probe is asked, and what is missing is said', async 
     trace: [{ probe_id: 1, step: 'dial' }],
   });
   t.match(api.broker.questions[0], {
-    message: { type: 'run_check', monitor_id: id, kind: 'manual', deadline_ms: 12_000 },
+    message: { type: 'run_check', monitor_id: id, kind: 'manual', deadline_ms: 10_000 },
     timeoutMs: 12_000,
   });
   t.notMatch(api.broker.questions[0]?.message, { assignment: {} }, 'an assigned monitor is known to the probe');
@@ -70,6 +70,35 @@ void t.test('every assigned probe is asked, and what is missing is said', async 
     200,
   );
   t.equal((await api.call('POST', path, { token: api.token, body: { x: 1 } })).status, 422);
+});
+
+void t.test('named ones of the assigned probes are asked alone, and others are refused by name', async (t) => {
+  const api = await monitorsApi(t);
+  for (const name of ['a', 'b', 'c', 'd']) await addProbe(api.database, name, 'eu');
+  const { id } = await api.monitor({ probe_ids: [1, 2, 3] });
+  api.broker.answer = () => ({ answer: { effective_us: 0, outcome: outcome('fail', 1_000), trace: [] } });
+  const check = (body: unknown) => api.call('POST', `/api/v1/monitors/${id}/check`, { token: api.token, body });
+  const beforeMs = Date.now();
+  const answer = await check({ probe_ids: [3, 1] });
+  t.match(answer, { status: 200, body: { status: 'DOWN', results: [{ probe_id: 1 }, { probe_id: 3 }], missing: [] } });
+  const [first] = answer.body['results'] as { created_at: string }[];
+  const madeMs = Date.parse(first?.created_at ?? '');
+  t.ok(Math.abs(madeMs - beforeMs) < 60_000, 'a probe that knows no time has checked when it was asked');
+  t.same(
+    api.broker.questions.map(({ subject }) => subject),
+    ['dispatch.1', 'dispatch.3'],
+  );
+  const { expires_at_ms: expiresMs } = api.broker.questions[0]?.message as { expires_at_ms: number };
+  t.ok(Math.abs(expiresMs - beforeMs - 13_000) < 10_000, 'a while after the timeout of ten seconds nobody waits');
+  for (const [probeIds, path] of [
+    [[1, 4], '/probe_ids/1'],
+    [[99], '/probe_ids/0'],
+  ] as const)
+    t.match(await check({ probe_ids: probeIds }), { status: 422, body: { errors: [{ path, code: 'unknown_probe' }] } });
+  t.equal((await check({ probe_ids: [1, 2, 3, 4, 5, 6] })).status, 422);
+  t.equal((await check({ probe_ids: [1, 1] })).status, 422);
+  t.equal(api.broker.questions.length, 2, 'nobody else was asked');
+  for (const all of [[], null]) t.match((await check({ probe_ids: all })).body, { results: [{}, {}, {}] });
 });
 
 void t.test('nobody reached is 503 with the reasons', async (t) => {

@@ -4,6 +4,7 @@ import { inScope } from '../../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
+import { unknownProbes } from '../../assignments/index.ts';
 import type { ProbeRequest } from '../../probes/index.ts';
 import { noMonitor } from '../not-found.ts';
 import { findMonitor, openSeats, pausedByGroup } from '../queries.ts';
@@ -18,7 +19,7 @@ import type { Seat } from './verdict.ts';
 /** Checks by hand. */
 export function checkRoutes(context: Context, central: BoundedCheck, ask: Ask): Route[] {
   return [
-    handle(checkMonitorRoute, async ({ params, caller, request }) => {
+    handle(checkMonitorRoute, async ({ params, body, caller, request }) => {
       const scope = scopeOf(caller);
       const { monitor, seats, isPaused } = await inScope(context.database.api, scope, async (tx) => {
         const found = await findMonitor(tx, scope, params.monitor_id);
@@ -26,7 +27,7 @@ export function checkRoutes(context: Context, central: BoundedCheck, ask: Ask): 
         requireRole(caller, found.workspace_id, 'editor');
         return {
           monitor: found,
-          seats: await openSeats(tx, params.monitor_id),
+          seats: seatsNamed(await openSeats(tx, params.monitor_id), params.monitor_id, body?.probe_ids ?? []),
           isPaused: !found.is_active || (await pausedByGroup(tx, [params.monitor_id])).has(params.monitor_id),
         };
       });
@@ -34,11 +35,21 @@ export function checkRoutes(context: Context, central: BoundedCheck, ask: Ask): 
       const replies =
         seats.length === 0
           ? [await checkCentrally(context, central, monitor, request.signal)]
-          : await askAll(ask, monitor, seats, isPaused ? unsavedAssignment(context, monitor) : undefined);
+          : await askAll(ask, { monitor, seats, askedMs }, isPaused ? unsavedAssignment(context, monitor) : undefined);
       const asked = { what: `monitor ${monitor.id}`, seats, policy: monitor.consensus_policy, askedMs };
       return { monitor_id: monitor.id, is_manual: true as const, ...answerOf(asked, replies) };
     }),
   ];
+}
+
+/**
+ * Those who are asked: all seats, or the named ones.
+ * @throws Problem when one that is named is not assigned, whether or not it exists elsewhere
+ */
+function seatsNamed(seats: readonly Seat[], monitorId: number, probeIds: readonly number[]): readonly Seat[] {
+  const places = probeIds.flatMap((id, place) => (seats.some(({ probeId }) => probeId === id) ? [] : [place]));
+  if (places.length > 0) throw unknownProbes(`not every named probe is assigned to monitor ${monitorId}`, places);
+  return probeIds.length === 0 ? seats : seats.filter(({ probeId }) => probeIds.includes(probeId));
 }
 
 async function checkCentrally(
@@ -65,8 +76,11 @@ async function checkCentrally(
 /** Asks every probe at once. One that has let go of the monitor, because it is paused, is sent what to check. */
 async function askAll(
   ask: Ask,
-  monitor: MonitorRow,
-  seats: readonly Seat[],
+  {
+    monitor,
+    seats,
+    askedMs,
+  }: { readonly monitor: MonitorRow; readonly seats: readonly Seat[]; readonly askedMs: number },
   assignment: ProbeRequest['assignment'],
 ): Promise<readonly Reply[]> {
   return askProbes(
@@ -75,6 +89,7 @@ async function askAll(
     {
       monitor_id: monitor.id,
       timeoutSeconds: monitor.timeout_seconds,
+      askedMs,
       ...(assignment === undefined ? {} : { assignment }),
     },
   );

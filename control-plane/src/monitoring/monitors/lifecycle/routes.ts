@@ -14,6 +14,8 @@ import { announceChange } from '../gateway.ts';
 import { readMonitorJson } from '../list/queries.ts';
 import { noMonitor } from '../not-found.ts';
 import { lockMonitor } from '../queries.ts';
+import { openSecrets } from '../secrets.ts';
+import { lackOf } from './resumable.ts';
 import { lockDeletable, markDeleted, switchMonitor } from './queries.ts';
 import type { OnMonitorDeleted } from './queries.ts';
 
@@ -55,6 +57,10 @@ async function setMonitorActive(
     requireRole(actor.caller, stored.workspace_id, 'editor');
     requireMatch(actor.request.header('if-match'), stored.version);
     let probeIds: readonly number[] = [];
+    if (isActive && !stored.is_active) {
+      const lack = lackOf(stored, openSecrets(context.sealer, stored));
+      if (lack !== undefined) throw new Problem('secret_missing', lack.detail, { errors: lack.errors });
+    }
     if (stored.is_active !== isActive) {
       probeIds = await switchMonitor(tx, stored, isActive);
       await recordAudit(tx, actor.caller, actor.request, {

@@ -43,10 +43,19 @@ void t.test('categories, raw statuses and the order worst first', async (t) => {
     sql.unsafe`update monitors set protocol = 'dnsbl', status = 'DOWN' where id = ${dnsbl.id}`,
   );
 
+  const warned = await api.monitor({ name: 'dnsbl in part' });
+  await api.database.worker.query(
+    sql.unsafe`update monitors set protocol = 'dnsbl', status = 'DEGRADED' where id = ${warned.id}`,
+  );
+
   t.same(await names(api, 'status_filter=up'), ['UP']);
   t.same(await names(api, 'status_filter=down'), ['DOWN', 'TIMEOUT']);
   t.same(await names(api, 'status_filter=degraded'), ['DEGRADED', 'PARTIAL', 'WARNING']);
-  t.same(await names(api, 'status_filter=unknown'), ['UNKNOWN', 'dnsbl'], 'a blacklisted host is no outage');
+  t.same(
+    await names(api, 'status_filter=unknown'),
+    ['UNKNOWN', 'dnsbl', 'dnsbl in part'],
+    'a blacklisted host is no outage',
+  );
   t.same(await names(api, 'status_filter=paused'), ['paused']);
   t.same(await names(api, 'status_filter=partial'), ['PARTIAL']);
   t.same(await names(api, 'status_filter=timeout'), ['TIMEOUT']);
@@ -55,7 +64,7 @@ void t.test('categories, raw statuses and the order worst first', async (t) => {
 
   const down = ['DOWN', 'TIMEOUT'];
   const degraded = ['DEGRADED', 'PARTIAL', 'WARNING'];
-  const unknown = ['UNKNOWN', 'dnsbl'];
+  const unknown = ['UNKNOWN', 'dnsbl', 'dnsbl in part'];
   t.same(await names(api, ''), [...down, ...degraded, ...unknown, 'UP', 'paused']);
   t.same(
     await names(api, 'order=desc'),
@@ -66,6 +75,11 @@ void t.test('categories, raw statuses and the order worst first', async (t) => {
   await api.database.worker.query(sql.unsafe`update monitors set position = 7 where name = 'UP'`);
   await api.database.worker.query(sql.unsafe`update monitors set position = 3 where name = 'paused'`);
   t.same(await names(api, 'sort=manual&page_size=3'), ['paused', 'UP', 'DOWN'], 'what was dragged, then by status');
+  t.same(
+    await names(api, 'sort=manual&order=desc'),
+    ['UP', 'paused', ...unknown, ...degraded, ...down],
+    'the other way round, and what has no place is last all the same',
+  );
 
   // A group's pause, which leaves the flag of the monitor as it is.
   await api.database.worker.query(sql.unsafe`
@@ -135,6 +149,8 @@ void t.test('uptime of the last 24 hours counts durations of ranges, and missing
   });
   await addRange(api.database, { monitorId: half, fromMs: now - 10 * hourMs, toMs: null, status: 'UP' });
   const { id: full } = await api.monitor({ name: 'full' });
+  const { id: equal } = await api.monitor({ name: 'as full' });
+  await addRange(api.database, { monitorId: equal, fromMs: now - 90 * 24 * hourMs, toMs: null, status: 'UP' });
   await addRange(api.database, { monitorId: full, fromMs: now - 90 * 24 * hourMs, toMs: null, status: 'UP' });
   await api.monitor({ name: 'none' });
 
@@ -142,8 +158,13 @@ void t.test('uptime of the last 24 hours counts durations of ranges, and missing
   // 6 h DOWN + 2 h TIMEOUT against 4 h DEGRADED + 10 h UP.
   t.ok(Math.abs(Number(read.body['uptime_24h']) - (100 * 14) / 22) < 0.01, String(read.body['uptime_24h']));
   t.match((await api.call('GET', `/api/v1/monitors/${full}`, { token: api.token })).body, { uptime_24h: 100 });
-  t.same(await names(api, 'sort=uptime'), ['half', 'full', 'none']);
-  t.same(await names(api, 'sort=uptime&order=desc'), ['full', 'half', 'none']);
+  await api.monitor({ name: 'none too' });
+  t.same(await names(api, 'sort=uptime'), ['half', 'full', 'as full', 'none', 'none too']);
+  t.same(
+    await names(api, 'sort=uptime&order=desc'),
+    ['full', 'as full', 'half', 'none', 'none too'],
+    'equals by their identifiers in both orders',
+  );
 });
 
 void t.test('an open range earns nothing beyond where its shard was folded', async (t) => {
@@ -200,9 +221,14 @@ void t.test('the search is a literal part of name or URL in any case', async (t)
   t.same(await names(api, `search=${encodeURIComponent('100%')}`), ['Über 100% done']);
   t.same(await names(api, `search=${encodeURIComponent('%')}`), ['Über 100% done']);
   t.same(await names(api, 'search=e_c'), ['snake_case']);
+  await api.monitor({ name: 'back\\slash "quoted" it\'s', url: 'https://d.example/' });
+  for (const text of ['\\', 'back\\s', '"', '"quoted"', "'", "it's"])
+    t.same(await names(api, `search=${encodeURIComponent(text)}`), ['back\\slash "quoted" it\'s'], text);
+  for (const text of ['\\%', '%_', 'quoted it', '\\\\'])
+    t.same(await names(api, `search=${encodeURIComponent(text)}`), [], `${text} stands nowhere`);
   t.same(await names(api, 'search=b.EXAMPLE/path'), ['snake_case']);
   t.same(await names(api, `search=${encodeURIComponent("'; drop table monitors --")}`), []);
-  t.equal((await names(api, 'search=')).length, 3);
+  t.equal((await names(api, 'search=')).length, 4);
 });
 
 void t.test('tags, protocol and workspace narrow the list; deleted ones are gone', async (t) => {

@@ -39,7 +39,11 @@ export function testRoutes(context: Context, central: BoundedCheck, ask: Ask): R
       );
       const seats = testersOf(values, probes);
       const askedMs = context.now();
-      const replies = await askAll({ ...values, workspaceId }, seats, { central, ask, signal: request.signal });
+      const replies = await askAll({ ...values, workspaceId, askedMs }, seats, {
+        central,
+        ask,
+        signal: request.signal,
+      });
       return answerOf({ what: 'this configuration', seats, policy: values.consensus_policy, askedMs }, replies);
     }),
   ];
@@ -91,7 +95,7 @@ function testersOf(values: PlainValues, probes: readonly ProbeCandidate[]): read
 type Means = { readonly central: BoundedCheck; readonly ask: Ask; readonly signal: AbortSignal };
 
 async function askAll(
-  values: PlainValues & { readonly workspaceId: number },
+  values: PlainValues & { readonly workspaceId: number; readonly askedMs: number },
   seats: readonly Seat[],
   means: Means,
 ): Promise<readonly Reply[]> {
@@ -121,6 +125,6 @@ async function askAll(
   return askProbes(
     means.ask,
     seats.map(({ probeId }) => probeId),
-    { monitor_id: 0, timeoutSeconds, assignment },
+    { monitor_id: 0, timeoutSeconds, askedMs: values.askedMs, assignment },
   );
 }

@@ -89,7 +89,7 @@ void t.test('a probe that is able tests, and is sent all of it', async (t) => {
       monitor_id: 0,
       kind: 'manual',
       trace: true,
-      deadline_ms: 12_000,
+      deadline_ms: 10_000,
       assignment: { protocol: 'https', url: 'https://example.com/', timeout_seconds: 7, settings },
     },
   });

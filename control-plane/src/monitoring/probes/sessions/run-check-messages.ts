@@ -9,7 +9,7 @@ type Message = Extract<NonNullable<ControlMessage['message']>, { $case: 'runChec
 
 /** A check that somebody waits for. */
 export function runCheckMessage(requestId: string, request: RunCheckRequest): Message {
-  const { monitor_id: monitorId, deadline_ms: deadlineMs, kind, trace } = request;
+  const { monitor_id: monitorId, deadline_ms: deadlineMs, expires_at_ms: expiresMs, kind, trace } = request;
   return message({
     requestId,
     monitorId,
@@ -17,6 +17,7 @@ export function runCheckMessage(requestId: string, request: RunCheckRequest): Me
     kind: kinds[kind],
     assignment: unsavedAssignment(request),
     trace,
+    expiresUs: BigInt(expiresMs ?? 0) * 1_000n,
   });
 }
 
@@ -42,8 +43,8 @@ function message(
   value: Pick<RunCheck, 'requestId' | 'monitorId' | 'deadlineMs'> &
     Partial<Omit<RunCheck, 'assignment'>> & { assignment?: Assignment | undefined },
 ): Message {
-  const usual = { kind: CheckKind.MANUAL, assignment: undefined, trace: false, diagnose: false, readChain: false };
-  return { $case: 'runCheck', value: { ...usual, ...value } };
+  const none = { assignment: undefined, trace: false, diagnose: false, readChain: false, expiresUs: 0n };
+  return { $case: 'runCheck', value: { kind: CheckKind.MANUAL, ...none, ...value } };
 }
 
 function unsavedAssignment(request: Pick<RunCheckRequest, 'monitor_id' | 'assignment'>): Assignment | undefined {

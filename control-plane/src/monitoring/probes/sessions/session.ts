@@ -19,6 +19,8 @@ const inboundRate = { burst: 1_000, perSecond: 100 };
 const recheckRate = { burst: 500, perSecond: 100 };
 /** What the trip to the probe and back may take beside the check itself. */
 const answerGraceMs = 2_000;
+/** The same of a check by hand: less than its asker waits, who so learns that the probe is silent and not the broker. */
+const checkGraceMs = 1_000;
 
 /** Why the control plane ends a session: another took its place, too much came, what came was wrong, the probe may not, it fell silent, we go. */
 export type SessionEnd = 'superseded' | 'too_much' | 'invalid' | 'revoked' | 'silent' | 'stopping';
@@ -285,11 +287,14 @@ export class ProbeSession {
   }
 
   #runCheck(request: RunCheckRequest): Promise<RunCheckAnswer> {
-    return this.#pending.ask(request.deadline_ms + answerGraceMs, readAnswer, async (requestId) => {
+    const { deadline_ms: mostMs, expires_at_ms: expiresMs = Infinity } = request;
+    const deadlineMs = Math.min(mostMs, Math.floor(expiresMs - this.#ports.now()));
+    if (deadlineMs < 1) return Promise.resolve({ refused: 'the request was too long on its way to the probe' });
+    return this.#pending.ask(deadlineMs + checkGraceMs, readAnswer, async (requestId) => {
       // Who saves a monitor and checks it at once is faster than the news of it: the agent gets that first. Without the database it is
       // asked for what it knows.
       if (request.assignment === undefined) await this.feed.wake().catch(() => undefined);
-      if (!this.#isClosed) this.#outbound.send(runCheckMessage(requestId, request));
+      if (!this.#isClosed) this.#outbound.send(runCheckMessage(requestId, { ...request, deadline_ms: deadlineMs }));
     });
   }
 

@@ -197,6 +197,11 @@ export interface RunCheck {
    * that does not know this records nothing: its answer has no chain.
    */
   readChain: boolean;
+  /**
+   * Server time in microseconds from which on nobody waits for the answer: the agent then refuses, and records nothing of what it has run.
+   * An agent that stood still, or was sent the request late, would otherwise leave a result that nobody asked for. 0: deadline_ms alone counts.
+   */
+  expiresUs: bigint;
 }
 
 export interface CheckAnswer {
@@ -2041,6 +2046,7 @@ function createBaseRunCheck(): RunCheck {
     trace: false,
     diagnose: false,
     readChain: false,
+    expiresUs: 0n,
   };
 }
 
@@ -2069,6 +2075,12 @@ export const RunCheck: MessageFns<RunCheck> = {
     }
     if (message.readChain !== false) {
       writer.uint32(64).bool(message.readChain);
+    }
+    if (message.expiresUs !== 0n) {
+      if (BigInt.asIntN(64, message.expiresUs) !== message.expiresUs) {
+        throw new globalThis.Error("value provided for field message.expiresUs of type int64 too large");
+      }
+      writer.uint32(72).int64(message.expiresUs);
     }
     return writer;
   },
@@ -2150,6 +2162,14 @@ export const RunCheck: MessageFns<RunCheck> = {
             message.readChain = reader.bool();
             continue;
           }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.expiresUs = reader.int64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2177,6 +2197,7 @@ export const RunCheck: MessageFns<RunCheck> = {
     message.trace = object.trace ?? false;
     message.diagnose = object.diagnose ?? false;
     message.readChain = object.readChain ?? false;
+    message.expiresUs = (object.expiresUs !== undefined && object.expiresUs !== null) ? BigInt(object.expiresUs) : 0n;
     return message;
   },
 };
