@@ -38,6 +38,8 @@ export type Foreign = {
   readonly workspace: number;
   readonly group: number;
   readonly probe: number;
+  /** An API check. */
+  readonly check: number;
 };
 
 /** Identifiers of somebody else in each field that is one by its name, in lists behind a valid one where there is one. */
@@ -78,7 +80,7 @@ type Identifier = { readonly path: Path; readonly kind: keyof Foreign; readonly 
 
 function identifiers(schema: Schema, path: Path): readonly Identifier[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
-    const kind = /^(?:.*_)?(monitor|workspace|group|probe)_ids?$/.exec(name)?.[1] as keyof Foreign | undefined;
+    const kind = /^(?:.*_)?(monitor|workspace|group|probe|check)_ids?$/.exec(name)?.[1] as keyof Foreign | undefined;
     if (kind !== undefined) return [{ path: [...path, name], kind, isList: name.endsWith('_ids') }];
     return variantsOf(field).flatMap((variant) => identifiers(variant, [...path, name]));
   });

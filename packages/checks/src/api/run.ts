@@ -6,11 +6,12 @@ import type { Phases } from '../outcome.ts';
 import { Stop } from '../stop.ts';
 import { CookieJar } from './cookies.ts';
 import { extract } from './extract.ts';
-import { lineName, type StepLine, writeLine } from './lines.ts';
+import { failedStep, lineName, type StepLine, writeLine } from './lines.ts';
 import { writeStep } from './request.ts';
 import type { ApiSettings, Step } from './settings.ts';
 import { answerOf, askStep, judgeStep, type Verdict } from './step.ts';
 import { asUrlComponent, TemplateError, type Value } from './templates.ts';
+import { extractedTrace, stepTrace } from './told.ts';
 
 /** Of the verdicts, the gravest; the first of those that are as grave. */
 const gravity = { warn: 1, slow: 2, fail: 3, timeout: 3, probe_error: 4 } as const;
@@ -28,6 +29,8 @@ type Run = {
   readonly secrets: string[];
 };
 
+type Gravest = { readonly verdict: Verdict; readonly number: number; readonly label: string };
+
 /** Makes the steps one after the other and gives the outcome of them all. */
 export async function runSteps(base: URL, settings: ApiSettings, context: CheckContext): Promise<CheckResult> {
   const given = Object.values(settings.secrets);
@@ -42,7 +45,7 @@ export async function runSteps(base: URL, settings: ApiSettings, context: CheckC
   const whole = { startedAt: context.clock(), phases: {} as Progress['phases'] };
   const lines: StepLine[] = [];
   let shown: Progress | undefined;
-  let gravest: { readonly verdict: Verdict; readonly label: string } | undefined;
+  let gravest: Gravest | undefined;
   let failures = 0;
   let isOver = false;
   for (const [index, step] of settings.steps.entries()) {
@@ -56,12 +59,12 @@ export async function runSteps(base: URL, settings: ApiSettings, context: CheckC
     for (const phase of Object.keys(progress.phases) as (keyof Phases)[])
       addPhase(whole, phase, progress.phases[phase]);
     lines.push(lineOf(run, { number, name, ms, progress, verdict }));
-    context.trace?.('step', writeLine(lines.at(-1) ?? { number, name, result: 'ok' }));
+    context.trace?.(stepTrace, writeLine(lines.at(-1) ?? { number, name, result: 'ok' }));
     if (
       verdict !== undefined &&
       (gravest === undefined || gravity[verdict.outcome] > gravity[gravest.verdict.outcome])
     ) {
-      gravest = { verdict, label: `Step ${number} "${name}"` };
+      gravest = { verdict, number, label: `Step ${number} "${name}"` };
       shown = progress;
     } else if (gravest === undefined) shown = progress;
     if (verdict === undefined || gravity[verdict.outcome] < gravity.fail) continue;
@@ -93,10 +96,11 @@ function conclude(
   run: Run,
   progress: Progress,
   lines: readonly StepLine[],
-  gravest: { readonly verdict: Verdict; readonly label: string } | undefined,
+  gravest: Gravest | undefined,
   failures: number,
 ): CheckResult {
-  const details = Object.fromEntries(lines.map((line) => [lineName(line.number), redactor(run)(writeLine(line))]));
+  const texts = Object.fromEntries(lines.map((line) => [lineName(line.number), redactor(run)(writeLine(line))]));
+  const details = failures > 0 && gravest !== undefined ? { ...texts, [failedStep]: gravest.number } : texts;
   const more = { evidence: { details }, facts: { details } };
   const settings = { secret_headers: {}, verify_tls: false, warn_days_before_expiry: 0 };
   if (gravest === undefined) return outcomeOf(progress, undefined, settings, run.context, more);
@@ -150,6 +154,7 @@ async function verdictOf(run: Run, step: Step, progress: Progress): Promise<Verd
     const got = extract(wanted, answer, jar);
     if ('problem' in got) return { outcome: 'fail', source: 'target', code: 'extract_failed', message: got.problem };
     values.set(wanted.name, got.value);
+    context.trace?.(extractedTrace, wanted.name);
     // A status, a number or a yes or no is no token; anything else may be.
     if (typeof got.value === 'string' && got.value.length >= 8) secrets.push(got.value, asUrlComponent(got.value));
   }
