@@ -60,7 +60,10 @@ export function foreignCases(
       const isReport = contract.path.endsWith('/bulk') && isList;
       const good = isList && !isReport && Array.isArray(before) ? (before as unknown[]) : [];
       const place = isList ? [...path, good.length] : path;
-      const body = withValue(sampleOf(variant, known), path, isList ? [...good, id] : id);
+      // Most monitors need a URL, which the schema alone does not ask for.
+      const withUrl = variant.properties?.['url'] === undefined ? {} : { url: known['url'] };
+      const sample = { ...(sampleOf(variant, known) as object), ...withUrl };
+      const body = withValue(sample, path, isList ? [...good, id] : id);
       return [
         {
           method: contract.method,

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TestContext } from '@parallax/testkit';
 
 /** A shop that is signed in to by a password, which hands out a cookie and a token, and has orders for whoever shows both. */
@@ -16,20 +16,7 @@ export const shopPassword = 'hush-hush-0123456789';
 /** For tests: starts it on a free port of 127.0.0.1. */
 export async function startShop(t: TestContext): Promise<Shop> {
   const shop = { url: '', state: 'fine', asked: [] as string[] };
-  const server = createServer((request, response) => {
-    void bodyOf(request).then((body) => {
-      shop.asked.push(request.url ?? '');
-      if (request.url === '/login') {
-        const isKnown = body.includes(`"${shopPassword}"`);
-        response.writeHead(isKnown ? 200 : 403, { 'set-cookie': 'session=s-abcdefgh12; Path=/', 'x-region': 'eu' });
-        response.end(JSON.stringify(isKnown ? { token: 'tok-zyxwvuts98', user: { id: 7 } } : { error: 'no' }));
-        return;
-      }
-      const { authorization, cookie } = request.headers;
-      const isKnown = authorization === 'Bearer tok-zyxwvuts98' && cookie === 'session=s-abcdefgh12';
-      response.writeHead(isKnown ? 200 : 401).end(JSON.stringify({ state: shop.state, path: request.url }));
-    });
-  });
+  const server = createServer((request, response) => void answer(shop, request, response));
   // A probe opens a connection for each step.
   server.keepAliveTimeout = 1;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -37,6 +24,20 @@ export async function startShop(t: TestContext): Promise<Shop> {
   const address = server.address();
   shop.url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
   return shop;
+}
+
+async function answer(shop: Shop, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await bodyOf(request);
+  shop.asked.push(request.url ?? '');
+  if (request.url === '/login') {
+    const isKnown = body.includes(`"${shopPassword}"`);
+    response.writeHead(isKnown ? 200 : 403, { 'set-cookie': 'session=s-abcdefgh12; Path=/', 'x-region': 'eu' });
+    response.end(JSON.stringify(isKnown ? { token: 'tok-zyxwvuts98', user: { id: 7 } } : { error: 'no' }));
+    return;
+  }
+  const { authorization, cookie } = request.headers;
+  const isKnown = authorization === 'Bearer tok-zyxwvuts98' && cookie === 'session=s-abcdefgh12';
+  response.writeHead(isKnown ? 200 : 401).end(JSON.stringify({ state: shop.state, path: request.url }));
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

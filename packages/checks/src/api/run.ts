@@ -26,7 +26,7 @@ type Run = {
   readonly values: Map<string, Value>;
   readonly jar: CookieJar;
   /** Secrets, and what came up on the way that may be one. */
-  readonly secrets: string[];
+  readonly hidden: string[];
 };
 
 type Gravest = { readonly verdict: Verdict; readonly number: number; readonly label: string };
@@ -40,7 +40,7 @@ export async function runSteps(base: URL, settings: ApiSettings, context: CheckC
     context,
     values: new Map(Object.entries({ ...settings.variables, ...settings.secrets })),
     jar: new CookieJar(),
-    secrets: [...given, ...given.map(asUrlComponent)],
+    hidden: [...given, ...given.map(asUrlComponent)],
   };
   const whole = { startedAt: context.clock(), phases: {} as Progress['phases'] };
   const lines: StepLine[] = [];
@@ -71,7 +71,7 @@ export async function runSteps(base: URL, settings: ApiSettings, context: CheckC
     failures += 1;
     isOver = !step.continue_on_failure;
   }
-  return conclude(run, { ...(shown ?? newProgress(run)), ...whole, obtained: run.secrets }, lines, gravest, failures);
+  return conclude(run, { ...(shown ?? newProgress(run)), ...whole, obtained: run.hidden }, lines, gravest, failures);
 }
 
 function lineOf(
@@ -131,7 +131,7 @@ async function makeStep(run: Run, step: Step): Promise<Made> {
 }
 
 async function verdictOf(run: Run, step: Step, progress: Progress): Promise<Verdict | undefined> {
-  const { settings, base, values, jar, secrets, context } = run;
+  const { settings, base, values, jar, hidden, context } = run;
   let written: ReturnType<typeof writeStep>;
   try {
     written = writeStep(step, base, settings.variables, values);
@@ -139,11 +139,11 @@ async function verdictOf(run: Run, step: Step, progress: Progress): Promise<Verd
     if (!(error instanceof TemplateError)) throw error;
     return { outcome: 'fail', source: 'target', code: error.code, message: error.message };
   }
-  secrets.push(...written.made);
+  hidden.push(...written.made);
   const failure = await inTime(step, context, (own) =>
     askStep(written, step, settings.ca_certificates, jar, { ...own, trace: redactedTrace(run) }, progress),
   );
-  secrets.push(...jar.values());
+  hidden.push(...jar.values());
   if (failure !== undefined) return failure;
   const answer = answerOf(progress);
   if ('code' in answer) return answer;
@@ -156,7 +156,7 @@ async function verdictOf(run: Run, step: Step, progress: Progress): Promise<Verd
     values.set(wanted.name, got.value);
     context.trace?.(extractedTrace, wanted.name);
     // A status, a number or a yes or no is no token; anything else may be.
-    if (typeof got.value === 'string' && got.value.length >= 8) secrets.push(got.value, asUrlComponent(got.value));
+    if (typeof got.value === 'string' && got.value.length >= 8) hidden.push(got.value, asUrlComponent(got.value));
   }
   return judged;
 }
@@ -181,12 +181,12 @@ async function inTime(
   }
 }
 
-function newProgress({ base, context, secrets }: Run): Progress {
-  return { startedAt: context.clock(), phases: {}, redirects: 0, url: base, obtained: secrets };
+function newProgress({ base, context, hidden }: Run): Progress {
+  return { startedAt: context.clock(), phases: {}, redirects: 0, url: base, obtained: hidden };
 }
 
-function redactor({ secrets }: Run): (text: string) => string {
-  return createRedactor({ secret_headers: {} }, secrets).text;
+function redactor({ hidden }: Run): (text: string) => string {
+  return createRedactor({ secret_headers: {} }, hidden).text;
 }
 
 function redactedTrace(run: Run): CheckContext['trace'] {
