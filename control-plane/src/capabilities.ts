@@ -7,6 +7,7 @@ import { authCapability } from './identity/auth/index.ts';
 import { accessTokensCapability } from './identity/tokens/index.ts';
 import { signInCapability } from './identity/sign-in/index.ts';
 import { workspacesCapability } from './identity/workspaces/index.ts';
+import { apiCheckRoutes } from './monitoring/api-checks/index.ts';
 import { assignmentsCapability } from './monitoring/assignments/index.ts';
 import { certificatesCapability } from './monitoring/certificates/index.ts';
 import { checkResultsCapability, samplePackedHours } from './monitoring/check-results/index.ts';
@@ -55,6 +56,7 @@ export const capabilities: readonly Capability<Context>[] = [
     onMonitorsMoved: [leaveGroupsOfMoved],
     onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
     rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings],
+    resources: [apiCheckRoutes],
   }),
   certificatesCapability,
   dnsblCapability,

@@ -3,34 +3,43 @@ import { capabilities } from '../../control-plane/src/capabilities.ts';
 import { badCases } from './bad-input/cases.ts';
 import type { BadCase } from './bad-input/cases.ts';
 import { fileCases, foreignCases, headerCases, settingsCases } from './bad-input/more-cases.ts';
+import type { Foreign } from './bad-input/more-cases.ts';
 import { openWorld } from './world.ts';
 
 const world = await openWorld(t);
 const contracts = capabilities
   .flatMap((capability) => capability.routes?.(world.context) ?? [])
   .map((route) => route.contract)
-  .filter(({ path }) => /^\/api\/v1\/monitor(s|-groups)(\/|$)/.test(path));
+  .filter(({ path }) => /^\/api\/v1\/(monitors|monitor-groups|api-checks)(\/|$)/.test(path));
 
 /** What belongs to somebody else. */
-async function foreign(): Promise<{ monitor: number; workspace: number; group: number; probe: number }> {
+async function foreign(): Promise<Foreign> {
   const { accessToken: token } = await world.account('somebody.else@example.com');
   const list = await world.call('GET', '/api/v1/workspaces', { token });
   const workspace = (list.body['workspaces'] as { id: number }[])[0]?.id ?? 0;
   const body = { workspace_id: workspace, name: 'theirs' };
+  const apiCheck = { ...body, name: 'their check', url: world.target, steps: [{}] };
+  const check = await world.call('POST', '/api/v1/api-checks', { token, body: apiCheck });
   const monitor = await world.call('POST', '/api/v1/monitors', { token, body: { ...body, url: world.target } });
   const group = await world.call('POST', '/api/v1/monitor-groups', { token, body });
-  return { monitor: Number(monitor.body['id']), workspace, group: Number(group.body['id']), probe: 2_000_000_000 };
+  const ids = { monitor: Number(monitor.body['id']), group: Number(group.body['id']), check: Number(check.body['id']) };
+  return { ...ids, workspace, probe: 2_000_000_000 };
 }
 
 const monitorId = await world.monitor();
 const group = await world.make('POST', '/api/v1/monitor-groups', { workspace_id: world.workspaceId, name: 'there' });
+const check = await world.make('POST', '/api/v1/api-checks', {
+  workspace_id: world.workspaceId,
+  url: world.target,
+  steps: [{}],
+});
 const theirs = await foreign();
 
 /** The path of a route with things of the account. */
 function targetOf(path: string): string {
   return path
     .replace(':monitor_id', String(monitorId))
-    .replace(/:id\b/, String(group.body['id']))
+    .replace(/:id\b/, String((path.startsWith('/api/v1/api-checks/') ? check : group).body['id']))
     .replaceAll(/:[a-z_]+/g, '1');
 }
 
@@ -38,8 +47,10 @@ const known = {
   workspace_id: world.workspaceId,
   monitor_id: monitorId,
   monitor_ids: [monitorId],
+  api_check_id: check.body['id'],
   url: 'http://127.0.0.1:1/',
   name: 'tried',
+  steps: [{}],
 };
 
 /** What of a case the answer does not keep to; undefined when all is well. */
@@ -114,4 +125,7 @@ void t.test('and everything is as it was', async (t) => {
     (await world.call('GET', `/api/v1/monitor-groups/${String(group.body['id'])}`, { token: world.token })).body,
     { version: 1 },
   );
+  t.match((await world.call('GET', `/api/v1/api-checks/${String(check.body['id'])}`, { token: world.token })).body, {
+    version: 1,
+  });
 });

@@ -28,6 +28,30 @@ export const searchText = z
   .max(200)
   .refine((text) => !text.includes('\0'), 'must not contain NUL');
 
+/** How lists of monitors are narrowed, ordered and paged, whatever is listed. */
+export const monitorListQuery = {
+  ...pageQuery,
+  status_filter: z.enum(statusFilters).optional(),
+  is_active: booleanParameter.optional(),
+  workspace_id: idSchema.optional(),
+  group_id: idSchema.optional().describe('Only members of this group.'),
+  tag: z
+    .union([z.string().max(50), z.array(z.string().max(50)).max(20)])
+    .optional()
+    .describe('Only monitors with this tag; several times: with all of them.'),
+  search: searchText.optional().describe('Case-insensitive part of name or URL.'),
+  sort: z.enum(monitorSorts).default('status'),
+  order: z.enum(['asc', 'desc']).default('asc'),
+};
+
+/** Which results are listed. */
+export const resultListQuery = {
+  ...pageQuery,
+  start_time: instant.optional().describe('Inclusive.'),
+  end_time: instant.optional().describe('Inclusive.'),
+  with_total: booleanQuery(true).describe('false: not counted, `total` is the number returned.'),
+};
+
 export const createMonitorRoute = route({
   method: 'POST',
   path: '/api/v1/monitors',
@@ -46,21 +70,7 @@ export const listMonitorsRoute = route({
   credentials: 'key-or-bearer',
   tag,
   summary: 'List monitors',
-  query: z.object({
-    ...pageQuery,
-    status_filter: z.enum(statusFilters).optional(),
-    is_active: booleanParameter.optional(),
-    workspace_id: idSchema.optional(),
-    protocol: protocolSchema.optional(),
-    group_id: idSchema.optional().describe('Only members of this group.'),
-    tag: z
-      .union([z.string().max(50), z.array(z.string().max(50)).max(20)])
-      .optional()
-      .describe('Only monitors with this tag; several times: with all of them.'),
-    search: searchText.optional().describe('Case-insensitive part of name or URL.'),
-    sort: z.enum(monitorSorts).default('status'),
-    order: z.enum(['asc', 'desc']).default('asc'),
-  }),
+  query: z.object({ ...monitorListQuery, protocol: protocolSchema.optional() }),
   success: { status: 200, answer: listOf('monitors', monitorSchema).meta({ id: 'MonitorList' }) },
   errors: [404],
 });
@@ -136,12 +146,7 @@ export const listResultsRoute = route({
   tag,
   summary: 'Check results, newest first',
   params: monitorParams,
-  query: z.object({
-    ...pageQuery,
-    start_time: instant.optional().describe('Inclusive.'),
-    end_time: instant.optional().describe('Inclusive.'),
-    with_total: booleanQuery(true).describe('false: not counted, `total` is the number returned.'),
-  }),
+  query: z.object(resultListQuery),
   success: { status: 200, answer: listOf('results', checkResultSchema).meta({ id: 'CheckResultList' }) },
   errors: [404],
 });

@@ -90,6 +90,15 @@ void t.test('a login whose cookie and token go into the next steps', async (t) =
     { number: 2, name: 'orders', result: 'ok', status: 200 },
     { number: 3, name: 'step 3', result: 'ok', status: 200 },
   ]);
+  t.same(
+    trace.filter((line) => /^(extract|assert) /.test(line)),
+    [
+      ...['token', 'id', 'region', 'session', 'code', 'absent'].map((name) => `extract ${name}`),
+      'assert holds',
+      'extract order',
+    ],
+    'what was taken is told by its names, and each assertion',
+  );
   const shown = JSON.stringify([outcome, trace]);
   for (const secret of ['hush', 'tok-abcdefgh', 's-12345678']) t.notOk(shown.includes(secret), secret);
   t.ok((outcome.phases.connect ?? 0) > 0 && outcome.total >= (outcome.phases.first_byte ?? 0), 'phases are summed');

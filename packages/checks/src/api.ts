@@ -27,7 +27,10 @@ export const api = {
       variables: { user: 'watcher' },
     },
     phases: ['dns', 'connect', 'tls', 'first_byte', 'transfer'],
-    details: { step_1: meaningOfLine },
+    details: {
+      step_1: meaningOfLine,
+      failed_step: 'The number of the step that failed; of several the gravest, then the first.',
+    },
   },
   settings: apiSettings,
   secretFields: ['secrets'],

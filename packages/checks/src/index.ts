@@ -31,7 +31,11 @@ export {
   secretFieldsOf,
   settingsSchema,
 } from './registry.ts';
-export { movedCredentials } from './api/destinations.ts';
+export { movedCredentials, originOf as stepOrigin } from './api/destinations.ts';
+export { failedStep, readLines as readStepLines, type StepLine } from './api/lines.ts';
+export { apiSettings, type Step } from './api/settings.ts';
+export { readTold } from './api/told.ts';
+export { type AssertionNode, leavesOf } from './assertions/settings.ts';
 export { type CommonSettings, commonShape } from './common-settings.ts';
 export { type SocketTrial, tryDockerSocket } from './docker/trial.ts';
 export { readChain } from './chain/read-chain.ts';

@@ -52,6 +52,21 @@ async function sibling(world: World): Promise<string> {
   return `/api/v1/workspaces/${id}`;
 }
 
+const apiCheck = (world: World) => ({ name: `contract ${world.unique()}`, url: world.target, steps: [{}] });
+
+const ofApiCheck =
+  (suffix: string, body?: (world: World) => unknown): Recipe =>
+  async (world) => {
+    const made = await world.make('POST', '/api/v1/api-checks', {
+      workspace_id: world.workspaceId,
+      ...apiCheck(world),
+    });
+    return {
+      path: `/api/v1/api-checks/${String(made.body['id'])}${suffix}`,
+      ...(body === undefined ? {} : { body: body(world) }),
+    };
+  };
+
 const ofSibling =
   (suffix: string, body?: (world: World) => unknown): Recipe =>
   async (world) => ({
@@ -73,6 +88,18 @@ async function memberOf(world: World, workspace: string): Promise<number> {
 export const moreRecipes: Readonly<Record<string, Recipe>> = {
   'GET /probe/ips': plain('/probe/ips'),
   'GET /api/v1/events/stream': plain('/api/v1/events/stream'),
+
+  'GET /api/v1/api-checks': plain('/api/v1/api-checks'),
+  'POST /api/v1/api-checks': async (world) => ({
+    path: '/api/v1/api-checks',
+    body: { workspace_id: world.workspaceId, ...apiCheck(world) },
+  }),
+  'POST /api/v1/api-checks/test': async (world) => ({ path: '/api/v1/api-checks/test', body: apiCheck(world) }),
+  'GET /api/v1/api-checks/:id': ofApiCheck(''),
+  'PATCH /api/v1/api-checks/:id': ofApiCheck('', (world) => ({ name: `renamed ${world.unique()}` })),
+  'DELETE /api/v1/api-checks/:id': ofApiCheck(''),
+  'POST /api/v1/api-checks/:id/run': ofApiCheck('/run'),
+  'GET /api/v1/api-checks/:id/results': ofApiCheck('/results'),
 
   'POST /api/v1/monitors/bulk': async (world) => ({
     path: '/api/v1/monitors/bulk',

@@ -248,6 +248,39 @@ export const rules: Readonly<Record<string, Rule>> = {
       },
     ],
   },
+  'GET /api/v1/api-checks': listed('/api/v1/api-checks'),
+  'POST /api/v1/api-checks': {
+    least: 'editor',
+    isNamed: true,
+    foreign: async (world, stranger) => [
+      {
+        what: 'a foreign workspace',
+        path: '/api/v1/api-checks',
+        body: { workspace_id: stranger.workspaceId, url: world.target, steps: [{}] },
+      },
+      {
+        what: 'a probe that does not exist',
+        path: '/api/v1/api-checks',
+        body: { workspace_id: world.workspaceId, url: world.target, steps: [{}], probe_ids: [2_147_483_647] },
+      },
+    ],
+  },
+  'POST /api/v1/api-checks/test': {
+    least: 'account',
+    foreign: async (world, stranger) => [
+      {
+        what: 'a foreign API check',
+        path: '/api/v1/api-checks/test',
+        body: { url: world.target, steps: [{}], api_check_id: stranger.monitorId },
+      },
+    ],
+  },
+  'GET /api/v1/api-checks/:id': viewer,
+  'PATCH /api/v1/api-checks/:id': editor,
+  'DELETE /api/v1/api-checks/:id': editor,
+  'POST /api/v1/api-checks/:id/run': editor,
+  'GET /api/v1/api-checks/:id/results': viewer,
+
   'GET /api/v1/monitors/:monitor_id': viewer,
   'PATCH /api/v1/monitors/:monitor_id': editor,
   'DELETE /api/v1/monitors/:monitor_id': editor,

@@ -65,6 +65,9 @@ type BodyCase = {
   readonly statuses?: readonly number[];
 };
 
+/** Below so many levels of a body a rule over several fields may name a neighbour, such as the word that tells two forms apart. */
+const mostNamed = 3;
+
 function bodyCases(contract: RouteContract, known: Known): readonly BodyCase[] {
   const type = contract.body;
   if (type === undefined) return [];
@@ -77,7 +80,7 @@ function bodyCases(contract: RouteContract, known: Known): readonly BodyCase[] {
       cases.push({
         what: `${pointer(path)} ${what}`,
         body: JSON.stringify(body),
-        path: path.length === 0 ? undefined : pointer(path),
+        path: path.length === 0 ? undefined : pointer(path.slice(0, mostNamed)),
       });
     }
     cases.push(...absent(type, variant, valid), ...texts(variant, valid));

@@ -38,6 +38,8 @@ export type Foreign = {
   readonly workspace: number;
   readonly group: number;
   readonly probe: number;
+  /** An API check. */
+  readonly check: number;
 };
 
 /** Identifiers of somebody else in each field that is one by its name, in lists behind a valid one where there is one. */
@@ -58,7 +60,10 @@ export function foreignCases(
       const isReport = contract.path.endsWith('/bulk') && isList;
       const good = isList && !isReport && Array.isArray(before) ? (before as unknown[]) : [];
       const place = isList ? [...path, good.length] : path;
-      const body = withValue(sampleOf(variant, known), path, isList ? [...good, id] : id);
+      // Most monitors need a URL, which the schema alone does not ask for.
+      const withUrl = variant.properties?.['url'] === undefined ? {} : { url: known['url'] };
+      const sample = { ...(sampleOf(variant, known) as object), ...withUrl };
+      const body = withValue(sample, path, isList ? [...good, id] : id);
       return [
         {
           method: contract.method,
@@ -78,7 +83,7 @@ type Identifier = { readonly path: Path; readonly kind: keyof Foreign; readonly 
 
 function identifiers(schema: Schema, path: Path): readonly Identifier[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
-    const kind = /^(?:.*_)?(monitor|workspace|group|probe)_ids?$/.exec(name)?.[1] as keyof Foreign | undefined;
+    const kind = /^(?:.*_)?(monitor|workspace|group|probe|check)_ids?$/.exec(name)?.[1] as keyof Foreign | undefined;
     if (kind !== undefined) return [{ path: [...path, name], kind, isList: name.endsWith('_ids') }];
     return variantsOf(field).flatMap((variant) => identifiers(variant, [...path, name]));
   });

@@ -34,7 +34,8 @@ export const web = {
   api: async (world: World): Promise<Case | undefined> => {
     const nginx = await nginxOf(world);
     const assertions = { subject: 'body', comparison: 'contains', value: 'up' };
-    return nginx && { url: nginx.url, settings: { steps: [{ assertions }, { url: '/' }] }, stop: nginx.stop };
+    const steps = [{ url: '/index', assertions }, { url: '/index?again' }];
+    return nginx && { url: nginx.url, settings: { steps }, stop: nginx.stop };
   },
   tcp: async (world: World): Promise<Case | undefined> => {
     const nginx = await nginxOf(world);

@@ -5,14 +5,17 @@ import { createCentralCheck } from '../central-checks/index.ts';
 import { askProbe } from '../probes/index.ts';
 import type { OnMonitorsMoved } from './bulk/queries.ts';
 import { bulkRoutes } from './bulk/routes.ts';
+import { actionsOf } from './actions.ts';
+import type { MonitorActions } from './actions.ts';
 import { bounded } from './check/replies.ts';
-import type { Ask } from './check/replies.ts';
+import type { ByHand } from './check/replies.ts';
 import { checkRoutes } from './check/routes.ts';
 import { startEmptying } from './emptying/job.ts';
 import type { RowsOfMonitor } from './emptying/rows.ts';
 import { historyRoutes } from './history/routes.ts';
 import type { OnMonitorDeleted } from './lifecycle/queries.ts';
 import { lifecycleRoutes } from './lifecycle/routes.ts';
+import type { DeletionOptions } from './lifecycle/routes.ts';
 import { startEmptyingWorkspaces } from './of-deleted-workspaces/job.ts';
 import type { OnWorkspaceEmptied } from './of-deleted-workspaces/job.ts';
 import { rangeEvidenceRoutes } from './range-evidence/routes.ts';
@@ -30,12 +33,17 @@ export type { OnMonitorDeleted } from './lifecycle/queries.ts';
 export { announceChange } from './gateway.ts';
 export { kindOf } from './kinds.ts';
 export { countMonitorsByCategory, stateJoin } from './list/queries.ts';
+export type { MonitorActions } from './actions.ts';
+export type { ResultsAnswer } from './history/routes.ts';
+export { monitorsPage, readMonitorJson } from './list/queries.ts';
 export { noMonitor } from './not-found.ts';
+export type { MonitorView } from './not-found.ts';
 export { findMonitor, openSeats, pausedByGroup } from './queries.ts';
 export { openSecrets } from './secrets.ts';
-export { sameJson } from './settings.ts';
+export { composeSettings, sameJson } from './settings.ts';
 export { movesDestination, protocolOf } from './target.ts';
 export type { OnMonitorReset } from './reset/queries.ts';
+export type { OpenMonitor } from './values.ts';
 
 /** What `createMonitorsCapability` may be told; capabilities to the right of this one contribute hooks. */
 export type MonitorsOptions = {
@@ -51,6 +59,8 @@ export type MonitorsOptions = {
   readonly rowsOfMonitor?: readonly RowsOfMonitor[];
   /** How long a DELETE or a reset may work before it answers 504. The specification asks for a limit; the default is 20 s. */
   readonly deletionDeadlineMs?: number;
+  /** Resources that are monitors under another name and shape. */
+  readonly resources?: readonly ((context: Context, actions: MonitorActions) => readonly Route[])[];
 };
 
 const defaultDeadlineMs = 20_000;
@@ -61,11 +71,12 @@ export function createMonitorsCapability(options: MonitorsOptions): Capability<C
     more: options.rowsOfMonitor ?? [],
     deadlineMs: options.deletionDeadlineMs ?? defaultDeadlineMs,
   };
+  const deletion = { hooks: options.onMonitorDeleted, ...removal };
   return {
     name: 'monitors',
     routes: (context) => [
       ...monitorRoutes(context),
-      ...lifecycleRoutes(context, { hooks: options.onMonitorDeleted, ...removal }),
+      ...lifecycleRoutes(context, deletion),
       ...reorderRoutes(context),
       ...bulkRoutes(context, { onDeleted: options.onMonitorDeleted, onMoved: options.onMonitorsMoved ?? [] }),
       ...resetRoutes(context, { hooks: options.onMonitorReset ?? [], ...removal }),
@@ -73,7 +84,7 @@ export function createMonitorsCapability(options: MonitorsOptions): Capability<C
       ...rangeEvidenceRoutes(context),
       ...simulateRoutes(context),
       ...transferRoutes(context),
-      ...byHandRoutes(context),
+      ...routesOfActions(context, deletion, options.resources ?? []),
     ],
     services: [
       {
@@ -91,9 +102,20 @@ export function createMonitorsCapability(options: MonitorsOptions): Capability<C
   };
 }
 
-/** Checks and tests by hand share the bound on what the control plane itself does of them. */
-function byHandRoutes(context: Context): Route[] {
-  const central = bounded(createCentralCheck(context));
-  const ask: Ask = (...request) => askProbe(context.bus, ...request);
-  return [...checkRoutes(context, central, ask), ...testRoutes(context, central, ask)];
+/** Checks and tests by hand, under whatever name, share the bound on what the control plane itself does of them. */
+function routesOfActions(
+  context: Context,
+  deletion: DeletionOptions,
+  resources: NonNullable<MonitorsOptions['resources']>,
+): Route[] {
+  const means: ByHand = {
+    central: bounded(createCentralCheck(context)),
+    ask: (...request) => askProbe(context.bus, ...request),
+  };
+  const actions = actionsOf(context, means, deletion);
+  return [
+    ...checkRoutes(context, means),
+    ...testRoutes(context, means),
+    ...resources.flatMap((routesOf) => routesOf(context, actions)),
+  ];
 }

@@ -14,14 +14,16 @@ import { inScope } from '../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../platform/http/caller.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { handle, JsonText } from '../../platform/http/handler.ts';
-import type { RequestFacts, Route } from '../../platform/http/handler.ts';
+import type { Route } from '../../platform/http/handler.ts';
 import { assignMonitor, touchAssignments } from '../assignments/index.ts';
 import { requireWatchable } from '../groups/check/index.ts';
 import { etagOf, requireMatch } from '../../platform/http/etag.ts';
 import { announceChange } from './gateway.ts';
+import type { Actor } from './gateway.ts';
 import { switchMonitor } from './lifecycle/queries.ts';
 import { monitorsPage, readMonitorJson } from './list/queries.ts';
-import { noMonitor } from './not-found.ts';
+import { noMonitor, requireShown } from './not-found.ts';
+import type { MonitorView } from './not-found.ts';
 import { planLimits } from './plan-limits.ts';
 import {
   findMonitor,
@@ -36,7 +38,7 @@ import type { MonitorRow } from './queries.ts';
 import { openSecrets, sealedValues } from './secrets.ts';
 import { freeName, nameFromTarget } from './target.ts';
 import { changedMonitor, newMonitor } from './values.ts';
-import type { PlainValues, PlanLimits } from './values.ts';
+import type { OpenMonitor, PlainValues, PlanLimits } from './values.ts';
 
 /** Tries to find a free name before it gives up: each loses a race against another monitor of the same owner. */
 const nameAttempts = 5;
@@ -45,21 +47,9 @@ const nameAttempts = 5;
 export function monitorRoutes(context: Context): Route[] {
   return [
     handle(createMonitorRoute, async ({ body, caller, request }) => {
-      requireRole(caller, body.workspace_id, 'editor');
-      const owner = await workspaceOwner(context.database.worker, body.workspace_id);
-      const limits = planLimits(context, owner.plan);
-      for (let attempt = 1; ; attempt += 1) {
-        const name = body.name ?? (await nameOf(context, owner.ownerId, body));
-        const values = newMonitor(body, name, limits);
-        try {
-          const created = await createMonitor(context, { caller, request }, body, values);
-          request.reply.header('etag', etagOf(created.version)).header('location', `/api/v1/monitors/${created.id}`);
-          return created;
-        } catch (error) {
-          if (!isNameTaken(error)) throw error;
-          if (body.name !== undefined || attempt >= nameAttempts) throw nameTaken(name);
-        }
-      }
+      const created = await createMonitor(context, { caller, request }, body);
+      request.reply.header('etag', etagOf(created.version)).header('location', `/api/v1/monitors/${created.id}`);
+      return created;
     }),
 
     handle(listMonitorsRoute, async ({ query, caller }) => {
@@ -82,14 +72,9 @@ export function monitorRoutes(context: Context): Route[] {
     }),
 
     handle(updateMonitorRoute, async ({ params, body, caller, request }) => {
-      const limits = await limitsOfChange(context, caller, params.monitor_id, body);
-      try {
-        const updated = await changeMonitor(context, { caller, request }, params.monitor_id, body, limits);
-        request.reply.header('etag', etagOf(updated.version));
-        return updated;
-      } catch (error) {
-        throw isNameTaken(error) ? nameTaken(body.name ?? '') : error;
-      }
+      const updated = await changeMonitor(context, { caller, request }, params.monitor_id, { body });
+      request.reply.header('etag', etagOf(updated.version));
+      return updated;
     }),
   ];
 }
@@ -98,9 +83,27 @@ function watchedBy(workspaceId: number, { protocol, settings }: PlainValues) {
   return { workspaceId, protocol, settings: settings.open };
 }
 
-type Actor = { readonly caller: Caller; readonly request: RequestFacts };
+/**
+ * Creates a monitor as POST /monitors does.
+ * @throws Problem as that route answers it
+ */
+export async function createMonitor(context: Context, actor: Actor, body: CreateMonitor): Promise<Monitor> {
+  requireRole(actor.caller, body.workspace_id, 'editor');
+  const owner = await workspaceOwner(context.database.worker, body.workspace_id);
+  const limits = planLimits(context, owner.plan);
+  for (let attempt = 1; ; attempt += 1) {
+    const name = body.name ?? (await nameOf(context, owner.ownerId, body));
+    const values = newMonitor(body, name, limits);
+    try {
+      return await writeMonitor(context, actor, body, values);
+    } catch (error) {
+      if (!isNameTaken(error)) throw error;
+      if (body.name !== undefined || attempt >= nameAttempts) throw nameTaken(name);
+    }
+  }
+}
 
-async function createMonitor(
+async function writeMonitor(
   context: Context,
   actor: Actor,
   body: CreateMonitor,
@@ -120,20 +123,47 @@ async function createMonitor(
   return present(done.monitor, done.row.id);
 }
 
-async function changeMonitor(
+/** What a change of a monitor says. */
+export type ChangeOfMonitor = {
+  readonly body: UpdateMonitor;
+  /** The whole of the change where it depends on what is stored: made from the locked row. Settings only may differ from those of `body`. */
+  readonly complete?: (edited: OpenMonitor) => UpdateMonitor;
+  readonly view?: MonitorView;
+};
+
+/**
+ * Changes a monitor as PATCH /monitors/{monitor_id} does.
+ * @throws Problem as that route answers it
+ */
+export async function changeMonitor(
   context: Context,
   actor: Actor,
   monitorId: number,
-  body: UpdateMonitor,
+  change: ChangeOfMonitor,
+): Promise<Monitor> {
+  const limits = await limitsOfChange(context, actor.caller, monitorId, change);
+  try {
+    return await rewriteMonitor(context, actor, monitorId, change, limits);
+  } catch (error) {
+    throw isNameTaken(error) ? nameTaken(change.body.name ?? '') : error;
+  }
+}
+
+async function rewriteMonitor(
+  context: Context,
+  actor: Actor,
+  monitorId: number,
+  { body: given, complete, view }: ChangeOfMonitor,
   limits: PlanLimits,
 ): Promise<Monitor> {
   const scope = scopeOf(actor.caller);
   const done = await inScope(context.database.api, scope, async (tx) => {
-    const stored = await lockMonitor(tx, scope, monitorId);
-    if (stored === null) throw noMonitor(monitorId);
+    const stored = requireShown(await lockMonitor(tx, scope, monitorId), monitorId, view);
     requireRole(actor.caller, stored.workspace_id, 'editor');
     requireMatch(actor.request.header('if-match'), stored.version);
-    const change = changedMonitor(stored, openSecrets(context.sealer, stored), body, limits);
+    const secrets = openSecrets(context.sealer, stored);
+    const body = complete === undefined ? given : complete({ stored, secrets });
+    const change = changedMonitor(stored, secrets, body, limits);
     const told = new Set<number>();
     if (change.isChange) {
       await updateMonitor(tx, monitorId, sealedValues(context.sealer, monitorId, change.values), change.checkedChanged);
@@ -170,12 +200,12 @@ async function limitsOfChange(
   context: Context,
   caller: Caller,
   monitorId: number,
-  body: UpdateMonitor,
+  { body, view }: ChangeOfMonitor,
 ): Promise<PlanLimits> {
   if (body.interval_seconds === undefined) return { plan: '', minimumIntervalSeconds: 0 };
   const scope = scopeOf(caller);
-  const stored = await inScope(context.database.api, scope, (tx) => findMonitor(tx, scope, monitorId));
-  if (stored === null) throw noMonitor(monitorId);
+  const found = await inScope(context.database.api, scope, (tx) => findMonitor(tx, scope, monitorId));
+  const stored = requireShown(found, monitorId, view);
   return planLimits(context, (await workspaceOwner(context.database.worker, stored.workspace_id)).plan);
 }
 

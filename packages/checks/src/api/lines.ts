@@ -16,6 +16,9 @@ const longest = 500;
 const form =
   /^(ok|warn|slow|failed|skipped)(?: (\d{3}))?(?: in (\d+(?:\.\d+)?) ms)?(?: \[([a-z_0-9]+)\])? "([^"]*)"(?:: ([^]*))?$/;
 
+/** The fact that says which step failed, by its number: the gravest, of those the first. */
+export const failedStep = 'failed_step';
+
 /** The name of a step's line among the facts of the evidence. */
 export function lineName(number: number): string {
   return `step_${number}`;

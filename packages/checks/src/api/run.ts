@@ -6,11 +6,12 @@ import type { Phases } from '../outcome.ts';
 import { Stop } from '../stop.ts';
 import { CookieJar } from './cookies.ts';
 import { extract } from './extract.ts';
-import { lineName, type StepLine, writeLine } from './lines.ts';
+import { failedStep, lineName, type StepLine, writeLine } from './lines.ts';
 import { writeStep } from './request.ts';
 import type { ApiSettings, Step } from './settings.ts';
 import { answerOf, askStep, judgeStep, type Verdict } from './step.ts';
 import { asUrlComponent, TemplateError, type Value } from './templates.ts';
+import { extractedTrace, stepTrace } from './told.ts';
 
 /** Of the verdicts, the gravest; the first of those that are as grave. */
 const gravity = { warn: 1, slow: 2, fail: 3, timeout: 3, probe_error: 4 } as const;
@@ -25,8 +26,10 @@ type Run = {
   readonly values: Map<string, Value>;
   readonly jar: CookieJar;
   /** Secrets, and what came up on the way that may be one. */
-  readonly secrets: string[];
+  readonly hidden: string[];
 };
+
+type Gravest = { readonly verdict: Verdict; readonly number: number; readonly label: string };
 
 /** Makes the steps one after the other and gives the outcome of them all. */
 export async function runSteps(base: URL, settings: ApiSettings, context: CheckContext): Promise<CheckResult> {
@@ -37,12 +40,12 @@ export async function runSteps(base: URL, settings: ApiSettings, context: CheckC
     context,
     values: new Map(Object.entries({ ...settings.variables, ...settings.secrets })),
     jar: new CookieJar(),
-    secrets: [...given, ...given.map(asUrlComponent)],
+    hidden: [...given, ...given.map(asUrlComponent)],
   };
   const whole = { startedAt: context.clock(), phases: {} as Progress['phases'] };
   const lines: StepLine[] = [];
   let shown: Progress | undefined;
-  let gravest: { readonly verdict: Verdict; readonly label: string } | undefined;
+  let gravest: Gravest | undefined;
   let failures = 0;
   let isOver = false;
   for (const [index, step] of settings.steps.entries()) {
@@ -56,19 +59,19 @@ export async function runSteps(base: URL, settings: ApiSettings, context: CheckC
     for (const phase of Object.keys(progress.phases) as (keyof Phases)[])
       addPhase(whole, phase, progress.phases[phase]);
     lines.push(lineOf(run, { number, name, ms, progress, verdict }));
-    context.trace?.('step', writeLine(lines.at(-1) ?? { number, name, result: 'ok' }));
+    context.trace?.(stepTrace, writeLine(lines.at(-1) ?? { number, name, result: 'ok' }));
     if (
       verdict !== undefined &&
       (gravest === undefined || gravity[verdict.outcome] > gravity[gravest.verdict.outcome])
     ) {
-      gravest = { verdict, label: `Step ${number} "${name}"` };
+      gravest = { verdict, number, label: `Step ${number} "${name}"` };
       shown = progress;
     } else if (gravest === undefined) shown = progress;
     if (verdict === undefined || gravity[verdict.outcome] < gravity.fail) continue;
     failures += 1;
     isOver = !step.continue_on_failure;
   }
-  return conclude(run, { ...(shown ?? newProgress(run)), ...whole, obtained: run.secrets }, lines, gravest, failures);
+  return conclude(run, { ...(shown ?? newProgress(run)), ...whole, obtained: run.hidden }, lines, gravest, failures);
 }
 
 function lineOf(
@@ -93,10 +96,11 @@ function conclude(
   run: Run,
   progress: Progress,
   lines: readonly StepLine[],
-  gravest: { readonly verdict: Verdict; readonly label: string } | undefined,
+  gravest: Gravest | undefined,
   failures: number,
 ): CheckResult {
-  const details = Object.fromEntries(lines.map((line) => [lineName(line.number), redactor(run)(writeLine(line))]));
+  const texts = Object.fromEntries(lines.map((line) => [lineName(line.number), redactor(run)(writeLine(line))]));
+  const details = failures > 0 && gravest !== undefined ? { ...texts, [failedStep]: gravest.number } : texts;
   const more = { evidence: { details }, facts: { details } };
   const settings = { secret_headers: {}, verify_tls: false, warn_days_before_expiry: 0 };
   if (gravest === undefined) return outcomeOf(progress, undefined, settings, run.context, more);
@@ -127,7 +131,7 @@ async function makeStep(run: Run, step: Step): Promise<Made> {
 }
 
 async function verdictOf(run: Run, step: Step, progress: Progress): Promise<Verdict | undefined> {
-  const { settings, base, values, jar, secrets, context } = run;
+  const { settings, base, values, jar, hidden, context } = run;
   let written: ReturnType<typeof writeStep>;
   try {
     written = writeStep(step, base, settings.variables, values);
@@ -135,11 +139,11 @@ async function verdictOf(run: Run, step: Step, progress: Progress): Promise<Verd
     if (!(error instanceof TemplateError)) throw error;
     return { outcome: 'fail', source: 'target', code: error.code, message: error.message };
   }
-  secrets.push(...written.made);
+  hidden.push(...written.made);
   const failure = await inTime(step, context, (own) =>
     askStep(written, step, settings.ca_certificates, jar, { ...own, trace: redactedTrace(run) }, progress),
   );
-  secrets.push(...jar.values());
+  hidden.push(...jar.values());
   if (failure !== undefined) return failure;
   const answer = answerOf(progress);
   if ('code' in answer) return answer;
@@ -150,8 +154,9 @@ async function verdictOf(run: Run, step: Step, progress: Progress): Promise<Verd
     const got = extract(wanted, answer, jar);
     if ('problem' in got) return { outcome: 'fail', source: 'target', code: 'extract_failed', message: got.problem };
     values.set(wanted.name, got.value);
+    context.trace?.(extractedTrace, wanted.name);
     // A status, a number or a yes or no is no token; anything else may be.
-    if (typeof got.value === 'string' && got.value.length >= 8) secrets.push(got.value, asUrlComponent(got.value));
+    if (typeof got.value === 'string' && got.value.length >= 8) hidden.push(got.value, asUrlComponent(got.value));
   }
   return judged;
 }
@@ -176,12 +181,12 @@ async function inTime(
   }
 }
 
-function newProgress({ base, context, secrets }: Run): Progress {
-  return { startedAt: context.clock(), phases: {}, redirects: 0, url: base, obtained: secrets };
+function newProgress({ base, context, hidden }: Run): Progress {
+  return { startedAt: context.clock(), phases: {}, redirects: 0, url: base, obtained: hidden };
 }
 
-function redactor({ secrets }: Run): (text: string) => string {
-  return createRedactor({ secret_headers: {} }, secrets).text;
+function redactor({ hidden }: Run): (text: string) => string {
+  return createRedactor({ secret_headers: {} }, hidden).text;
 }
 
 function redactedTrace(run: Run): CheckContext['trace'] {

@@ -1,4 +1,4 @@
-import { evaluate } from '../assertions/evaluate.ts';
+import { evaluate, verdictsOf } from '../assertions/evaluate.ts';
 import { leavesOf } from '../assertions/settings.ts';
 import type { CheckContext } from '../check.ts';
 import type { Known } from '../facts.ts';
@@ -15,6 +15,7 @@ import type { CookieJar } from './cookies.ts';
 import type { Answer } from './extract.ts';
 import type { WrittenStep } from './request.ts';
 import type { Step } from './settings.ts';
+import { verdictsTrace, writeVerdicts } from './told.ts';
 
 /** A verdict that may also be `slow`, which an assertion can ask for. */
 export type Verdict = Omit<Failure, 'outcome'> & { readonly outcome: Failure['outcome'] | 'slow' };
@@ -97,7 +98,9 @@ export function judgeStep(
     return failed('http_status', `The server answered ${said}; expected is 200-399.`);
   }
   if (assertions === undefined) return undefined;
-  const breach = evaluate(assertions, knownOf(answer, progress, run, context), redact);
+  const known = knownOf(answer, progress, run, context);
+  if (context.trace !== undefined) context.trace(verdictsTrace, writeVerdicts(verdictsOf(assertions, known)));
+  const breach = evaluate(assertions, known, redact);
   if (breach === undefined) return undefined;
   const outcome = outcomeOfSeverity(breach.severity);
   return { outcome, source: 'target', code: 'assertion_failed', message: breach.message };

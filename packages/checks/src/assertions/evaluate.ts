@@ -43,6 +43,16 @@ export function wantedFacts(tree: AssertionNode): ReadonlySet<FactName> {
  * @param redact takes secrets out of a value before it is shown
  */
 export function evaluate(tree: AssertionNode, known: Known, redact: (text: string) => string): Breach | undefined {
+  return judge(tree, meansOf(tree, known, redact));
+}
+
+/** Whether each single assertion of a tree holds by itself, in their order: for a person, who wants to know of all of them. */
+export function verdictsOf(tree: AssertionNode, known: Known): readonly boolean[] {
+  const means = meansOf(tree, known, (text) => text);
+  return leavesOf(tree).map((leaf) => judgeLeaf(leaf, means) === undefined);
+}
+
+function meansOf(tree: AssertionNode, known: Known, redact: (text: string) => string): Means {
   const document = { read: false, value: undefined as unknown };
   const json = (): unknown => {
     if (document.read) return document.value;
@@ -51,7 +61,7 @@ export function evaluate(tree: AssertionNode, known: Known, redact: (text: strin
     return document.value;
   };
   const patterns = leavesOf(tree).filter(({ comparison }) => comparison?.endsWith('matches') === true).length;
-  return judge(tree, { known, json, redact, patterns: Math.max(1, patterns) });
+  return { known, json, redact, patterns: Math.max(1, patterns) };
 }
 
 type Means = {

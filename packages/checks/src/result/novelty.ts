@@ -1,3 +1,4 @@
+import { failedStep } from '../api/lines.ts';
 import type { CheckOutcome } from '../outcome.ts';
 import { compareFacts, knownFactsOf } from './lasting-facts.ts';
 import type { KnownFacts } from './lasting-facts.ts';
@@ -32,22 +33,23 @@ export class Novelty {
   readonly #told = new Map<number, Told>();
 
   /**
-   * The evidence of a failure is kept the first time and when its code changes; a first failure and a first good answer cannot wait. That of
+   * The evidence of a failure is kept the first time and when its code, or the step that fails, changes; a first failure and a first good answer cannot wait. That of
    * any result is kept when what lasts has changed (see `lasting-facts.ts`), which can wait.
    */
   take(monitorId: number, outcome: CheckOutcome, occasion: Occasion): News {
     const last = this.#last.get(monitorId);
     const verdict = verdictOf(outcome.outcome);
     const failing = verdict === 'failing';
-    const isNew = verdict !== 'good' && (last?.failing !== failing || last.error !== outcome.code);
+    const error = errorOf(outcome);
+    const isNew = verdict !== 'good' && (last?.failing !== failing || last.error !== error);
     const isUrgent = last === undefined || (verdict !== 'neutral' && last.failing !== failing) || (failing && isNew);
     if (verdict !== 'neutral' || isNew) {
       this.#last.set(monitorId, {
         failing: verdict === 'neutral' ? (last?.failing ?? false) : failing,
-        error: outcome.code,
+        error,
       });
     }
-    const isWarning = outcome.outcome === 'warn' && last?.error !== outcome.code;
+    const isWarning = outcome.outcome === 'warn' && last?.error !== error;
     const isFact = this.#factsAreNew(monitorId, outcome, isNew || isWarning, occasion);
     return { isNew: isNew || isWarning || isFact, isUrgent };
   }
@@ -74,4 +76,10 @@ export class Novelty {
     this.#last.delete(monitorId);
     this.#told.delete(monitorId);
   }
+}
+
+/** What is wrong, as far as another one is news: the code, and of several steps the one that failed. */
+function errorOf({ code, evidence }: CheckOutcome): string | undefined {
+  const step = evidence?.details?.[failedStep];
+  return step === undefined ? code : `${code ?? ''} ${String(step)}`;
 }

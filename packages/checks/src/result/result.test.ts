@@ -89,6 +89,12 @@ void t.test('new is a first failure, another code, a first warning; a turn canno
     'known waits',
     'new urgent',
   ]);
+  const atStep = (step: number) => ({ ...failure('http_status'), evidence: { details: { failed_step: step } } });
+  t.same(
+    [1, 1, 2, 2].map((step) => novelty.take(3, atStep(step), made).isNew),
+    [true, false, true, false],
+    'another step of several is another failure',
+  );
   novelty.presumeGood(2);
   t.same(novelty.take(2, answer, made), { isNew: false, isUrgent: false });
   novelty.forget(1);

@@ -62,6 +62,9 @@ export async function askProbes(ask: Ask, probeIds: readonly number[], question:
 /** A check by the control plane itself; undefined when so many are under way that there is no place for one more. */
 export type BoundedCheck = (...given: Parameters<CentralCheck>) => Promise<CentralRun | undefined>;
 
+/** Who checks by hand: the control plane itself, and probes that are asked. */
+export type ByHand = { readonly central: BoundedCheck; readonly ask: Ask };
+
 /** Bounds the checks by hand of this process. */
 export function bounded(check: CentralCheck): BoundedCheck {
   let underWay = 0;

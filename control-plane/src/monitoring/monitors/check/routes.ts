@@ -1,4 +1,5 @@
 import { checkMonitorRoute } from '@parallax/api-contract';
+import type { MonitorTest } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
@@ -6,40 +7,60 @@ import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
 import { unknownProbes } from '../../assignments/index.ts';
 import type { ProbeRequest } from '../../probes/index.ts';
-import { noMonitor } from '../not-found.ts';
+import type { Actor } from '../gateway.ts';
+import { requireShown } from '../not-found.ts';
+import type { MonitorView } from '../not-found.ts';
 import { findMonitor, openSeats, pausedByGroup } from '../queries.ts';
 import type { MonitorRow } from '../queries.ts';
 import { openSecrets } from '../secrets.ts';
 import { answerOf } from './answer.ts';
 import { storeManualResult } from './gateway.ts';
 import { askProbes, centralReply } from './replies.ts';
-import type { Ask, BoundedCheck, Reply } from './replies.ts';
+import type { Ask, BoundedCheck, ByHand, Reply } from './replies.ts';
 import type { Seat } from './verdict.ts';
 
 /** Checks by hand. */
-export function checkRoutes(context: Context, central: BoundedCheck, ask: Ask): Route[] {
+export function checkRoutes(context: Context, means: ByHand): Route[] {
   return [
     handle(checkMonitorRoute, async ({ params, body, caller, request }) => {
-      const scope = scopeOf(caller);
-      const { monitor, seats, isPaused } = await inScope(context.database.api, scope, async (tx) => {
-        const found = await findMonitor(tx, scope, params.monitor_id);
-        if (found === null) throw noMonitor(params.monitor_id);
-        requireRole(caller, found.workspace_id, 'editor');
-        return {
-          monitor: found,
-          seats: seatsNamed(await openSeats(tx, params.monitor_id), params.monitor_id, body?.probe_ids ?? []),
-          isPaused: !found.is_active || (await pausedByGroup(tx, [params.monitor_id])).has(params.monitor_id),
-        };
+      const { answer } = await checkMonitor(context, means, { caller, request }, params.monitor_id, {
+        probeIds: body?.probe_ids ?? [],
       });
-      const askedMs = context.now();
-      const replies =
-        seats.length === 0
-          ? [await checkCentrally(context, central, monitor, request.signal)]
-          : await askAll(ask, { monitor, seats, askedMs }, isPaused ? unsavedAssignment(context, monitor) : undefined);
-      const asked = { what: `monitor ${monitor.id}`, seats, policy: monitor.consensus_policy, askedMs };
-      return { monitor_id: monitor.id, is_manual: true as const, ...answerOf(asked, replies) };
+      return { monitor_id: params.monitor_id, is_manual: true as const, ...answer };
     }),
   ];
+}
+
+/**
+ * Checks a stored monitor now, as POST /monitors/{monitor_id}/check does.
+ * @param options.probeIds which of the assigned probes; none: all of them
+ * @returns the answers, and what was checked
+ * @throws Problem as that route answers it
+ */
+export async function checkMonitor(
+  context: Context,
+  { central, ask }: ByHand,
+  { caller, request }: Actor,
+  monitorId: number,
+  { probeIds = [], view }: { readonly probeIds?: readonly number[]; readonly view?: MonitorView } = {},
+): Promise<{ readonly answer: MonitorTest; readonly monitor: MonitorRow }> {
+  const scope = scopeOf(caller);
+  const { monitor, seats, isPaused } = await inScope(context.database.api, scope, async (tx) => {
+    const found = requireShown(await findMonitor(tx, scope, monitorId), monitorId, view);
+    requireRole(caller, found.workspace_id, 'editor');
+    return {
+      monitor: found,
+      seats: seatsNamed(await openSeats(tx, monitorId), monitorId, probeIds),
+      isPaused: !found.is_active || (await pausedByGroup(tx, [monitorId])).has(monitorId),
+    };
+  });
+  const askedMs = context.now();
+  const replies =
+    seats.length === 0
+      ? [await checkCentrally(context, central, monitor, request.signal)]
+      : await askAll(ask, { monitor, seats, askedMs }, isPaused ? unsavedAssignment(context, monitor) : undefined);
+  const asked = { what: `monitor ${monitor.id}`, seats, policy: monitor.consensus_policy, askedMs };
+  return { answer: answerOf(asked, replies), monitor };
 }
 
 /**

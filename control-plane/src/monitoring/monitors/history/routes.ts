@@ -1,4 +1,5 @@
 import { listResultsRoute, listStatusRangesRoute, readTimelineRoute } from '@parallax/api-contract';
+import type { AnswerOf, InputOf } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
@@ -9,7 +10,8 @@ import type { Route } from '../../../platform/http/handler.ts';
 import { readResults, resultsPage } from '../../check-results/index.ts';
 import type { ResultItem } from '../../check-results/index.ts';
 import { rangesOfProbes, statusRangesPage } from '../../status-ranges/index.ts';
-import { noMonitor } from '../not-found.ts';
+import { requireShown } from '../not-found.ts';
+import type { MonitorView } from '../not-found.ts';
 import { assignmentSpans, findMonitor } from '../queries.ts';
 import { lastResetMs, newestRanges, retentionDays } from './queries.ts';
 import { checkResult, isConfirmed, rawStatus, responseTimeMs } from './raw-status.ts';
@@ -23,25 +25,7 @@ const hourMs = 3_600_000;
 /** What was found: results, status ranges, the timeline. */
 export function historyRoutes(context: Context): Route[] {
   return [
-    handle(listResultsRoute, ({ params, query, caller }) =>
-      withResults(context, caller, params.monitor_id, async (tx, sinceMs) => {
-        const page = await resultsPage(tx, params.monitor_id, {
-          page: query.page,
-          pageSize: query.page_size,
-          withTotal: query.with_total,
-          sinceMs,
-          ...(query.start_time === undefined ? {} : { startMs: Date.parse(query.start_time) }),
-          ...(query.end_time === undefined ? {} : { endMs: Date.parse(query.end_time) }),
-        });
-        const runs = await failureRuns(tx, params.monitor_id, page.items);
-        return {
-          results: page.items.map((item) => checkResult(item, runs)),
-          total: page.total ?? page.items.length,
-          page: query.page,
-          page_size: query.page_size,
-        };
-      }),
-    ),
+    handle(listResultsRoute, ({ params, query, caller }) => readResultsPage(context, caller, params.monitor_id, query)),
 
     handle(listStatusRangesRoute, ({ params, query, caller }) =>
       ofMonitor(context, caller, params.monitor_id, async (tx) => {
@@ -103,16 +87,52 @@ export function historyRoutes(context: Context): Route[] {
   ];
 }
 
+export type ResultsQuery = InputOf<typeof listResultsRoute>['query'];
+export type ResultsAnswer = AnswerOf<typeof listResultsRoute>;
+
+/**
+ * A page of results as GET /monitors/{monitor_id}/results answers it.
+ * @param view of which monitors
+ * @throws Problem `not_found`
+ */
+export function readResultsPage(
+  context: Context,
+  caller: Caller,
+  monitorId: number,
+  query: ResultsQuery,
+  view?: MonitorView,
+): Promise<ResultsAnswer> {
+  const read = async (tx: Transaction, sinceMs: number): Promise<ResultsAnswer> => {
+    const page = await resultsPage(tx, monitorId, {
+      page: query.page,
+      pageSize: query.page_size,
+      withTotal: query.with_total,
+      sinceMs,
+      ...(query.start_time === undefined ? {} : { startMs: Date.parse(query.start_time) }),
+      ...(query.end_time === undefined ? {} : { endMs: Date.parse(query.end_time) }),
+    });
+    const runs = await failureRuns(tx, monitorId, page.items);
+    return {
+      results: page.items.map((item) => checkResult(item, runs)),
+      total: page.total ?? page.items.length,
+      page: query.page,
+      page_size: query.page_size,
+    };
+  };
+  return withResults(context, caller, monitorId, read, view);
+}
+
 /** Runs a reading of one monitor that the caller may see, in its scope. */
 async function ofMonitor<Answer>(
   context: Context,
   caller: Caller,
   monitorId: number,
   read: (tx: Transaction) => Promise<Answer>,
+  view?: MonitorView,
 ): Promise<Answer> {
   const scope = scopeOf(caller);
   return inScope(context.database.api, scope, async (tx) => {
-    if ((await findMonitor(tx, scope, monitorId)) === null) throw noMonitor(monitorId);
+    requireShown(await findMonitor(tx, scope, monitorId), monitorId, view);
     return read(tx);
   });
 }
@@ -123,12 +143,14 @@ async function withResults<Answer>(
   caller: Caller,
   monitorId: number,
   read: (tx: Transaction, sinceMs: number) => Promise<Answer>,
+  view?: MonitorView,
 ): Promise<Answer> {
   const days = await retentionDays(context.database.worker, monitorId);
-  return ofMonitor(context, caller, monitorId, async (tx) => {
+  const readShown = async (tx: Transaction): Promise<Answer> => {
     const resetMs = await lastResetMs(tx, monitorId);
     return read(tx, shownSince({ resetMs, nowMs: context.now(), retentionDays: days }));
-  });
+  };
+  return ofMonitor(context, caller, monitorId, readShown, view);
 }
 
 /** Runs of confirmed failure of the probes whose failing results are among the items, for the time that these span. */

@@ -49,6 +49,7 @@ const deletableRow = z.object({
   id: z.number(),
   workspace_id: z.number(),
   shard: z.number(),
+  protocol: z.string(),
   version: z.number(),
   is_deleted: z.boolean(),
   is_emptied: z.boolean(),
@@ -63,7 +64,7 @@ export async function lockDeletable(
   monitorId: number,
 ): Promise<DeletableMonitor | null> {
   return transaction.maybeOne(sql.type(deletableRow)`
-    select m.id, m.workspace_id, m.shard, m.version, m.deleted_at is not null as is_deleted,
+    select m.id, m.workspace_id, m.shard, m.protocol, m.version, m.deleted_at is not null as is_deleted,
       m.emptied_at is not null as is_emptied, m.deletion_told
     from monitors m
     where m.id = ${monitorId} and m.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')})

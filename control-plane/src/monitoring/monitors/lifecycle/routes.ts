@@ -4,15 +4,16 @@ import type { Context } from '../../../context.ts';
 import { recordAudit } from '../../../identity/audit/index.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
-import type { Caller } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
-import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
+import type { Route } from '../../../platform/http/handler.ts';
 import { emptyMonitor, recordDeletedEmpty } from '../emptying/queries.ts';
 import type { RowsOfMonitor } from '../emptying/rows.ts';
 import { etagOf, requireMatch } from '../../../platform/http/etag.ts';
 import { announceChange } from '../gateway.ts';
+import type { Actor } from '../gateway.ts';
 import { readMonitorJson } from '../list/queries.ts';
-import { noMonitor } from '../not-found.ts';
+import { noMonitor, requireShown } from '../not-found.ts';
+import type { MonitorView } from '../not-found.ts';
 import { lockMonitor } from '../queries.ts';
 import { openSecrets } from '../secrets.ts';
 import { lackOf } from './resumable.ts';
@@ -41,8 +42,6 @@ export function lifecycleRoutes(context: Context, deletion: DeletionOptions): Ro
     ),
   ];
 }
-
-type Actor = { readonly caller: Caller; readonly request: RequestFacts };
 
 async function setMonitorActive(
   context: Context,
@@ -79,18 +78,23 @@ async function setMonitorActive(
   return done.monitor;
 }
 
-async function deleteMonitor(
+/**
+ * Deletes a monitor as DELETE /monitors/{monitor_id} does.
+ * @throws Problem as that route answers it
+ */
+export async function deleteMonitor(
   context: Context,
   actor: Actor,
   monitorId: number,
   deletion: DeletionOptions,
+  view?: MonitorView,
 ): Promise<void> {
   const startedMs = performance.now();
   const scope = scopeOf(actor.caller);
   const marked = await inScope(context.database.api, scope, async (tx) => {
-    const stored = await lockDeletable(tx, scope, monitorId);
+    const found = await lockDeletable(tx, scope, monitorId);
     // Once somebody was told that it is gone, it is gone for this route too.
-    if (stored === null || stored.deletion_told) throw noMonitor(monitorId);
+    const stored = requireShown(found?.deletion_told === true ? null : found, monitorId, view);
     requireRole(actor.caller, stored.workspace_id, 'editor');
     if (stored.is_deleted) return { shard: stored.shard, probeIds: [], isEmptied: stored.is_emptied };
     requireMatch(actor.request.header('if-match'), stored.version);

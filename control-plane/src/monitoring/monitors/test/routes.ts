@@ -1,5 +1,5 @@
 import { groupProtocol, invalidInput, Problem, testMonitorRoute } from '@parallax/api-contract';
-import type { TestMonitor } from '@parallax/api-contract';
+import type { MonitorTest, TestMonitor } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { inScope } from '../../../platform/database/scope.ts';
@@ -11,42 +11,58 @@ import { loadCandidates, requiredCapabilities, unknownProbes } from '../../assig
 import type { ProbeCandidate } from '../../assignments/index.ts';
 import { answerOf } from '../check/answer.ts';
 import { askProbes, centralReply } from '../check/replies.ts';
-import type { Ask, BoundedCheck, Reply } from '../check/replies.ts';
+import type { ByHand, Reply } from '../check/replies.ts';
 import type { Seat } from '../check/verdict.ts';
-import { noMonitor } from '../not-found.ts';
+import type { Actor } from '../gateway.ts';
+import { requireShown } from '../not-found.ts';
+import type { MonitorView } from '../not-found.ts';
 import { planLimits } from '../plan-limits.ts';
 import { findMonitor, workspaceOwner } from '../queries.ts';
 import type { MonitorRow } from '../queries.ts';
 import { openSecrets } from '../secrets.ts';
 import { nameFromTarget } from '../target.ts';
 import { newMonitor } from '../values.ts';
-import type { PlainValues } from '../values.ts';
+import type { OpenMonitor, PlainValues } from '../values.ts';
 import { chooseTesters } from './testers.ts';
 
 /** Tests of configurations that are not stored. */
-export function testRoutes(context: Context, central: BoundedCheck, ask: Ask): Route[] {
+export function testRoutes(context: Context, means: ByHand): Route[] {
   return [
-    handle(testMonitorRoute, async ({ body, caller, request }) => {
-      const { workspaceId, edited, probes } = await inScope(context.database.api, scopeOf(caller), (tx) =>
-        whatIsThere(tx, caller, body),
-      );
-      const { plan } = await workspaceOwner(context.database.worker, workspaceId);
-      const values = newMonitor(
-        body,
-        body.name ?? nameFromTarget(body.url),
-        planLimits(context, plan),
-        edited && { stored: edited, secrets: openSecrets(context.sealer, edited) },
-      );
-      const seats = testersOf(values, probes);
-      const askedMs = context.now();
-      const replies = await askAll({ ...values, workspaceId, askedMs }, seats, {
-        central,
-        ask,
-        signal: request.signal,
-      });
-      return answerOf({ what: 'this configuration', seats, policy: values.consensus_policy, askedMs }, replies);
-    }),
+    handle(testMonitorRoute, ({ body, caller, request }) =>
+      testConfiguration(context, means, { caller, request }, { body }),
+    ),
   ];
+}
+
+/** What is to be tested. */
+export type Trial = {
+  readonly body: TestMonitor;
+  /** The whole of the body where it depends on the stored monitor that it is an edition of. */
+  readonly complete?: (edited: OpenMonitor) => TestMonitor;
+  readonly view?: MonitorView;
+};
+
+/**
+ * Tests a configuration as POST /monitors/test does.
+ * @throws Problem as that route answers it
+ */
+export async function testConfiguration(
+  context: Context,
+  means: ByHand,
+  { caller, request }: Actor,
+  { body: given, complete, view }: Trial,
+): Promise<MonitorTest> {
+  const { workspaceId, edited, probes } = await inScope(context.database.api, scopeOf(caller), (tx) =>
+    whatIsThere(tx, caller, given, view),
+  );
+  const { plan } = await workspaceOwner(context.database.worker, workspaceId);
+  const open = edited && { stored: edited, secrets: openSecrets(context.sealer, edited) };
+  const body = open === undefined || complete === undefined ? given : complete(open);
+  const values = newMonitor(body, body.name ?? nameFromTarget(body.url), planLimits(context, plan), open);
+  const seats = testersOf(values, probes);
+  const askedMs = context.now();
+  const replies = await askAll({ ...values, workspaceId, askedMs }, seats, { ...means, signal: request.signal });
+  return answerOf({ what: 'this configuration', seats, policy: values.consensus_policy, askedMs }, replies);
 }
 
 type There = {
@@ -59,10 +75,17 @@ type There = {
  * Where the test takes place, the stored monitor that it is an edition of, and the probes that may be asked.
  * @throws Problem where the caller may not edit there. A monitor is tested in its own workspace only: its secrets are not for the probes of others.
  */
-async function whatIsThere(tx: Transaction, caller: Caller, body: TestMonitor): Promise<There> {
+async function whatIsThere(
+  tx: Transaction,
+  caller: Caller,
+  body: TestMonitor,
+  view: MonitorView | undefined,
+): Promise<There> {
   const { monitor_id: monitorId } = body;
-  const edited = monitorId === undefined ? undefined : await findMonitor(tx, scopeOf(caller), monitorId);
-  if (edited === null) throw noMonitor(monitorId ?? 0);
+  const edited =
+    monitorId === undefined
+      ? undefined
+      : requireShown(await findMonitor(tx, scopeOf(caller), monitorId), monitorId, view);
   const workspaceId = body.workspace_id ?? edited?.workspace_id ?? firstEditable(caller);
   requireRole(caller, workspaceId, 'editor');
   if (edited !== undefined && edited.workspace_id !== workspaceId)
@@ -92,7 +115,7 @@ function testersOf(values: PlainValues, probes: readonly ProbeCandidate[]): read
   throw new Problem('no_probe_able', choice.detail);
 }
 
-type Means = { readonly central: BoundedCheck; readonly ask: Ask; readonly signal: AbortSignal };
+type Means = ByHand & { readonly signal: AbortSignal };
 
 async function askAll(
   values: PlainValues & { readonly workspaceId: number; readonly askedMs: number },

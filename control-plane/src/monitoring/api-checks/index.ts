@@ -1,0 +1,1 @@
+export { apiCheckRoutes } from './routes.ts';
