@@ -89,7 +89,10 @@ void t.test('named ones of the assigned probes are asked alone, and others are r
     ['dispatch.1', 'dispatch.3'],
   );
   const asked = api.broker.questions[0]?.message as { expires_at_ms: number } | undefined;
-  t.ok(Math.abs((asked?.expires_at_ms ?? 0) - beforeMs - 13_000) < 10_000, 'a while after the timeout of ten seconds nobody waits');
+  t.ok(
+    Math.abs((asked?.expires_at_ms ?? 0) - beforeMs - 13_000) < 10_000,
+    'a while after the timeout of ten seconds nobody waits',
+  );
   for (const [probeIds, path] of [
     [[1, 4], '/probe_ids/1'],
     [[99], '/probe_ids/0'],
