@@ -991,6 +991,10 @@
 -- monitor_expiryof_monitor integer, of_kind text, of_revision integer 915297ace7ff1a80803fe64addc4c7cc
 -- window_sumsmonitor integer, probes integer[], first_day integer, end_day integer, first_hour integer, end_hour integer, more_first_hour integer, more_end_hour integer, edge_hour integer, other_edge_hour integer, stale_first_hour integer, stale_end_hour integer, rows_from timestamp with time zone, rows_to timestamp with time zone, most_rows integer dcff4fde5356102c5d687479713868a4
 
+-- triggers
+-- CREATE TRIGGER monitors_look_at_expiries AFTER UPDATE OF is_active, deleted_at, probe_revision, certificate_thresholds_days, domain_thresholds_days ON public.monitors FOR EACH ROW WHEN ((((((old.is_active IS DISTINCT FROM new.is_active) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)) OR (old.probe_revision IS DISTINCT FROM new.probe_revision)) OR (old.certificate_thresholds_days IS DISTINCT FROM new.certificate_thresholds_days)) OR (old.domain_thresholds_days IS DISTINCT FROM new.domain_thresholds_days))) EXECUTE FUNCTION look_at_expiries_of_monitor()
+-- CREATE TRIGGER pauses_look_at_expiries AFTER INSERT OR UPDATE OF ended_at ON public.pauses FOR EACH ROW EXECUTE FUNCTION look_at_expiries_of_pause()
+
 -- grants on tables
 -- access_tokens to parallax_api: INSERT, SELECT, UPDATE
 -- access_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE

@@ -49,6 +49,13 @@ const sections: readonly { readonly title: string; readonly text: string }[] = [
            from pg_proc p where p.pronamespace = 'public'::regnamespace order by 1`,
   },
   {
+    title: 'triggers',
+    text: `select pg_get_triggerdef(g.oid) as line
+           from pg_trigger g join pg_class c on c.oid = g.tgrelid
+           where c.relnamespace = 'public'::regnamespace and not c.relispartition and not g.tgisinternal
+           order by c.relname, g.tgname`,
+  },
+  {
     title: 'grants on tables',
     text: `select format('%s to %s: %s', c.relname, coalesce(r.rolname, 'public'), string_agg(x.privilege_type, ', ' order by x.privilege_type)) as line
            from pg_class c, aclexplode(c.relacl) x left join pg_roles r on r.oid = x.grantee

@@ -61,6 +61,8 @@ void t.test('what was missed and what was offered meanwhile are told once, in or
   t.same(await told(), ['1', '2', '3', '4']);
   stream.offer([event(4)]);
   t.same(await told(), []);
+  stream.offer([event(5, 3), event(6, 2)]);
+  t.same(await told(), ['6'], 'and nothing of a workspace that may not be seen');
 });
 
 void t.test('results of a monitor are told once in a second, the latest, and of what may be seen then', async (t) => {
