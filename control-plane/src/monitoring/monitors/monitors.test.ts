@@ -217,7 +217,7 @@ void t.test('what is wrong with a body is said with its place', async (t) => {
     [{ description: 'x'.repeat(2_001) }, '/description'],
     [{ settings: { method: 'BREW' } }, '/settings/method'],
     [{ method: 'BREW' }, '/method'],
-    [{ unknown_field: 1 }, ''],
+    [{ unknown_field: 1 }, '/unknown_field'],
     [{ workspace_id: '1' }, '/workspace_id'],
   ];
   for (const [more, path] of cases) {
