@@ -1,10 +1,10 @@
 import { problems } from '@parallax/api-contract';
 import type { ProblemCode } from '@parallax/api-contract';
-import t from 'tap';
-import { capabilities } from '../../control-plane/src/capabilities.ts';
-import { hostileRequests } from '../../control-plane/src/platform/http/testing.ts';
-import type { HostileRequest } from '../../control-plane/src/platform/http/testing.ts';
-import { openWorld } from './world.ts';
+import type { Test } from 'tap';
+import { capabilities } from '../../../control-plane/src/capabilities.ts';
+import { hostileRequests } from '../../../control-plane/src/platform/http/testing.ts';
+import type { HostileRequest } from '../../../control-plane/src/platform/http/testing.ts';
+import { openWorld } from '../world.ts';
 
 /** Bodies that a route would take, whose fields are spoiled one by one. */
 const valid: Readonly<Record<string, Record<string, unknown>>> = {
@@ -58,12 +58,18 @@ const valid: Readonly<Record<string, Record<string, unknown>>> = {
   '/api/v1/monitors/:monitor_id': { name: 'y', url: 'http://127.0.0.1:1/', interval_seconds: 60, tags: ['b'] },
 };
 
-t.test('nothing that comes in is our fault, on any route', { timeout: 170_000 }, async (t) => {
+/**
+ * Sends what is hostile to routes, and fails for each answer that is our fault. The routes are divided among several tests, since a slow machine
+ * answers some thousands of requests in the time of one.
+ * @param isMine which routes
+ */
+export async function sendHostile(t: Test, isMine: (path: string) => boolean): Promise<void> {
   const world = await openWorld(t);
   for (let number = 0; number < 3; number += 1) await world.monitor();
   const contracts = capabilities
     .flatMap((capability) => capability.routes?.(world.context) ?? [])
-    .map((route) => route.contract);
+    .map((route) => route.contract)
+    .filter(({ path }) => isMine(path));
   const statuses = new Map<number, number>();
 
   const send = async (hostile: HostileRequest, token: string): Promise<void> => {
@@ -98,7 +104,7 @@ t.test('nothing that comes in is our fault, on any route', { timeout: 170_000 },
     await Promise.all(Array.from({ length: 12 }, worker));
   }
   const total = [...statuses.values()].reduce((sum, count) => sum + count, 0);
-  t.ok(contracts.length >= 36, `${contracts.length} routes`);
+  t.ok(contracts.length >= 30, `${contracts.length} routes`);
   t.ok(total > 2_000, `${total} requests: ${JSON.stringify(Object.fromEntries(statuses))}`);
   t.equal((await world.call('GET', '/api/v1/auth/me', { token: world.token })).status, 200, 'and it still works');
-});
+}
