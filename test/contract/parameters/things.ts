@@ -146,10 +146,14 @@ async function variety(world: World, workspaceId: number, nowMs: number): Promis
 }
 
 /** Hours at which ranges meet, youngest first: near each bound of the windows, and others so that there are `many`. */
-const borders = [
-  ...Array.from({ length: many - 7 }, (_, index) => index + 0.5),
-  ...[359.5, 719.5, 1_079.5, 2_159.5, 8_759.5, 17_519.5],
-];
+const borders = Array.from({ length: many - 7 }, (_, index) => index + 0.5).concat(
+  359.5,
+  719.5,
+  1_079.5,
+  2_159.5,
+  8_759.5,
+  17_519.5,
+);
 const ages = [0.5, 1.5, 23.5, 24.5, 359.5, 360.5, 718.5, 719.5, 720.5, 1_079.5, 2_158.5, 2_159.5, 2_160.5];
 
 async function withHistory(world: World, workspaceId: number, nowMs: number): Promise<Things['old']> {
