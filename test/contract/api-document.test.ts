@@ -29,5 +29,5 @@ await t.test('every example of docs/api.md answers what stands below it', async 
   const found = output.split(`${mark}\n`).slice(0, -1);
   t.equal(found.length, answers.length);
   for (const [index, answer] of answers.entries())
-    t.match(JSON.parse(found[index] ?? ''), answer, scripts[index]?.split('\n')[0]);
+    t.match(JSON.parse(found[index] ?? ''), answer, scripts[index]?.split('\n')[0] ?? '');
 });

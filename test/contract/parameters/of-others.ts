@@ -1,6 +1,8 @@
 import { once } from 'node:events';
-import net from 'node:net';
 import type { AddressInfo } from 'node:net';
+import tls from 'node:tls';
+// The same certificates as in the tests of the checks.
+import { issue } from '../../../packages/checks/src/testing/certificates.ts';
 import type { World } from '../world.ts';
 import { id, yesOrNo } from './bounds.ts';
 import { hourMs, minuteMs } from './things.ts';
@@ -116,16 +118,15 @@ const importMonitors: EndpointTrials = {
   },
 };
 
-/** Counts who connects, and hangs up. */
+/** Shakes hands, and counts with how many. */
 const counter = { connections: 0, port: 0 };
 
 async function listening(world: World): Promise<number> {
   if (counter.port !== 0) return counter.port;
-  const server = net.createServer((socket) => {
-    counter.connections += 1;
-    socket.on('error', () => undefined);
-    socket.end();
-  });
+  const leaf = await issue({ name: 'leaf', by: await issue({ name: 'root', authority: true }) });
+  const server = tls.createServer({ key: leaf.key, cert: leaf.cert }, (socket) => socket.on('error', () => undefined));
+  // Before the client can have seen anything of it.
+  server.on('connection', () => (counter.connections += 1)).on('tlsClientError', () => undefined);
   server.listen(0, '127.0.0.1').unref();
   await once(server, 'listening');
   counter.port = (server.address() as AddressInfo).port;
@@ -147,10 +148,11 @@ const chain: EndpointTrials = {
     force: {
       bounds: yesOrNo(false),
       effect: async ({ t, world, value, prepared, answer }) => {
-        t.equal(answer.body['cached'], false, 'nobody had looked before');
+        t.match(answer.body, { reachable: true, cached: false }, 'nobody had looked before');
         const before = counter.connections;
-        await world.make('GET', `${prepared.path}?force=${value}`);
-        t.ok(value === 'true' ? counter.connections > before : true, 'and now somebody has again');
+        const again = await world.make('GET', `${prepared.path}?force=${value}`);
+        t.equal(again.body['cached'], value !== 'true', `kept, with ${value}`);
+        t.equal(counter.connections - before, value === 'true' ? 1 : 0, 'handshakes');
       },
     },
   },

@@ -141,7 +141,7 @@ async function variety(world: World, workspaceId: number, nowMs: number): Promis
     update monitors set position = case id when ${of('j')} then 1 else 2 end where id in (${of('j')}, ${of('d')})`);
   await world.database.worker.query(sql.unsafe`
     insert into dnsbl_runs (monitor_id, provider, started_at, ended_at, state, is_listed)
-    values (${of('d')}, 'list.example', now() - interval '40 days', now(), 'listed', true)`);
+    values (${of('d')}, 'list.example', now() - interval '40 days', now() + interval '1 day', 'listed', true)`);
   return ids;
 }
 
