@@ -63,7 +63,8 @@ async function tellOwn(userId: number): Promise<void> {
     await enqueue(transaction, {
       key: `user:${userId}`,
       kind: 'monitor.resumed',
-      payload: { workspace_id: own.id, user_id: userId },
+      // Of a monitor that is gone already: every consumer reads it, and has nothing to do.
+      payload: { workspace_id: own.id, monitor_id: 2_147_483_647, at: new Date().toISOString(), user_id: userId },
     });
   });
 }

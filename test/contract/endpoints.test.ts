@@ -4,6 +4,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { allRoutes } from '../../control-plane/src/app.ts';
 import type { TestAnswer, TestCall } from '../../control-plane/src/identity/testing.ts';
+import { undocumented } from './document.ts';
 import { meaningful, recipes } from './recipes.ts';
 import type { Prepared } from './recipes.ts';
 import { contractOf, nameOf, rows, trialsOf } from './table.ts';
@@ -95,6 +96,7 @@ async function succeeds(
   if (!t.equal(answer.status, status, `${status} with ${kind}`)) t.comment(JSON.stringify(answer.body).slice(0, 1_000));
   t.equal(contract.success.status, status, 'the contract names the same status');
   t.equal(answer.headers.get('cache-control'), 'no-store');
+  t.equal(undocumented(contract.method, contract.path, answer), undefined, 'and the document says so');
   if (contract.success.answer === undefined) {
     t.equal(answer.text, '', 'no body');
     return;

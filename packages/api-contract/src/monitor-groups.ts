@@ -6,6 +6,8 @@ import { bodyId, idSchema, listOf, nameSchema, pageQuery, timestamp } from './sh
 
 /** Members of one group, and identifiers in one request. */
 export const mostGroupMembers = 1_000;
+/** Identifiers in one query: one takes up to 23 characters, and a URL has at most 2,048. */
+const mostIdsInQuery = 50;
 /** Tags of one group. */
 export const mostGroupTags = 20;
 
@@ -185,9 +187,9 @@ export const removeGroupMonitorsRoute = route({
   credentials: 'bearer',
   tag,
   summary: 'Remove monitors from a group',
-  description: `${ofBodyOrQuery} Those that are no members are passed over. ${ifMatch}`,
+  description: `${ofBodyOrQuery} More than ${mostIdsInQuery} stand in the body. Those that are no members are passed over. ${ifMatch}`,
   params,
-  query: z.object({ monitor_ids: z.union([idSchema, z.array(idSchema).max(mostGroupMembers)]).optional() }),
+  query: z.object({ monitor_ids: z.union([idSchema, z.array(idSchema).max(mostIdsInQuery)]).optional() }),
   body: z.strictObject({ monitor_ids: monitorIds.optional() }).nullish(),
   success: { status: 204 },
   errors: [403, 404, 412],

@@ -2,6 +2,7 @@ import type { RouteContract } from '@parallax/api-contract';
 import type { Test } from 'tap';
 import { allRoutes } from '../../../control-plane/src/app.ts';
 import type { TestAnswer } from '../../../control-plane/src/identity/testing.ts';
+import { undocumented } from '../document.ts';
 import { recipes } from '../recipes.ts';
 import type { Prepared, Recipe } from '../recipes.ts';
 import { contractOf, nameOf, rows } from '../table.ts';
@@ -138,6 +139,8 @@ function judge(
   }
   const status = wanted === 'success' ? contract.success.status : wanted;
   if (!t.equal(answer.status, status, what)) t.comment(answer.text.slice(0, 500));
+  const fault = undocumented(contract.method, contract.path, answer);
+  if (fault !== undefined) t.fail(fault);
 }
 
 function showsNothing(t: Test, what: string, answer: TestAnswer): void {

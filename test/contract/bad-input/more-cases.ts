@@ -1,5 +1,7 @@
 import type { RouteContract } from '@parallax/api-contract';
+import { groupCheckSettings } from '@parallax/api-contract';
 import { checkTypeOf, protocols } from '@parallax/checks';
+import type { z } from 'zod';
 import type { BadCase } from './cases.ts';
 import { pointer } from './cases.ts';
 import { describe, variantsOf } from './schema.ts';
@@ -79,6 +81,26 @@ export function foreignCases(
   );
 }
 
+/** The same in the settings of every check type that name something. */
+export function foreignSettingsCases(known: Known, foreign: Foreign): readonly BadCase[] {
+  return settingsOfProtocols().flatMap(([protocol, settings]) =>
+    identifiers(describe(settings), ['settings']).map(({ path, kind, isList }) => {
+      const place = isList ? [...path, 1] : path;
+      const ofThem = isList ? [known['monitor_id'], foreign[kind]] : foreign[kind];
+      const body = { workspace_id: known['workspace_id'], name: 'settings of others', protocol };
+      return {
+        method: 'POST',
+        target: '/api/v1/monitors',
+        headers: { 'content-type': 'application/json' },
+        name: `settings of ${protocol}: ${pointer(place)} of somebody else`,
+        body: JSON.stringify(withValue(body, path, ofThem)),
+        statuses: [403, 404, 422],
+        path: pointer(place),
+      };
+    }),
+  );
+}
+
 type Identifier = { readonly path: Path; readonly kind: keyof Foreign; readonly isList: boolean };
 
 function identifiers(schema: Schema, path: Path): readonly Identifier[] {
@@ -126,6 +148,14 @@ export function fileCases({ method, path, file }: RouteContract, target: string)
   ];
 }
 
+/** The schema of settings of every protocol: those of probes, and the one that the control plane evaluates itself. */
+function settingsOfProtocols(): readonly (readonly [string, z.ZodType])[] {
+  return [
+    ...protocols.map((protocol) => [protocol, checkTypeOf(protocol).settings()] as const),
+    ['group', groupCheckSettings],
+  ];
+}
+
 /** Some of the cases stand for the others where there are more: the test is to take seconds. */
 const mostSettingsCases = 1_000;
 
@@ -133,8 +163,7 @@ const mostSettingsCases = 1_000;
 export function settingsCases(known: Known): readonly BadCase[] {
   // What many types have in common is tried with the first of them.
   const seen = new Set<string>();
-  const cases = protocols.flatMap((protocol) => {
-    const settings = checkTypeOf(protocol).settings();
+  const cases = settingsOfProtocols().flatMap(([protocol, settings]) => {
     return variantsOf(describe(settings)).flatMap((variant) =>
       spoil(variant, [], known)
         .filter(({ at }) => at.length > 0)

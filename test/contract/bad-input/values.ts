@@ -17,10 +17,14 @@ export function sampleOf(schema: Schema, known: Known, name = ''): unknown {
   if (first.const !== undefined) return first.const;
   if (first.enum !== undefined) return first.enum[0];
   switch (first.type) {
-    case 'object':
+    case 'object': {
+      // A target is optional in the schema and not in fact: one protocol of all has none.
+      const target = Object.hasOwn(first.properties ?? {}, 'url') && Object.hasOwn(known, 'url') ? ['url'] : [];
+      const keys = new Set([...(first.required ?? []), ...target]);
       return Object.fromEntries(
-        (first.required ?? []).map((key) => [key, sampleOf(first.properties?.[key] ?? {}, known, key)] as const),
+        [...keys].map((key) => [key, sampleOf(first.properties?.[key] ?? {}, known, key)] as const),
       );
+    }
     case 'array':
       return Array.from({ length: first.minItems ?? 0 }, () => sampleOf(first.items ?? {}, known));
     case 'integer':

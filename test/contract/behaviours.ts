@@ -1,0 +1,269 @@
+/** A test by its file, without `control-plane/src/` and `.test.ts`, and its title. */
+export type Shown = readonly [file: string, title: string];
+
+const monitors = (file: string, title: string): Shown => [`monitoring/monitors/${file}`, title];
+const groups = (file: string, title: string): Shown => [`monitoring/groups/${file}`, title];
+const sla = (file: string, title: string): Shown => [`reporting/sla/${file}`, title];
+const statistics = (title: string): Shown => ['reporting/statistics/statistics', title];
+
+const exported = 'the files have proper names, the figures of the report, and are genuine';
+
+/**
+ * What each endpoint of monitors and of their groups does, and by which test it is shown. That it takes the credentials, statuses and
+ * identifiers of the specification is shown of all by endpoints.test.ts, its query parameters by parameters.test.ts, who may call it by
+ * access-matrix.test.ts, and what it refuses by bad-input.test.ts.
+ */
+export const endpoints: Readonly<Record<string, readonly Shown[]>> = {
+  'POST /api/v1/monitors': [
+    monitors('monitors', 'a monitor is created with its history, answered whole and read again'),
+    monitors('monitors', 'what is wrong with a body is said with its place'),
+    monitors('values', 'a new monitor has the documented defaults'),
+  ],
+  'GET /api/v1/monitors': [
+    monitors('list/list', 'a page fits the contract and knows how many match'),
+    monitors('list/reference', 'every sort, order and filter is as the reference has it'),
+    monitors('list/list', 'the search is a literal part of name or URL in any case'),
+  ],
+  'GET /api/v1/monitors/{monitor_id}': [
+    monitors('monitors', 'a monitor is created with its history, answered whole and read again'),
+    monitors('monitors', 'viewers read, editors write, strangers see nothing'),
+  ],
+  'PATCH /api/v1/monitors/{monitor_id}': [
+    monitors('monitors', 'a change is held against If-Match and spends a version only when something changed'),
+    monitors('values', 'null goes back to the default'),
+    monitors('monitors', 'secrets are sealed, never answered, and dropped when the destination changes'),
+  ],
+  'DELETE /api/v1/monitors/{monitor_id}': [
+    monitors(
+      'lifecycle/lifecycle',
+      'deleting empties the data, frees the probes, runs the hooks and answers 204, then 404',
+    ),
+    groups('members/members', 'a deleted monitor leaves its groups'),
+  ],
+  'POST /api/v1/monitors/{monitor_id}/pause': [
+    monitors(
+      'lifecycle/lifecycle',
+      'pausing writes the interval and tells others, resuming ends it; both are idempotent',
+    ),
+  ],
+  'POST /api/v1/monitors/{monitor_id}/resume': [
+    monitors(
+      'lifecycle/lifecycle',
+      'pausing writes the interval and tells others, resuming ends it; both are idempotent',
+    ),
+  ],
+  'POST /api/v1/monitors/{monitor_id}/reset-stats': [
+    monitors(
+      'reset/reset',
+      'a reset removes all that was measured of its monitor, keeps its configuration and says what went',
+    ),
+    monitors('reset/reset', 'it wants a clear word, the role editor and the present version'),
+  ],
+  'PUT /api/v1/monitors/reorder': [
+    monitors('reorder/reorder', 'the listed come first, the others keep their order behind them'),
+    monitors(
+      'reorder/reorder',
+      'what is not there, deleted, foreign or doubled is named by its place, and nothing is changed',
+    ),
+    monitors('reorder/reorder', 'of fifty orders at once the last one stands, whole'),
+  ],
+  'GET /api/v1/monitors/dnsbl-providers': [
+    ['monitoring/dnsbl/routes', 'the lists that are asked by default are answered to keys and tokens'],
+  ],
+  'POST /api/v1/monitors/test': [
+    monitors('test/test', 'without probes the control plane tests, tells every step, and stores nothing'),
+    monitors('test/test', 'probes that cannot be asked are refused by name, and those that do not answer are told'),
+  ],
+  'POST /api/v1/monitors/{monitor_id}/check': [
+    monitors('check/check', 'every assigned probe is asked, and what is missing is said'),
+    monitors(
+      'check/check',
+      'a monitor without probes is checked by the control plane; the result is kept as manual and counts nowhere',
+    ),
+  ],
+  'GET /api/v1/monitors/{monitor_id}/stats': [
+    statistics('availability comes from ranges, numbers and times from results, of each probe too'),
+  ],
+  'GET /api/v1/monitors/{monitor_id}/results': [
+    monitors('history/history', 'results are newest first, with phases, status and error'),
+    monitors('history/history', 'both ends of a time filter are inclusive, and the count can be left out'),
+  ],
+  'GET /api/v1/monitors/{monitor_id}/status-ranges': [
+    monitors(
+      'history/history',
+      'status ranges are newest first, the ongoing one open; hours gives those that overlap, whole',
+    ),
+  ],
+  'GET /api/v1/monitors/{monitor_id}/status-ranges/{range_id}/evidence': [
+    monitors(
+      'range-evidence/range-evidence',
+      'a range says who voted what, when and why, who was missing, and what probes saw',
+    ),
+  ],
+  'GET /api/v1/monitors/{monitor_id}/timeline': [
+    monitors(
+      'history/history',
+      'the timeline of one probe or none is of results, of several of ranges unless a probe is named',
+    ),
+    monitors('history/history', 'a timeline of more than 10,000 results is merged, and stands for every one of them'),
+  ],
+  'GET /api/v1/monitors/{monitor_id}/response-time-distribution': [
+    statistics('a distribution has percentiles and a histogram that loses nothing, of all or of one probe'),
+  ],
+  'GET /api/v1/monitors/{monitor_id}/sla': [
+    sla('sla', 'a report has times, outages, repairs and, with a target, a budget'),
+  ],
+  'GET /api/v1/monitors/{monitor_id}/sla/export/csv': [
+    sla('verify/verify', exported),
+    sla('export/csv', 'the figures are those of the report'),
+  ],
+  'GET /api/v1/monitors/{monitor_id}/sla/export/pdf': [
+    sla('verify/verify', exported),
+    sla('pdf/render', 'an ordinary report says what a customer wants to know'),
+  ],
+  'GET /api/v1/monitors/{monitor_id}/sla/corrections': [
+    sla('sla', 'a correction changes figures from then on, and says what they were'),
+  ],
+  'POST /api/v1/monitors/{monitor_id}/sla/corrections': [
+    sla('sla', 'a correction changes figures from then on, and says what they were'),
+    sla('sla', 'a time that cannot be corrected is refused'),
+  ],
+  'GET /api/v1/monitors/{monitor_id}/sla/ledger': [
+    sla('sla', 'corrections that are made at once all stand in the ledger, in order'),
+  ],
+  'GET /api/v1/monitors/{monitor_id}/cert-chain': [
+    [
+      'monitoring/certificates/routes',
+      'without probes the control plane shakes hands, once for all who ask, and keeps it for five minutes',
+    ],
+    ['monitoring/certificates/routes', 'what cannot be reached, may not be reached, or has no TLS is said'],
+  ],
+  'GET /api/v1/monitors/{monitor_id}/dnsbl/provider-history': [
+    ['monitoring/dnsbl/history', 'changes are told once and make a history; what repeats makes no row'],
+    ['monitoring/dnsbl/history', 'who may ask, and for what'],
+    ['monitoring/dnsbl/samples', 'a window has some 300 samples, none of them before it'],
+  ],
+  'GET /api/v1/monitors/export/csv': [
+    monitors('transfer/transfer', 'an export keeps to its filters'),
+    monitors('transfer/round-trip', '500 random monitors of all protocols come back from an export as they were'),
+  ],
+  'POST /api/v1/monitors/import/csv': [
+    monitors('transfer/transfer', 'a list of URLs becomes monitors with history, seats and audit, told once'),
+    monitors('transfer/transfer', 'a dry run answers the plan with differences and writes nothing'),
+  ],
+  'POST /api/v1/monitors/bulk': [
+    monitors('bulk/bulk', 'pauses and resumes; what is so already stays as it is'),
+    monitors('bulk/bulk', 'the role is judged for each monitor; what is foreign is not there'),
+  ],
+  'POST /api/v1/monitors/{monitor_id}/simulate': [
+    monitors('simulate/simulate', 'settings are tried on what was measured, side by side with what they were'),
+  ],
+  'GET /api/v1/monitor-groups': [groups('groups', 'lists are by name, narrowed by workspace and search, in pages')],
+  'POST /api/v1/monitor-groups': [
+    groups('groups', 'a group is created with its members and tags, answered whole, read and listed'),
+  ],
+  'GET /api/v1/monitor-groups/{id}': [
+    groups('groups', 'a group is created with its members and tags, answered whole, read and listed'),
+  ],
+  'PUT /api/v1/monitor-groups/{id}': [
+    groups('groups', 'PUT keeps what is absent, null clears the description, and nothing changed is no version'),
+    groups('pauses/pauses', 'PUT of the group pauses as its status does'),
+  ],
+  'DELETE /api/v1/monitor-groups/{id}': [
+    groups('pauses/pauses', 'joining and leaving a paused group pauses and resumes; so do its creation and deletion'),
+  ],
+  'POST /api/v1/monitor-groups/{id}/monitors': [
+    groups('members/members', 'monitors are added and removed, and doing it again changes nothing'),
+  ],
+  'DELETE /api/v1/monitor-groups/{id}/monitors': [
+    groups('members/members', 'what is removed stands in the body, in repeated parameters, or in both'),
+  ],
+  'POST /api/v1/monitor-groups/{id}/tags': [groups('members/members', 'a group has at most 1,000 members and 20 tags')],
+  'DELETE /api/v1/monitor-groups/{id}/tags': [
+    groups('members/members', 'what is removed stands in the body, in repeated parameters, or in both'),
+  ],
+  'GET /api/v1/monitor-groups/stats': [
+    groups('groups', 'status and stats count members by category, and the health is the worst of the active ones'),
+  ],
+  'GET /api/v1/monitor-groups/{id}/status': [
+    groups('groups', 'status and stats count members by category, and the health is the worst of the active ones'),
+  ],
+  'PUT /api/v1/monitor-groups/{id}/status': [
+    groups('pauses/pauses', 'a paused group pauses its members and not their own switches; probes and others are told'),
+  ],
+};
+
+/** Rules that the specification has beside its tables. */
+export const rules: Readonly<Record<string, readonly Shown[]>> = {
+  'names of monitors are unique within the account': [
+    monitors('monitors', 'a name is unique among all workspaces of one owner, and free again after deletion'),
+  ],
+  'interval_seconds below the minimum of the plan is 422 and says so': [
+    monitors('monitors', 'the interval follows the plan of the owner of the workspace, not that of the caller'),
+    monitors('values', 'an interval below the minimum of the plan is refused, and says which'),
+  ],
+  'a deletion that takes longer than the server waits is 504': [
+    monitors(
+      'lifecycle/lifecycle',
+      'a deletion that takes too long answers 504, is finished in the background, and the same call answers 204',
+    ),
+  ],
+  'manual checks count in no uptime': [
+    monitors(
+      'check/check',
+      'a monitor without probes is checked by the control plane; the result is kept as manual and counts nowhere',
+    ),
+  ],
+  'a test of a configuration, a check by hand, statistics and service levels take no API key': [
+    monitors('check/check', 'an API key is not accepted'),
+    monitors('test/test', 'who may test, and where'),
+    statistics('who may ask what'),
+    sla('sla', 'who may ask, correct and read'),
+  ],
+  'a blocklist monitor without lists asks the default ones': [
+    ['monitoring/dnsbl/routes', 'dnsbl_servers are the lists that the check asks; none means the default ones'],
+  ],
+  'secrets are never exported, and an export can be imported again': [
+    monitors('transfer/round-trip', '500 random monitors of all protocols come back from an export as they were'),
+  ],
+  'at most 500 rows and 1 MB are imported': [
+    monitors(
+      'transfer/hostile',
+      'a file of exactly one megabyte is read and one byte more is too large, in a form and without',
+    ),
+    monitors('transfer/hostile', 'a file that is of no use is refused with its reason, and creates nothing'),
+  ],
+  'a row goes to the workspace of the request, of its column, or to the default one; viewers are refused': [
+    monitors('transfer/transfer', 'rows go where they say, and who may only look is told so'),
+    monitors(
+      'transfer/plan/place',
+      'a row goes where the request says, else where it says itself, else to the default',
+    ),
+  ],
+  'duplicates are skipped or created anew; a name that clashes is skipped with its reason': [
+    monitors(
+      'transfer/transfer',
+      'sent again, a file creates nothing; on_duplicate=create creates anew where the name is free',
+    ),
+    monitors('transfer/transfer', 'duplicates are judged against the state before the file'),
+  ],
+  'columns of other tools, their numeric types and the absence of a keyword are understood': [
+    monitors('transfer/formats/formats', 'UptimeRobot, older form'),
+    monitors('transfer/formats/formats', 'Better Stack'),
+    monitors('transfer/formats/formats', 'a list with the names that people use'),
+  ],
+  'commas and semicolons are told apart': [
+    monitors('transfer/formats/formats', 'byte order mark, line ends, empty lines and quoted delimiters'),
+    monitors('transfer/formats/formats', 'Pingdom, with semicolons'),
+  ],
+  'Excel is refused': [
+    monitors('transfer/hostile', 'a file that is of no use is refused with its reason, and creates nothing'),
+  ],
+  'a bad row does not stop the others': [
+    monitors('transfer/transfer', 'all rules of creation hold, and a bad row does not stop the others'),
+  ],
+  'a paused group leaves the switches of its members as they are': [
+    groups('pauses/pauses', 'a paused group pauses its members and not their own switches; probes and others are told'),
+    groups('pauses/pauses', 'a member of two paused groups is paused until both are resumed'),
+  ],
+};

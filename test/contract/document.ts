@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { TestAnswer } from '../../control-plane/src/identity/testing.ts';
+
+/** JSON Schema of a parameter, as far as it is used here. */
+export type ParameterSchema = {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly format?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly enum?: readonly string[];
+  readonly default?: string | number | boolean;
+  readonly items?: ParameterSchema;
+  readonly anyOf?: readonly ParameterSchema[];
+};
+
+type Content = Readonly<Record<string, { readonly schema: object }>>;
+type Operation = {
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: ParameterSchema }[];
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
+};
+
+// Where JSON Schema itself looks for what is referred to.
+const text = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
+const document = JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/')) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, ParameterSchema>> };
+};
+
+/** An endpoint of the OpenAPI document, named as `GET /api/v1/monitors/{monitor_id}`. */
+export type Documented = {
+  readonly name: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, ParameterSchema>>;
+  readonly operation: Operation;
+};
+
+/** Every endpoint of the document, references of parameters resolved. */
+export const documented: readonly Documented[] = Object.entries(document.paths).flatMap(([path, operations]) =>
+  Object.entries(operations).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    path,
+    operation,
+    query: Object.fromEntries(
+      (operation.parameters ?? [])
+        .filter((parameter) => parameter.in === 'query')
+        .map(({ name, schema }) => [name, document.components.schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? schema]),
+    ),
+  })),
+);
+
+const byName = new Map(documented.map((one) => [one.name, one]));
+const schemas = new Map<object, z.ZodType>();
+
+/** What of an answer the document does not say; undefined when it says all of it. Bodies of files are not looked into. */
+export function undocumented(method: string, path: string, answer: TestAnswer): string | undefined {
+  const name = `${method} ${path.replaceAll(/:([a-z_]+)/g, '{$1}')}`;
+  const found = byName.get(name);
+  if (found === undefined) return `${name} is not in the document`;
+  const response = found.operation.responses[String(answer.status)];
+  if (response === undefined) return `${name} may not answer ${answer.status}: ${answer.text.slice(0, 200)}`;
+  const { content } = response;
+  if (content === undefined) return answer.text === '' ? undefined : `${name} has a body with ${answer.status}`;
+  const type = answer.headers.get('content-type') ?? '';
+  const entry = Object.entries(content).find(([each]) => each.split(';')[0] === type.split(';')[0])?.[1];
+  if (entry === undefined) return `${name} may not answer ${type}`;
+  if (!/[/+]json\b/.test(type)) return undefined;
+  const known = schemas.get(entry.schema);
+  const whole = { ...entry.schema, $defs: document.components.schemas } as Parameters<typeof z.fromJSONSchema>[0];
+  const schema = known ?? z.fromJSONSchema(whole);
+  schemas.set(entry.schema, schema);
+  const { error } = schema.safeParse(answer.body);
+  return error === undefined ? undefined : `${name} answers ${answer.status} otherwise: ${z.prettifyError(error)}`;
+}
