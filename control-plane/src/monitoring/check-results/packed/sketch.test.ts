@@ -103,6 +103,23 @@ void t.test('the buckets hold all, without overlap, and what they hold lies in t
   );
 });
 
+void t.test('without what took no time it is the sketch of the others, the least of them by its bucket', async (t) => {
+  fc.assert(
+    fc.property(latencies, fc.nat(20), (values, zeros) => {
+      const all = sketchOf([...values, ...Array.from({ length: zeros }, () => 0)]);
+      const others = sketchOf(values.filter((value) => value > 0));
+      const timed = all.timed();
+      assert.deepEqual({ ...told(timed), minUs: 0, quantiles: [] }, { ...told(others), minUs: 0, quantiles: [] });
+      for (const share of shares) {
+        const [found, expected] = [timed.quantile(share), others.quantile(share)];
+        if (found === null || expected === null) assert.equal(found, expected);
+        else assert.ok(Math.abs(found - expected) <= expected * 0.02 + 1, `${share}: ${found} for ${expected}`);
+      }
+    }),
+  );
+  t.match(sketchOf([0, 0]).timed(), { count: 0, meanUs: null, minUs: null });
+});
+
 void t.test('an emptied sketch is as a new one', async () => {
   fc.assert(
     fc.property(latencies, latencies, (before, after) => {
