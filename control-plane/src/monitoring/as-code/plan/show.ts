@@ -64,6 +64,6 @@ function shown(value: unknown): string {
 }
 
 /** A text of somebody else must not steer the terminal; JSON leaves C1, bidirectional and other invisible characters as they are. */
-function printable(text: string): string {
+export function printable(text: string): string {
   return text.replaceAll(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`);
 }

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { BitReader, BitWriter, BitsError } from './bits.ts';
 import { LatencySketch } from './sketch.ts';
+import type { Sketch } from './sketch.ts';
 
 const latency = fc.oneof(
   fc.nat(300),
@@ -22,7 +23,7 @@ const sketchOf = (values: readonly number[]): LatencySketch => {
 const exact = (values: readonly number[], share: number): number | null =>
   values.toSorted((a, b) => a - b)[Math.max(1, Math.ceil(share * values.length)) - 1] ?? null;
 
-const told = (sketch: LatencySketch) => ({
+const told = (sketch: Sketch) => ({
   count: sketch.count,
   sumUs: sketch.sumUs,
   minUs: sketch.minUs,

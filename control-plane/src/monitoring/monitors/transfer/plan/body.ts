@@ -63,4 +63,3 @@ export function skippedDuplicate(
     return { ...skipped, warnings: [...skipped.warnings, `the row itself is not valid: ${error.message}`] };
   }
 }
-

@@ -48,4 +48,3 @@ export type PlannedRow = {
   /** Of a group monitor that is to be created. */
   readonly watches?: NamedGroupSettings;
 };
-
