@@ -47,9 +47,9 @@ export type Names = {
 export function currentMonitor(monitor: Monitor, names: Names): CurrentMonitor {
   const own: Fields = monitor;
   const isGroup = monitor.protocol === groupProtocol;
-  const elsewhere = ['name', 'settings', 'probes', ...(isGroup ? ['url'] : [])];
+  const elsewhere = new Set(['name', 'settings', 'probes', ...(isGroup ? ['url'] : [])]);
   const fields = monitorFields
-    .filter((name) => !elsewhere.includes(name) && Object.hasOwn(own, name))
+    .filter((name) => !elsewhere.has(name) && Object.hasOwn(own, name))
     .map((name) => [name, own[name]] as const);
   const probes = monitor.probe_ids.map((id) => names.probes.get(id) ?? `#${id}`);
   const secrets = Object.keys(monitor.settings).flatMap((key) => mark.exec(key)?.[1] ?? []);

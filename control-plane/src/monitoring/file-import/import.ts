@@ -1,6 +1,6 @@
 import { importLimits, monitorImportSchema } from '@parallax/api-contract';
 import type { MonitorImport } from '@parallax/api-contract';
-import { AsCodeError } from '../as-code/index.ts';
+import { AsCodeError, printable } from '../as-code/index.ts';
 import type { Client } from '../as-code/index.ts';
 import type { ImportFile } from './gateway.ts';
 import { kumaParts } from './kuma-monitor.ts';
@@ -27,7 +27,7 @@ export async function importFile(file: ImportFile, wish: ImportWish): Promise<bo
   const { requests, faults } = requestsOf(file);
   const total = { created: 0, skipped: 0, failed: faults.length };
   if (requests.length === 0 && faults.length === 0) throw new AsCodeError('the database has no monitors');
-  for (const { name, reason } of faults) wish.print(`! monitor ${JSON.stringify(name)}: ${reason}`);
+  for (const { name, reason } of faults) wish.print(`! monitor ${printable(JSON.stringify(name))}: ${reason}`);
   for (const request of requests) {
     const report = await send(request, wish);
     for (const row of report.rows) for (const line of showRow(row, wish.isDryRun)) wish.print(line);

@@ -86,7 +86,8 @@ export function kumaParts(
   for (const monitor of monitors) {
     const text = JSON.stringify(monitor);
     const bytes = Buffer.byteLength(text) + 1;
-    const refuse = (reason: string): number => faults.push({ name: String(monitor['name'] ?? ''), reason });
+    const { name } = monitor;
+    const refuse = (reason: string): number => faults.push({ name: typeof name === 'string' ? name : '', reason });
     // In JSON they would make the whole file be refused.
     if (text.includes(String.raw`\u0000`)) refuse('it has a NUL in one of its texts');
     else if (/\\ud[89a-f]/i.test(text)) refuse('one of its texts is no valid Unicode');

@@ -203,7 +203,7 @@ void t.test('what a group monitor cannot watch is refused with its place', async
   refused(`monitors:\n${g('x', '{ monitors: [x] }')}`, /contain itself: "x" → "x"/);
   refused(`monitors:\n${g('x', '{ monitors: [y] }')}${g('y', '{ monitors: [x] }')}`, /"x" → "y" → "x"/);
   refused(`monitors:\n${g('shopping', '{ monitors: [up] }')}`, /a\.yaml:3:\d+: .*"up" → "shopping" → "up"/);
-  const both = `${g('w', '{ group: shop }')}`;
+  const both = g('w', '{ group: shop }');
   refused(
     `monitors:\n${both}monitor_groups:\n  - { name: shop, monitors: [w] }\n`,
     /contain itself: "w" → group "shop" → "w"/,
