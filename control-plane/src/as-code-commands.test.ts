@@ -1,42 +1,14 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import fc from 'fast-check';
 import t from 'tap';
-import { accessTokensCapability } from './identity/tokens/index.ts';
-import { groupsApi } from './monitoring/groups/testing.ts';
-import { probesCapability } from './monitoring/probes/index.ts';
 import { addProbe } from './monitoring/testing.ts';
+import { commandsStage } from './testing/commands.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'parallax-as-code-'));
-t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-
-const api = await groupsApi(t, { more: [accessTokensCapability, probesCapability] });
+const { api, run, file, folder, token: home } = await commandsStage(t);
 await addProbe(api.database, 'helsinki-1', 'eu-north');
 await addProbe(api.database, 'dallas-1', 'us-south');
-
-type Ended = { readonly code: number | null; readonly out: string; readonly err: string };
-
-async function tokenOf(accessToken: string): Promise<string> {
-  const made = await api.call('POST', '/api/v1/auth/tokens', { token: accessToken, body: { name: 'as code' } });
-  return String(made.body['token']);
-}
-
-const home = await tokenOf(api.token);
-
-/** Runs the command as a person does, with the token in the environment. */
-async function run(args: readonly string[], env: Record<string, string> = {}, url = api.url): Promise<Ended> {
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'main.ts'), ...args, '--url', url], {
-    env: { PATH: process.env['PATH'], PARALLAX_TOKEN: home, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  return { code, out, err };
-}
 
 /** The API behind a server that does something before the first request with a method goes on. */
 async function before(method: string, act: () => Promise<void>): Promise<string> {
@@ -73,12 +45,6 @@ async function before(method: string, act: () => Promise<void>): Promise<string>
   return `http://127.0.0.1:${typeof place === 'object' && place !== null ? place.port : 0}`;
 }
 
-function file(name: string, content: string): string {
-  const place = path.join(folder, name);
-  writeFileSync(place, content);
-  return place;
-}
-
 const example =
   /```yaml\n([^]*?)```/.exec(readFileSync(path.join(import.meta.dirname, '../../docs/as-code.md'), 'utf8'))?.[1] ?? '';
 
@@ -97,12 +63,12 @@ void t.test(
     t.match((await api.call('GET', '/api/v1/monitors', { token: api.token })).body, { total: 0 }, 'nothing was done');
     const applied = await run(['apply', shop, '--yes'], secret);
     t.match(applied, { code: 0, err: '', out: /created monitor "shop"\n[^]*created monitor group "storefront"\n$/ });
-    t.match(await run(['apply', shop, '--plan'], secret), { code: 0, out: /nothing to do: 3 unchanged/ });
+    t.match(await run(['apply', shop, '--plan'], secret), { code: 0, out: /nothing to do: 4 unchanged/ });
     t.match(await run(['apply', shop, '--yes'], secret), { code: 0, out: /nothing to do/ });
     t.notMatch(planned.out + applied.out, 'open-sesame');
     const list = await api.call('GET', '/api/v1/monitors?sort=name', { token: api.token });
     t.match(list.body, {
-      monitors: [{ name: 'mail' }, { name: 'shop', settings: { has_password: true }, version: 1 }],
+      monitors: [{ name: 'all' }, { name: 'mail' }, { name: 'shop', settings: { has_password: true }, version: 1 }],
     });
   },
 );
@@ -140,7 +106,7 @@ void t.test('what somebody else changes in between is refused and told', async (
   const { monitors } = (await api.call('GET', '/api/v1/monitors?sort=name', { token: api.token })).body as {
     monitors: { id: number; name: string }[];
   };
-  const [, shop] = monitors;
+  const shop = monitors.find(({ name }) => name === 'shop');
   // Somebody else who is quicker than any person: before the first change arrives, another monitor is changed.
   const url = await before('PATCH', async () => {
     const body = { description: 'by somebody else' };
@@ -155,7 +121,7 @@ void t.test('what somebody else changes in between is refused and told', async (
   t.match(refused.out, /changed monitor "mail"\n$/, 'what was done is told');
   t.match(
     refused.err,
-    /monitor "shop": [^]*412[^]*somebody changed it[^]*description: .* -> "by somebody else"[^]*1 of 2 done/,
+    /monitor "shop": [^]*412[^]*somebody changed it[^]*description: .* -> "by somebody else"[^]*1 of 3 done/,
   );
   const now = await api.call('GET', `/api/v1/monitors/${shop?.id}`, { token: api.token });
   t.match(now.body, { description: 'by somebody else', interval_seconds: 60 }, 'and it is as somebody else left it');
@@ -170,92 +136,3 @@ void t.test('--prune removes what no file names', async (t) => {
     monitor_groups: [{ name: 'storefront' }],
   });
 });
-
-const name = fc
-  .array(
-    fc.constantFrom('a', 'Ж', '漢', '𝄞', ':', '#', '-', '"', "'", '[', '{', '&', '*', '!', '%', '@', ' ', '~', '0'),
-    { minLength: 1, maxLength: 10 },
-  )
-  .map((parts) => parts.join(''));
-const long = fc
-  .array(fc.constantFrom('\r\n', '\n', '\t', ' ', ': ', '# ', 'text', '- ', '"', '\u2028'), { maxLength: 12 })
-  .map((parts) => parts.join(''));
-const targets: readonly (readonly [string, string, Record<string, unknown>])[] = [
-  ['https', 'https://$/', { expected_status: ['2xx', 301], headers: { accept: 'a: b' } }],
-  ['http', 'http://$/', { keyword: 'no', method: 'POST', body: 'x\r\ny' }],
-  ['tcp', '$:4000', {}],
-  ['dns', '$', { record_type: 'TXT', expected_values: ['"v=spf1"'] }],
-  ['dnsbl', '192.0.2.1', {}],
-];
-
-void t.test(
-  'a random workspace that is exported and applied elsewhere is equal, and then there is nothing to do',
-  { timeout: 150_000 },
-  async (t) => {
-    const seed = Number(process.env['PARALLAX_SEED'] ?? Date.now() % 2 ** 31);
-    t.comment(`PARALLAX_SEED=${seed}`);
-    const one = await api.account('one@example.com');
-    const other = await api.account('other@example.com');
-    const [workspace] = (await api.call('GET', '/api/v1/workspaces', { token: one.accessToken })).body[
-      'workspaces'
-    ] as { id: number }[];
-    const probes = (await api.call('GET', '/api/v1/probes', { token: one.accessToken })).body['probes'] as {
-      id: number;
-    }[];
-    const ids: number[] = [];
-    for (let index = 0; index < 60; index += 1) {
-      const [protocol = '', url = '', settings = {}] = targets[index % targets.length] ?? [];
-      const random = fc.record({
-        name: name.map((each) => `${each} ${index}`),
-        description: long,
-        interval_seconds: fc.integer({ min: 1, max: 86_400 }),
-        confirmations: fc.integer({ min: 1, max: 5 }),
-        consensus_policy: fc.oneof(fc.constantFrom('majority', 'any', 'all'), fc.integer({ min: 1, max: 100 })),
-        degraded_threshold_ms: fc.option(fc.integer({ min: 1, max: 60_000 })),
-        is_active: fc.boolean(),
-        tags: fc.uniqueArray(
-          name.filter((each) => each.trim() !== ''),
-          { maxLength: 5 },
-        ),
-        certificate_thresholds_days: fc.uniqueArray(fc.integer({ min: 1, max: 365 }), { maxLength: 10 }),
-        dnsbl_servers: fc.constantFrom([], ['a.list.test', 'b.list.test']),
-      });
-      const [made] = fc.sample(random, { numRuns: 1, seed: seed + index });
-      const place = [{}, { probe_ids: [probes[index % probes.length]?.id] }, { regions: ['eu-north'] }][index % 3];
-      const answer = await api.call('POST', '/api/v1/monitors', {
-        token: one.accessToken,
-        body: {
-          workspace_id: workspace?.id,
-          protocol,
-          url: url.replace('$', `h${index}.example`),
-          settings,
-          ...made,
-          ...place,
-        },
-      });
-      // Not with what was answered: texts of random names are read as directives of TAP.
-      t.equal(answer.status, 201, `monitor ${index}`);
-      ids.push(Number(answer.body['id']));
-    }
-    for (const [index, count] of [0, 7, 60].entries()) {
-      const body = {
-        workspace_id: workspace?.id,
-        name: `g: ${index}`,
-        monitor_ids: ids.slice(0, count),
-        tags: ['b', 'a'],
-        is_paused: index === 1,
-      };
-      t.equal((await api.call('POST', '/api/v1/monitor-groups', { token: one.accessToken, body })).status, 201);
-    }
-    const first = { PARALLAX_TOKEN: await tokenOf(one.accessToken) };
-    const second = { PARALLAX_TOKEN: await tokenOf(other.accessToken) };
-    const exported = await run(['export'], first);
-    t.equal(exported.code, 0, exported.err);
-    const all = file('all.yaml', exported.out);
-    t.match(await run(['apply', all, '--plan', '--prune'], first), { code: 0, out: /nothing to do: 63 unchanged/ });
-    const applied = await run(['apply', all, '--yes'], second);
-    t.equal(applied.code, 0, applied.err);
-    t.match(await run(['apply', all, '--plan', '--prune'], second), { code: 0, out: /nothing to do: 63 unchanged/ });
-    t.equal((await run(['export'], second)).out, exported.out);
-  },
-);

@@ -1,13 +1,13 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
-import { controlPlaneSettings, readSettings } from '@parallax/settings';
 import type { Environment } from '@parallax/settings';
-import { CommanderError, InvalidArgumentError } from 'commander';
+import { CommanderError } from 'commander';
 import type { Command } from 'commander';
 import { UsageError } from './command-settings.ts';
+import { clientOf, withConnection } from './connection-options.ts';
+import type { Connection } from './connection-options.ts';
 import {
   applyPlan,
-  createClient,
   findWorkspace,
   loadWanted,
   planOf,
@@ -17,7 +17,6 @@ import {
   writeAsCode,
 } from './monitoring/as-code/index.ts';
 
-type Connection = { readonly url?: string; readonly tokenFile?: string; readonly workspace?: string };
 type ApplyFlags = Connection & {
   readonly plan?: boolean;
   readonly yes?: boolean;
@@ -28,13 +27,7 @@ type ApplyFlags = Connection & {
 /** Adds `export` and `apply`: monitors as code, through the REST API, so from any machine and with the rights of a token. */
 export function addAsCodeCommands(program: Command, env: Environment): void {
   const common = (command: Command): Command =>
-    command
-      .option(
-        '--workspace <name|id>',
-        'which workspace; the one that the file names, else your default one, when absent',
-      )
-      .option('--url <url>', 'address of Parallax; http://127.0.0.1 with PARALLAX_HTTP_PORT when absent', address)
-      .option('--token-file <file>', 'file of a personal access token or API key; else the variable PARALLAX_TOKEN');
+    withConnection(command, 'which workspace; the one that the file names, else your default one, when absent');
   common(program.command('export'))
     .description('print monitors and monitor groups of a workspace as YAML, without secrets')
     .option('--output <file>', 'write there instead')
@@ -95,42 +88,6 @@ async function ask(): Promise<void> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await lines.question('Do this? Only "yes" is taken: ').finally(() => lines.close());
   if (answer.trim() !== 'yes') throw new UsageError('nothing was changed');
-}
-
-function clientOf(env: Environment, { url, tokenFile }: Connection) {
-  const settings = readSettings(controlPlaneSettings, env);
-  const token = (tokenFile === undefined ? settings.token : tokenIn(tokenFile))?.trim();
-  if (token === undefined || token === '') {
-    throw new UsageError('a token is needed: name its file by --token-file, or set PARALLAX_TOKEN');
-  }
-  // It goes into a header.
-  if (!/^[\x21-\x7e]{1,4096}$/.test(token))
-    throw new UsageError('the token is none: it has spaces or other signs in it');
-  return createClient(url ?? `http://127.0.0.1:${settings.httpPort}`, token);
-}
-
-function tokenIn(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new UsageError(`the token cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
-function address(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (
-    url === undefined ||
-    !/^https?:$/.test(url.protocol) ||
-    url.username !== '' ||
-    url.password !== '' ||
-    url.search !== ''
-  ) {
-    throw new InvalidArgumentError(
-      'an address such as https://parallax.example.com is expected, without a user or query',
-    );
-  }
-  return text;
 }
 
 function print(text: string): void {

@@ -15,6 +15,7 @@ import { createLogger, createShutdown } from '@parallax/telemetry';
 import { Problem } from '@parallax/api-contract';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { addAsCodeCommands } from './as-code-commands.ts';
+import { addImportCommand } from './import-command.ts';
 import { addBackupCommands } from './backup-commands.ts';
 import { checkout, keySource, settingsWithDatabase, UsageError } from './command-settings.ts';
 import { listenPlace, runNatsFiles, runProvideJoinTokens, wantedProbe } from './container-commands.ts';
@@ -143,6 +144,7 @@ also come from lines NAME=value of a file; what the environment names wins.`,
     .description('print the table of all settings')
     .action(() => print(settingsTable(controlPlaneSettings)));
   addAsCodeCommands(program, env);
+  addImportCommand(program, env);
   addBackupCommands(program, env);
   addKeysCommands(program, env);
   addRecomputeCommand(program, env);

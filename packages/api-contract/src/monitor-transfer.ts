@@ -56,7 +56,7 @@ const importRowSchema = z
   .meta({ id: 'ImportRow' });
 export type ImportRow = z.output<typeof importRowSchema>;
 
-const monitorImportSchema = z
+export const monitorImportSchema = z
   .object({
     dry_run: z.boolean(),
     format: z.enum(importFormats),
@@ -67,6 +67,7 @@ const monitorImportSchema = z
     rows: z.array(importRowSchema).describe('In the order of the file.'),
   })
   .meta({ id: 'MonitorImport' });
+export type MonitorImport = z.output<typeof monitorImportSchema>;
 
 export const exportMonitorsRoute = route({
   method: 'GET',

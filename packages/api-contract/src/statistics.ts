@@ -44,7 +44,9 @@ export const secondsByStatusFields = {
 };
 
 export const latencyFields = {
-  count: count.describe('Scheduled checks that got an answer; those of the control plane beside probes are left out.'),
+  count: count.describe(
+    'Scheduled checks that got an answer; those of the control plane beside probes are left out, and looks at the members of a group, which measure no time.',
+  ),
   mean_ms: milliseconds,
   min_ms: milliseconds,
   max_ms: milliseconds,

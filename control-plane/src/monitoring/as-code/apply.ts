@@ -1,12 +1,12 @@
-import { monitorGroupSchema, monitorSchema } from '@parallax/api-contract';
+import { groupProtocol, monitorGroupSchema, monitorSchema } from '@parallax/api-contract';
 import { AsCodeError } from './errors.ts';
 import { ApiError } from './gateway.ts';
 import type { Client } from './gateway.ts';
 import { differencesBetween } from './plan/difference.ts';
 import type { GroupWrite } from './plan/groups.ts';
 import type { MonitorWrite } from './plan/monitors.ts';
-import { sizeOf } from './plan/plan.ts';
-import type { Plan } from './plan/plan.ts';
+import { sizeOf, stepsOf } from './plan/plan.ts';
+import type { Plan, Step } from './plan/plan.ts';
 import { showDifferences } from './plan/show.ts';
 import type { Remote } from './remote.ts';
 import { currentGroup, currentMonitor } from './state.ts';
@@ -19,6 +19,8 @@ type Work = {
   readonly done: (line: string) => void;
 };
 
+type Fields = Readonly<Record<string, unknown>>;
+
 const tagOf = (version: number): string => `"${version}"`;
 
 /**
@@ -27,35 +29,8 @@ const tagOf = (version: number): string => `"${version}"`;
  * @throws AsCodeError which says what failed, what somebody else changed, and how much is left
  */
 export async function applyPlan(plan: Plan, work: Work): Promise<void> {
-  const { client, done } = work;
-  const monitorIds = new Map(work.remote.monitorIds);
-  const steps: (readonly [name: string, run: () => Promise<void>])[] = [
-    ...plan.monitors.map((write) =>
-      step(`monitor "${write.name}"`, async () => {
-        monitorIds.set(write.name, await writeMonitor(write, work));
-        done(`${write.current === undefined ? 'created' : 'changed'} monitor "${write.name}"`);
-      }),
-    ),
-    ...plan.removedMonitors.map((monitor) =>
-      step(`monitor "${monitor.name}"`, async () => {
-        await client.send('DELETE', `/monitors/${monitor.id}`, { version: tagOf(monitor.version) });
-        monitorIds.delete(monitor.name);
-        done(`removed monitor "${monitor.name}"`);
-      }),
-    ),
-    ...plan.removedGroups.map((group) =>
-      step(`monitor group "${group.name}"`, async () => {
-        await client.send('DELETE', `/monitor-groups/${group.id}`, { version: tagOf(group.version) });
-        done(`removed monitor group "${group.name}"`);
-      }),
-    ),
-    ...plan.groups.map((write) =>
-      step(`monitor group "${write.name}"`, async () => {
-        await writeGroup(write, work, monitorIds);
-        done(`${write.current === undefined ? 'created' : 'changed'} monitor group "${write.name}"`);
-      }),
-    ),
-  ];
+  const known = { monitors: new Map(work.remote.monitorIds), groups: new Map(work.remote.groupIds) };
+  const steps = stepsOf(plan).map((step) => runnable(step, work, known));
   for (const [index, [name, run]] of steps.entries()) {
     try {
       await run();
@@ -68,13 +43,60 @@ export async function applyPlan(plan: Plan, work: Work): Promise<void> {
   }
 }
 
-function step(name: string, run: () => Promise<void>) {
-  return [name, run] as const;
+/** Identifiers of what is there by now, by name. */
+type Known = { readonly monitors: Map<string, number>; readonly groups: Map<string, number> };
+
+function runnable(step: Step, work: Work, known: Known): readonly [name: string, run: () => Promise<void>] {
+  const { client, done } = work;
+  switch (step.kind) {
+    case 'monitor': {
+      const { write } = step;
+      return [
+        `monitor "${write.name}"`,
+        async () => {
+          known.monitors.set(write.name, await writeMonitor(write, work, known));
+          done(`${write.current === undefined ? 'created' : 'changed'} monitor "${write.name}"`);
+        },
+      ];
+    }
+    case 'monitor removed': {
+      const { id, name, version } = step.removed;
+      return [
+        `monitor "${name}"`,
+        async () => {
+          await client.send('DELETE', `/monitors/${id}`, { version: tagOf(version) });
+          known.monitors.delete(name);
+          done(`removed monitor "${name}"`);
+        },
+      ];
+    }
+    case 'group': {
+      const { write } = step;
+      return [
+        `monitor group "${write.name}"`,
+        async () => {
+          known.groups.set(write.name, await writeGroup(write, work, known.monitors));
+          done(`${write.current === undefined ? 'created' : 'changed'} monitor group "${write.name}"`);
+        },
+      ];
+    }
+    case 'group removed': {
+      const { id, name, version } = step.removed;
+      return [
+        `monitor group "${name}"`,
+        async () => {
+          await client.send('DELETE', `/monitor-groups/${id}`, { version: tagOf(version) });
+          done(`removed monitor group "${name}"`);
+        },
+      ];
+    }
+  }
 }
 
-async function writeMonitor(write: MonitorWrite, { client, workspaceId, remote }: Work): Promise<number> {
+async function writeMonitor(write: MonitorWrite, { client, workspaceId, remote }: Work, known: Known): Promise<number> {
   const { probes, ...fields } = write.fields;
-  const settings = { ...write.settings, ...write.secrets };
+  const open = write.protocol === groupProtocol ? byIdentifier(write.settings, known) : write.settings;
+  const settings = { ...open, ...write.secrets };
   const body = {
     ...fields,
     ...(probes === undefined ? {} : { probe_ids: (probes as string[]).map((name) => remote.probeIds.get(name)) }),
@@ -91,11 +113,21 @@ async function writeMonitor(write: MonitorWrite, { client, workspaceId, remote }
   return id;
 }
 
+/** What a group monitor watches as requests have it; null, which takes it away, stays so. */
+function byIdentifier({ monitors, group, ...others }: Fields, known: Known): Fields {
+  const ids = Array.isArray(monitors) ? (monitors as string[]).map((name) => known.monitors.get(name)) : monitors;
+  return {
+    ...others,
+    ...(monitors === undefined ? {} : { monitor_ids: ids }),
+    ...(group === undefined ? {} : { group_id: typeof group === 'string' ? known.groups.get(group) : group }),
+  };
+}
+
 async function writeGroup(
   write: GroupWrite,
   { client, workspaceId }: Work,
   monitorIds: ReadonlyMap<string, number>,
-): Promise<void> {
+): Promise<number> {
   const ids = (names: readonly string[]) => names.flatMap((name) => monitorIds.get(name) ?? []);
   const { name, current, fields } = write;
   if (current === undefined) {
@@ -106,8 +138,7 @@ async function writeGroup(
       monitor_ids: ids(write.addMonitors),
       tags: write.addTags,
     };
-    await client.send('POST', '/monitor-groups', { body });
-    return;
+    return monitorGroupSchema.parse((await client.send('POST', '/monitor-groups', { body })).body).id;
   }
   const path = `/monitor-groups/${current.id}`;
   let version = tagOf(current.version);
@@ -124,6 +155,7 @@ async function writeGroup(
     const answer = await client.send(method, target, { body, version });
     version = answer.etag ?? version;
   }
+  return current.id;
 }
 
 /** After a refused version: how the thing differs from what the plan saw. */
@@ -141,11 +173,8 @@ async function changedMeanwhile(
   const heading = 'somebody changed it after the plan was made:';
   try {
     if (monitor !== undefined) {
-      const probeNames = new Map([...remote.probeIds].map(([name, id]) => [id, name] as const));
-      const now = currentMonitor(
-        monitorSchema.parse((await client.send('GET', `/monitors/${monitor.id}`)).body),
-        probeNames,
-      );
+      const answer = await client.send('GET', `/monitors/${monitor.id}`);
+      const now = currentMonitor(monitorSchema.parse(answer.body), remote.names);
       const seen = { name: monitor.name, ...monitor.fields, secrets: monitor.secrets };
       const found = { name: now.name, ...now.fields, secrets: now.secrets };
       const all = [
@@ -155,9 +184,8 @@ async function changedMeanwhile(
       return [heading, ...showDifferences(all)];
     }
     if (group !== undefined) {
-      const names = new Map([...remote.monitorIds].map(([name, id]) => [id, name] as const));
       const answer = await client.send('GET', `/monitor-groups/${group.id}`);
-      const now = currentGroup(monitorGroupSchema.parse(answer.body), names);
+      const now = currentGroup(monitorGroupSchema.parse(answer.body), remote.names.monitors);
       const found = { name: now.name, ...now.fields };
       return [heading, ...showDifferences(differencesBetween('', { name: group.name, ...group.fields }, found))];
     }

@@ -22,7 +22,12 @@ export type Client = {
   readonly send: (
     method: string,
     path: string,
-    more?: { readonly body?: unknown; readonly version?: string },
+    more?: {
+      readonly body?: unknown;
+      readonly version?: string;
+      /** In place of a body. */
+      readonly file?: { readonly type: string; readonly bytes: Buffer };
+    },
   ) => Promise<Answer>;
   /** All items of a list. */
   readonly list: <Item extends z.ZodType>(path: string, name: string, item: Item) => Promise<readonly z.output<Item>[]>;
@@ -46,7 +51,9 @@ export function createClient(url: string, token: string, pause: (ms: number) => 
   const base = url.replace(/\/+$/, '');
   const isKey = token.startsWith('plk_');
   const credentials: Record<string, string> = isKey ? { 'x-api-key': token } : { authorization: `Bearer ${token}` };
-  const send: Client['send'] = async (method, path, { body, version } = {}) => {
+  const send: Client['send'] = async (method, path, { body, version, file } = {}) => {
+    const content =
+      file ?? (body === undefined ? undefined : { type: 'application/json', bytes: JSON.stringify(body) });
     for (let waits = 0; ; waits += 1) {
       const response = await fetchOnce(`${base}/api/v1${path}`, {
         method,
@@ -54,9 +61,9 @@ export function createClient(url: string, token: string, pause: (ms: number) => 
           ...credentials,
           accept: 'application/json',
           ...(version === undefined ? {} : { 'if-match': version }),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(content === undefined ? {} : { 'content-type': content.type }),
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(content === undefined ? {} : { body: content.bytes }),
         // The token is for this place only.
         redirect: 'error',
         signal: AbortSignal.timeout(requestMs),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AsCodeError } from './errors.ts';
 import type { Client } from './gateway.ts';
 import { currentGroup, currentMonitor } from './state.ts';
-import type { CurrentState } from './state.ts';
+import type { CurrentState, Names } from './state.ts';
 
 /** A workspace as commands know it: a key may not read names. */
 export type Place = { readonly id: number; readonly name: string | undefined };
@@ -13,6 +13,8 @@ export type Remote = {
   readonly state: CurrentState;
   readonly probeIds: ReadonlyMap<string, number>;
   readonly monitorIds: ReadonlyMap<string, number>;
+  readonly groupIds: ReadonlyMap<string, number>;
+  readonly names: Names;
 };
 
 const probeSchema = z.object({ id: z.number(), name: z.string() });
@@ -62,12 +64,16 @@ export async function readRemote(client: Client, workspaceId: number): Promise<R
     for (const { probe_id: id, name } of monitor.assigned_probes) if (!probeNames.has(id)) probeNames.set(id, name);
   }
   const monitorNames = new Map(monitors.map(({ id, name }) => [id, name] as const));
+  const groupNames = new Map(groups.map(({ id, name }) => [id, name] as const));
+  const names = { probes: probeNames, monitors: monitorNames, groups: client.isKey ? undefined : groupNames };
   return {
+    names,
     state: {
-      monitors: monitors.map((monitor) => currentMonitor(monitor, probeNames)),
+      monitors: monitors.map((monitor) => currentMonitor(monitor, names)),
       groups: groups.map((group) => currentGroup(group, monitorNames)),
     },
     probeIds: new Map(unique.map(({ id, name }) => [name, id] as const)),
     monitorIds: new Map(monitors.map(({ id, name }) => [name, id] as const)),
+    groupIds: new Map(groups.map(({ id, name }) => [name, id] as const)),
   };
 }

@@ -1,4 +1,6 @@
+import { groupProtocol } from '@parallax/api-contract';
 import type { Monitor, MonitorGroup } from '@parallax/api-contract';
+import { inNameOrder } from '../groups/check/index.ts';
 import { monitorFields } from './document/shape.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -33,13 +35,23 @@ export type CurrentState = { readonly monitors: readonly CurrentMonitor[]; reado
 
 const mark = /^has_(.+)$/;
 
-/** @param probeNames by identifier; one that is not among them stands as `#7`, which no probe is named */
-export function currentMonitor(monitor: Monitor, probeNames: ReadonlyMap<number, string>): CurrentMonitor {
+/** Names by identifier. */
+export type Names = {
+  readonly probes: ReadonlyMap<number, string>;
+  readonly monitors: ReadonlyMap<number, string>;
+  /** Undefined for who may not read them. */
+  readonly groups: ReadonlyMap<number, string> | undefined;
+};
+
+/** A probe, or a group, that has no name here stands as `#7`, which none is named. */
+export function currentMonitor(monitor: Monitor, names: Names): CurrentMonitor {
   const own: Fields = monitor;
+  const isGroup = monitor.protocol === groupProtocol;
+  const elsewhere = new Set(['name', 'settings', 'probes', ...(isGroup ? ['url'] : [])]);
   const fields = monitorFields
-    .filter((name) => name !== 'name' && name !== 'settings' && name !== 'probes' && Object.hasOwn(own, name))
+    .filter((name) => !elsewhere.has(name) && Object.hasOwn(own, name))
     .map((name) => [name, own[name]] as const);
-  const probes = monitor.probe_ids.map((id) => probeNames.get(id) ?? `#${id}`);
+  const probes = monitor.probe_ids.map((id) => names.probes.get(id) ?? `#${id}`);
   const secrets = Object.keys(monitor.settings).flatMap((key) => mark.exec(key)?.[1] ?? []);
   const hasLists = monitor.protocol === 'dnsbl' && monitor.dnsbl_servers.length > 0;
   const settings = Object.entries(monitor.settings).filter(
@@ -50,9 +62,17 @@ export function currentMonitor(monitor: Monitor, probeNames: ReadonlyMap<number,
     version: monitor.version,
     name: monitor.name,
     fields: { ...Object.fromEntries(fields), probes },
-    settings: Object.fromEntries(settings),
+    settings: isGroup ? watched(monitor.settings, names) : Object.fromEntries(settings),
     secrets: secrets.sort(),
   };
+}
+
+/** Settings of a group monitor by name. One whose group was deleted watches nothing. */
+function watched({ monitor_ids: ids, group_id: groupId, ...others }: Fields, { monitors, groups }: Names): Fields {
+  const group = typeof groupId === 'number' ? (groups === undefined ? `#${groupId}` : groups.get(groupId)) : undefined;
+  if (group !== undefined) return { ...others, group };
+  const members = (Array.isArray(ids) ? (ids as number[]) : []).flatMap((id) => monitors.get(id) ?? []);
+  return { ...others, monitors: inNameOrder(members) };
 }
 
 /** @param monitorNames by identifier, of the workspace */

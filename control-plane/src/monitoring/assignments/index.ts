@@ -12,7 +12,7 @@ export const assignmentsCapability: Capability<Context> = {
   ],
 };
 
-export { chooseProbes, type MonitorWants, type ProbeCandidate, type ProbeChoice } from './choose.ts';
+export { choiceOf, chooseProbes, type MonitorWants, type ProbeCandidate, type ProbeChoice } from './choose.ts';
 export { unknownProbes } from './unknown-probes.ts';
 export { requiredCapabilities } from './requirements.ts';
 export {

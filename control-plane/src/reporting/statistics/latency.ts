@@ -17,8 +17,9 @@ export function milliseconds(us: number | null): number | null {
   return us === null ? null : Math.round(us) / 1_000;
 }
 
-/** The figures of a sketch. */
-export function latencyFigures(sketch: Sketch): LatencyFigures {
+/** The figures of a sketch, of what took time. */
+export function latencyFigures(all: Sketch): LatencyFigures {
+  const sketch = all.timed();
   return {
     count: sketch.count,
     meanMs: milliseconds(sketch.meanUs),

@@ -43,7 +43,7 @@ export function statisticsRoutes(context: Context): Route[] {
           probe_id: query.probe_id ?? null,
           ...windowAnswer(window),
           ...latencyAnswer(latencyFigures(latency)),
-          histogram: histogram(latency.buckets(), mostBars).map((bar) => ({
+          histogram: histogram(latency.timed().buckets(), mostBars).map((bar) => ({
             from_ms: bar.fromMs,
             to_ms: bar.toMs,
             count: bar.count,

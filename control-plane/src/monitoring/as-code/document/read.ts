@@ -1,4 +1,4 @@
-import { Problem } from '@parallax/api-contract';
+import { groupProtocol, Problem } from '@parallax/api-contract';
 import type { MonitorProtocol } from '@parallax/api-contract';
 import { kindOf, protocolOf } from '../../monitors/index.ts';
 import { faultsError } from '../errors.ts';
@@ -59,7 +59,8 @@ export function readAsCode(text: string, file: string): AsCodeFile {
   const result: AsCodeFile = {
     workspace,
     workspacePlace: placeOf(['workspace']),
-    monitors: monitors?.map(({ name, settings, ...given }, index) => {
+    monitors: monitors?.map(({ name, settings, url, ...others }, index) => {
+      const given = { ...(url === undefined || url === '' ? {} : { url }), ...others };
       const path = ['monitors', index];
       refuseNulls(given, path, refuse);
       if (settings === null) refuse([...path, 'settings'], 'settings must not be null: leave it out, or write {}');
@@ -117,10 +118,13 @@ function splitSettings(
 
 /** As named, else the scheme of the URL, as for a new monitor: what is secret follows from it. */
 function protocolIn(
-  { protocol, url }: { readonly protocol?: MonitorProtocol | undefined; readonly url: string },
+  { protocol, url = '' }: { readonly protocol?: MonitorProtocol | undefined; readonly url?: string | undefined },
   path: readonly PropertyKey[],
   refuse: Refuse,
 ): MonitorProtocol | undefined {
+  if (protocol === groupProtocol && url !== '')
+    refuse([...path, 'url'], 'a monitor of the protocol group has no url: its settings name what it watches');
+  if (protocol !== undefined && protocol !== groupProtocol && url === '') refuse([...path, 'url'], 'url: it is needed');
   try {
     return protocolOf(url, protocol);
   } catch (error) {

@@ -14,7 +14,8 @@ const ofContract = Object.fromEntries(
 const monitorSchema = z.strictObject({
   ...ofContract,
   name: nameSchema,
-  url: updateMonitorSchema.shape.url.unwrap(),
+  /** Needed but for group monitors, which have none. */
+  url: updateMonitorSchema.shape.url,
   probes: z.array(named).max(1_000).optional(),
 });
 

@@ -1,3 +1,4 @@
+import { groupProtocol } from '@parallax/api-contract';
 import { movesDestination } from '../../monitors/index.ts';
 import type { Fault } from '../errors.ts';
 import type { CurrentMonitor } from '../state.ts';
@@ -7,9 +8,10 @@ import type { WantedMonitor } from './wanted.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is written of a monitor: the fields of a POST or PATCH, but for probes, which stand by name. */
+/** What is written of a monitor: the fields of a POST or PATCH, but for probes and what a group monitor watches, which stand by name. */
 export type MonitorWrite = {
   readonly name: string;
+  readonly protocol: string;
   /** Undefined: it is new. */
   readonly current: CurrentMonitor | undefined;
   readonly fields: Fields;
@@ -34,8 +36,10 @@ export function planMonitor(
   const fields = changedFields(current?.fields ?? {}, wanted.fields);
   const settings = settingsToWrite(wanted, current);
   const { secrets, differences } = secretsToWrite(wanted, current, settings, options);
+  refuseWithoutMembers(wanted, current, options);
   return {
     name: wanted.name,
+    protocol: String(wanted.fields['protocol']),
     current,
     fields,
     settings,
@@ -46,6 +50,17 @@ export function planMonitor(
       ...differences,
     ],
   };
+}
+
+/** No default says what a group monitor watches. */
+function refuseWithoutMembers(
+  { name, fields, settings, placeOf }: WantedMonitor,
+  current: CurrentMonitor | undefined,
+  { refuse }: Options,
+): void {
+  if (settings !== undefined || fields['protocol'] !== groupProtocol) return;
+  if (current?.fields['protocol'] === groupProtocol) return;
+  refuse({ place: placeOf('protocol'), message: `settings of "${name}": monitors or group is needed` });
 }
 
 function settingsToWrite({ fields, settings }: WantedMonitor, current: CurrentMonitor | undefined): Fields {

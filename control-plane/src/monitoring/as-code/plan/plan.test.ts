@@ -3,7 +3,7 @@ import { readAsCode } from '../document/read.ts';
 import { AsCodeError } from '../errors.ts';
 import type { WantedSecret } from '../secrets.ts';
 import type { CurrentGroup, CurrentMonitor } from '../state.ts';
-import { planOf, sizeOf } from './plan.ts';
+import { planOf, sizeOf, stepsOf } from './plan.ts';
 import type { PlanOptions } from './plan.ts';
 import { showPlan } from './show.ts';
 import { wantedMonitor } from './wanted.ts';
@@ -145,4 +145,75 @@ void t.test('a plan cannot steer a terminal', async (t) => {
   const shown = showPlan(plan('monitors: []\n', { monitors: [monitor(name)] }, { prune: true }));
   t.match(shown, '\\u{9b}2J\\u{202e}');
   t.notMatch(shown, name);
+});
+
+const watching = (name: string, settings: Record<string, unknown>): CurrentMonitor =>
+  monitor(name, { settings, fields: { protocol: 'group' } });
+const g = (name: string, settings: string) => `  - { name: ${name}, protocol: group, settings: ${settings} }\n`;
+const order = (planned: ReturnType<typeof plan>) =>
+  stepsOf(planned).map((step) => ('write' in step ? step.write.name : `-${step.removed.name}`));
+
+void t.test('what a group monitor watches stands by name and is there before it', async (t) => {
+  const text =
+    'monitors:\n' +
+    g('top', '{ monitors: [web, a, old] }') +
+    g('web', '{ group: shop, minimum_up: 1 }') +
+    g('low', '{ monitors: [a] }') +
+    '  - { name: a, url: "https://a.example/" }\n' +
+    'monitor_groups:\n  - { name: shop, monitors: [low, a] }\n';
+  const there = { monitors: [monitor('old'), monitor('gone', { id: 7 })], groups: [group('leaving')] };
+  const made = plan(text.replace('monitors:\n', 'monitors:\n  - { name: old, url: "https://a.example/" }\n'), there, {
+    prune: true,
+  });
+  t.same(order(made), ['a', '-gone', 'low', 'shop', 'web', 'top', '-leaving']);
+  t.match(showPlan(made), '+ monitor "top"\n    protocol: "group"\n    settings.monitors: ["a","old","web"]');
+  const then = {
+    monitors: [
+      watching('top', { monitors: ['a', 'old', 'web'] }),
+      watching('web', { group: 'shop', minimum_up: 1 }),
+      watching('low', { monitors: ['a'] }),
+      monitor('a'),
+      monitor('old'),
+    ],
+    groups: [group('shop', { monitors: ['a', 'low'] })],
+  };
+  t.equal(sizeOf(plan(text, then)), 0, 'applied again there is nothing to do');
+  const changed = plan(`monitors:\n${g('web', '{ monitors: [a] }')}`, then);
+  t.same(changed.monitors[0]?.settings, { monitors: ['a'], group: null, minimum_up: null });
+  t.match(showPlan(changed), 'settings.monitors: (default) -> ["a"]\n    settings.group: "shop" -> (none)');
+  const turned = plan(`monitors:\n${g('top', '{ monitors: [] }')}${g('low', '{ monitors: [top] }')}`, then);
+  t.same(order(turned), ['top', 'low'], 'what lets go comes first');
+  const pruned = plan(
+    `monitors:\n${g('top', '{ monitors: [a, web] }')}${g('web', '{ group: shop, minimum_up: 1 }')}${g('low', '{ monitors: [a] }')}${a().split('\n')[1]}\n`,
+    then,
+    { prune: true },
+  );
+  t.same(order(pruned), ['-old'], 'a monitor that is removed leaves group monitors by that');
+});
+
+void t.test('what a group monitor cannot watch is refused with its place', async (t) => {
+  const there = {
+    monitors: [monitor('a'), watching('keyed', { group: '#5' }), watching('up', { monitors: ['shopping'] })],
+    groups: [group('shop', { monitors: ['a'] })],
+  };
+  const refused = (text: string, told: RegExp, options: Partial<PlanOptions> = {}) =>
+    t.throws(() => plan(text, there, options), told);
+  refused(`monitors:\n${g('x', '{ monitors: [a, nobody] }')}`, /a\.yaml:3:\d+: monitors of "x": .*no monitor "nobody"/);
+  refused(`monitors:\n${g('x', '{ group: none }')}`, /a\.yaml:3:\d+: group of "x": .*no monitor group "none"/);
+  refused(`monitors:\n${g('x', '{ monitors: [x] }')}`, /contain itself: "x" → "x"/);
+  refused(`monitors:\n${g('x', '{ monitors: [y] }')}${g('y', '{ monitors: [x] }')}`, /"x" → "y" → "x"/);
+  refused(`monitors:\n${g('shopping', '{ monitors: [up] }')}`, /a\.yaml:3:\d+: .*"up" → "shopping" → "up"/);
+  const both = g('w', '{ group: shop }');
+  refused(
+    `monitors:\n${both}monitor_groups:\n  - { name: shop, monitors: [w] }\n`,
+    /contain itself: "w" → group "shop" → "w"/,
+  );
+  refused(`monitors:\n${both}monitor_groups: []\n`, /no monitor group "shop"/, { prune: true });
+  refused(`monitors:\n${g('x', '{}')}`, /settings of "x": .*needs monitors or group/);
+  refused('monitors:\n  - { name: x, protocol: group }\n', /a\.yaml:3:\d+: .*monitors or group is needed/);
+  refused(`monitors:\n${g('x', '{ monitor_ids: [1] }')}`, /write monitors, by name, in place of monitor_ids/);
+  refused(`monitors:\n${g('x', '{ monitors: [a], group: shop }')}`, /one of them/);
+  refused('monitors:\n  - { name: x, protocol: group, url: "https://a.example/" }\n', /a\.yaml:3:\d+: .*has no url/);
+  refused('monitors:\n  - { name: x, protocol: https }\n', /a\.yaml:3:\d+: url: it is needed/);
+  t.equal(sizeOf(plan(`monitors:\n${g('keyed', '{ group: "#5" }')}`, there)), 0, 'what a key cannot name may stay');
 });

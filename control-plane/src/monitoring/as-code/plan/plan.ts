@@ -1,7 +1,9 @@
+import { groupProtocol } from '@parallax/api-contract';
 import type { FileGroup } from '../document/read.ts';
 import { faultsError } from '../errors.ts';
 import type { Fault, Place } from '../errors.ts';
 import type { CurrentGroup, CurrentMonitor, CurrentState } from '../state.ts';
+import { circleIn, compositionKey, compositionOf, membersFirst } from './composition.ts';
 import { planGroup } from './groups.ts';
 import type { GroupWrite } from './groups.ts';
 import { planMonitor } from './monitors.ts';
@@ -14,12 +16,14 @@ export type Wanted = {
   readonly groups: readonly FileGroup[] | undefined;
 };
 
-/** In the order in which it is done: nothing of it changes the version of what comes after it. */
+/** Nothing of it changes the version of what comes after it in `stepsOf`. */
 export type Plan = {
   readonly monitors: readonly MonitorWrite[];
   readonly removedMonitors: readonly CurrentMonitor[];
   readonly removedGroups: readonly CurrentGroup[];
   readonly groups: readonly GroupWrite[];
+  /** Of group monitors and monitor groups, by `compositionKey`: members come first. */
+  readonly places: ReadonlyMap<string, number>;
   readonly unchanged: number;
   /** Secrets that are given and set already: they are left, and may differ. */
   readonly secretsLeft: number;
@@ -42,28 +46,63 @@ export function planOf(wanted: Wanted, current: CurrentState, { prune, sendSecre
   refuseTwice('monitor', wanted.monitors ?? [], refuse);
   refuseTwice('monitor group', wanted.groups ?? [], refuse);
   refuseUnknown('probe', 'probes', wanted.monitors ?? [], probes, refuse);
-  const monitors = (wanted.monitors ?? []).map((monitor) =>
-    planMonitor(monitor, monitorsByName.get(monitor.name), { sendSecrets, refuse }),
-  );
   const removedMonitors = prune ? unnamed(current.monitors, wanted.monitors) : [];
+  const removedGroups = prune ? unnamed(current.groups, wanted.groups) : [];
   const removed = new Set(removedMonitors.map(({ name }) => name));
+  const monitors = (wanted.monitors ?? []).map((monitor) =>
+    planMonitor(monitor, withoutMembers(monitorsByName.get(monitor.name), removed), { sendSecrets, refuse }),
+  );
   const known = new Set(
     [...monitorsByName.keys(), ...monitors.map(({ name }) => name)].filter((name) => !removed.has(name)),
   );
   refuseUnknown('monitor', 'monitors', wanted.groups ?? [], known, refuse);
   const groups = (wanted.groups ?? []).map((group) => planGroup(group, groupsByName.get(group.name), removed));
+  const goneGroups = new Set(removedGroups.map(({ name }) => name));
+  refuseUnwatchable(wanted, current, { monitors: known, removed: goneGroups }, refuse);
+  const composition = compositionOf({ monitors: wanted.monitors ?? [], groups: wanted.groups ?? [] }, current, {
+    monitors: removed,
+    groups: goneGroups,
+  });
+  const circle = circleIn(composition);
+  if (circle !== undefined) {
+    const message = `a group monitor would contain itself: ${circle.way}`;
+    refuse({ place: placeOfCircle(wanted, circle.names), message });
+  }
   if (faults.length > 0) throw faultsError(faults);
   const isChange = (write: MonitorWrite | GroupWrite): boolean =>
     write.current === undefined || write.differences.length > 0;
   return {
     monitors: monitors.filter(isChange),
     removedMonitors,
-    removedGroups: prune ? unnamed(current.groups, wanted.groups) : [],
+    removedGroups,
     groups: groups.filter(isChange),
+    places: membersFirst(composition),
     unchanged: [...monitors, ...groups].filter((write) => !isChange(write)).length,
     secretsLeft:
       secretsOf(wanted.monitors ?? []) - monitors.reduce((sum, { secrets }) => sum + Object.keys(secrets).length, 0),
   };
+}
+
+/** One thing that a plan does. */
+export type Step =
+  | { readonly kind: 'monitor'; readonly write: MonitorWrite }
+  | { readonly kind: 'group'; readonly write: GroupWrite }
+  | { readonly kind: 'monitor removed'; readonly removed: CurrentMonitor }
+  | { readonly kind: 'group removed'; readonly removed: CurrentGroup };
+
+/** What a plan does, in order: what is contained is there before what contains it, and a monitor that goes leaves its groups by that. */
+export function stepsOf({ monitors, removedMonitors, removedGroups, groups, places }: Plan): readonly Step[] {
+  const ofMonitors = monitors.map((write) => ({ kind: 'monitor', write }) as const);
+  const composed = [...ofMonitors, ...groups.map((write) => ({ kind: 'group', write }) as const)]
+    .map((step) => ({ step, place: places.get(compositionKey(step.kind, step.write.name)) }))
+    .flatMap(({ step, place }) => (place === undefined ? [] : [{ step, place }]))
+    .sort((one, other) => one.place - other.place);
+  return [
+    ...ofMonitors.filter(({ write }) => !places.has(compositionKey('monitor', write.name))),
+    ...removedMonitors.map((removed) => ({ kind: 'monitor removed', removed }) as const),
+    ...composed.map(({ step }) => step),
+    ...removedGroups.map((removed) => ({ kind: 'group removed', removed }) as const),
+  ];
 }
 
 /** How many things a plan changes. */
@@ -114,4 +153,45 @@ function refuseUnknown(
       refuse({ place: placeOf(field, index), message: `${field} of "${name}": there is no ${what} "${each}"` });
     }
   }
+}
+
+/** A group monitor as it is when monitors that are removed have left it. */
+function withoutMembers(monitor: CurrentMonitor | undefined, removed: ReadonlySet<string>): CurrentMonitor | undefined {
+  const members = monitor?.fields['protocol'] === groupProtocol ? monitor.settings['monitors'] : undefined;
+  if (monitor === undefined || !Array.isArray(members)) return monitor;
+  const left = (members as string[]).filter((name) => !removed.has(name));
+  return { ...monitor, settings: { ...monitor.settings, monitors: left } };
+}
+
+/** What group monitors watch has to be there, but for a group that stays as it is: who uses a key does not know the names of groups. */
+function refuseUnwatchable(
+  wanted: Wanted,
+  current: CurrentState,
+  known: { readonly monitors: ReadonlySet<string>; readonly removed: ReadonlySet<string> },
+  refuse: (fault: Fault) => void,
+): void {
+  const all = [...current.groups, ...(wanted.groups ?? [])].map(({ name }) => name);
+  const groups = new Set(all.filter((name) => !known.removed.has(name)));
+  for (const { name, fields, settings, placeOf } of wanted.monitors ?? []) {
+    if (fields['protocol'] !== groupProtocol || settings === undefined) continue;
+    const { monitors, group } = settings.open;
+    for (const each of Array.isArray(monitors) ? (monitors as string[]) : []) {
+      if (known.monitors.has(each)) continue;
+      const message = `monitors of "${name}": there is no monitor "${each}"`;
+      refuse({ place: placeOf('settings', 'monitors'), message });
+    }
+    const before = current.monitors.find((monitor) => monitor.name === name)?.settings['group'];
+    if (typeof group !== 'string' || groups.has(group) || (group === before && !known.removed.has(group))) continue;
+    refuse({
+      place: placeOf('settings', 'group'),
+      message: `group of "${name}": there is no monitor group "${group}"`,
+    });
+  }
+}
+
+/** Where the file speaks of something on the circle. */
+function placeOfCircle(wanted: Wanted, names: readonly string[]): Place {
+  const monitor = wanted.monitors?.find(({ name, settings }) => names.includes(name) && settings !== undefined);
+  const spoken = monitor ?? wanted.groups?.find(({ fields }) => fields.monitors?.some((name) => names.includes(name)));
+  return monitor?.placeOf('settings') ?? spoken?.placeOf('monitors') ?? { file: '', line: 1, column: 1 };
 }

@@ -1,6 +1,5 @@
-import type { CurrentGroup } from '../state.ts';
 import type { Difference } from './difference.ts';
-import { sizeOf } from './plan.ts';
+import { sizeOf, stepsOf } from './plan.ts';
 import type { Plan } from './plan.ts';
 
 /** A value may be a page of text; the plan is to be read. */
@@ -8,12 +7,18 @@ const longestValue = 200;
 
 /** A plan for people: `+` is new, `~` changed, `-` removed. Values of secrets are not in it. */
 export function showPlan(plan: Plan): string {
-  const lines = [
-    ...plan.monitors.flatMap((write) => written('monitor', write)),
-    ...plan.removedMonitors.map(({ name }) => `- monitor ${quoted(name)}, with its results`),
-    ...plan.removedGroups.map((group: CurrentGroup) => `- monitor group ${quoted(group.name)}`),
-    ...plan.groups.flatMap((write) => written('monitor group', write)),
-  ];
+  const lines = stepsOf(plan).flatMap((step): readonly string[] => {
+    switch (step.kind) {
+      case 'monitor':
+        return written('monitor', step.write);
+      case 'group':
+        return written('monitor group', step.write);
+      case 'monitor removed':
+        return [`- monitor ${quoted(step.removed.name)}, with its results`];
+      case 'group removed':
+        return [`- monitor group ${quoted(step.removed.name)}`];
+    }
+  });
   if (plan.secretsLeft > 0) {
     lines.push(`secrets that are set and were not compared: ${plan.secretsLeft}; --secrets sends them anew`);
   }
@@ -59,6 +64,6 @@ function shown(value: unknown): string {
 }
 
 /** A text of somebody else must not steer the terminal; JSON leaves C1, bidirectional and other invisible characters as they are. */
-function printable(text: string): string {
+export function printable(text: string): string {
   return text.replaceAll(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`);
 }

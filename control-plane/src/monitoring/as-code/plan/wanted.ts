@@ -1,5 +1,7 @@
-import { checkTypeOf } from '@parallax/checks';
-import type { Protocol } from '@parallax/checks';
+import { groupProtocol } from '@parallax/api-contract';
+import type { MonitorProtocol } from '@parallax/api-contract';
+import { insteadOfIdentifier, namedGroupSettings } from '../../groups/check/index.ts';
+import { kindOf } from '../../monitors/index.ts';
 import type { FileMonitor } from '../document/read.ts';
 import type { Fault } from '../errors.ts';
 import type { WantedSecret } from '../secrets.ts';
@@ -30,14 +32,15 @@ export function wantedMonitor(
   const { name, fields, placeOf } = monitor;
   const common = { name, fields, placeOf, secrets };
   if (monitor.settings === undefined) return { ...common, settings: undefined };
-  const protocol = fields['protocol'] as Protocol;
+  const protocol = fields['protocol'] as MonitorProtocol;
   // The lists of a blocklist check have a field of their own, and the API refuses them in both places.
   const lists = protocol === 'dnsbl' && hasItems(fields['dnsbl_servers']) ? { lists: fields['dnsbl_servers'] } : {};
   const values = Object.entries(secrets).flatMap(([key, secret]) =>
     'kept' in secret ? [] : [[key, secret.value] as const],
   );
-  const { secretFields, settings } = checkTypeOf(protocol);
-  const parsed = settings().safeParse({ ...monitor.settings, ...lists, ...Object.fromEntries(values) });
+  const { secretFields, settings } = kindOf(protocol);
+  const schema = protocol === groupProtocol ? namedGroupSettings : settings();
+  const parsed = schema.safeParse({ ...monitor.settings, ...lists, ...Object.fromEntries(values) });
   if (parsed.success) {
     const open = Object.entries(parsed.data ?? {}).filter(
       ([key, value]) => value !== undefined && !secretFields.includes(key) && !Object.hasOwn(lists, key),
@@ -50,7 +53,9 @@ export function wantedMonitor(
       const keys = issue.code === 'unrecognized_keys' ? issue.keys : [''];
       for (const key of keys) {
         const path = [...issue.path, ...(key === '' ? [] : [key])];
-        const what = key === '' ? issue.message : `the protocol ${protocol} has no setting "${key.slice(0, 100)}"`;
+        const instead = protocol === groupProtocol ? insteadOfIdentifier(key) : undefined;
+        const unknown = instead ?? `the protocol ${protocol} has no setting "${key.slice(0, 100)}"`;
+        const what = key === '' ? issue.message : unknown;
         refuse({ place: placeOf('settings', ...path), message: `settings of "${name}": ${what}` });
       }
     }

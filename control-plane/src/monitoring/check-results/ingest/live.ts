@@ -50,5 +50,5 @@ function latestOf(rows: readonly IngestRow[]): IngestRow[] {
 
 function told({ monitorId, voter, eUs, outcome, totalUs }: IngestRow): Told {
   const isAnswer = outcome === 'ok' || outcome === 'slow' || outcome === 'warn';
-  return [monitorId, voter, Math.floor(eUs / 1_000), outcome, isAnswer ? totalUs / 1_000 : null];
+  return [monitorId, voter, Math.floor(eUs / 1_000), outcome, isAnswer && totalUs > 0 ? totalUs / 1_000 : null];
 }

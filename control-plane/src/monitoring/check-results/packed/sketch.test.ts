@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { BitReader, BitWriter, BitsError } from './bits.ts';
 import { LatencySketch } from './sketch.ts';
+import type { Sketch } from './sketch.ts';
 
 const latency = fc.oneof(
   fc.nat(300),
@@ -22,7 +23,7 @@ const sketchOf = (values: readonly number[]): LatencySketch => {
 const exact = (values: readonly number[], share: number): number | null =>
   values.toSorted((a, b) => a - b)[Math.max(1, Math.ceil(share * values.length)) - 1] ?? null;
 
-const told = (sketch: LatencySketch) => ({
+const told = (sketch: Sketch) => ({
   count: sketch.count,
   sumUs: sketch.sumUs,
   minUs: sketch.minUs,
@@ -101,6 +102,23 @@ void t.test('the buckets hold all, without overlap, and what they hold lies in t
       }
     }),
   );
+});
+
+void t.test('without what took no time it is the sketch of the others, the least of them by its bucket', async (t) => {
+  fc.assert(
+    fc.property(latencies, fc.nat(20), (values, zeros) => {
+      const all = sketchOf([...values, ...Array.from({ length: zeros }, () => 0)]);
+      const others = sketchOf(values.filter((value) => value > 0));
+      const timed = all.timed();
+      assert.deepEqual({ ...told(timed), minUs: 0, quantiles: [] }, { ...told(others), minUs: 0, quantiles: [] });
+      for (const share of shares) {
+        const [found, expected] = [timed.quantile(share), others.quantile(share)];
+        if (found === null || expected === null) assert.equal(found, expected);
+        else assert.ok(Math.abs(found - expected) <= expected * 0.02 + 1, `${share}: ${found} for ${expected}`);
+      }
+    }),
+  );
+  t.match(sketchOf([0, 0]).timed(), { count: 0, meanUs: null, minUs: null });
 });
 
 void t.test('an emptied sketch is as a new one', async () => {

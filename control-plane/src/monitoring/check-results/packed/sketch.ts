@@ -17,6 +17,8 @@ export type Sketch = {
   quantile(q: number): number | null;
   /** The buckets that hold something, in order: half-open bounds in microseconds. */
   buckets(): readonly SketchBucket[];
+  /** Without what took no time at all: a look at the members of a group measures none, and its 0 is no latency. */
+  timed(): Sketch;
 };
 
 export type SketchBucket = { readonly fromUs: number; readonly toUs: number; readonly count: number };
@@ -111,6 +113,21 @@ export class LatencySketch implements Sketch {
       if (count > 0) found.push({ fromUs: lowerBound(bucket), toUs: lowerBound(bucket + 1), count });
     }
     return found;
+  }
+
+  timed(): Sketch {
+    const untimed = this.count === 0 ? 0 : this.#at(0);
+    if (untimed === 0) return this;
+    const rest = new LatencySketch();
+    if (untimed === this.count) return rest;
+    rest.addSketch(this);
+    rest.#addTo(0, -untimed);
+    rest.count -= untimed;
+    // The least of the others is known to its bucket only.
+    let bucket = 1;
+    while (rest.#at(bucket) === 0) bucket += 1;
+    rest.#minUs = Math.min(rest.#maxUs, Math.ceil(lowerBound(bucket)));
+    return rest;
   }
 
   /** Writes all but the count, which is the sum of the buckets' counts and known to the reader. */

@@ -3,7 +3,6 @@ import t from 'tap';
 import { addProbe } from '../../testing.ts';
 import { groupsApi } from '../testing.ts';
 import type { GroupsApi } from '../testing.ts';
-import { exported, imported } from '../../monitors/transfer/testing.ts';
 import { leaveGroupsOfDeleted, leaveGroupsOfMoved } from '../index.ts';
 
 const makeApi = (t: TestContext): Promise<GroupsApi> =>
@@ -182,15 +181,4 @@ void t.test('a member that is deleted or moved is named no more, and stays out w
   t.match([renamed.status, membersIn(renamed.body)], [200, [three.id]]);
   const listed = await call('GET', '/monitors?protocol=group');
   t.same(membersIn((listed.body['monitors'] as Record<string, unknown>[])[0] ?? {}), [three.id]);
-});
-
-void t.test('a file has group monitors, and does not bring them back', async (t) => {
-  const api = await makeApi(t);
-  const member = await api.monitor({ name: 'member' });
-  await api.monitor(watch('watching', { monitor_ids: [member.id] }));
-  const file = await exported(api);
-  t.match(file, /watching,group:members,group/);
-  const report = await imported(api, file, { query: '?on_duplicate=create' });
-  const row = report.rows.find(({ name }) => name === 'watching');
-  t.match(row, { status: 'failed', code: 'group_not_importable' });
 });

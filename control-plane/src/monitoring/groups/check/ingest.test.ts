@@ -57,6 +57,7 @@ void t.test('a group monitor follows its members at once, dated as they are, and
   t.same((left['settings'] as { monitor_ids: unknown }).monitor_ids, [two], 'a deleted member is named no more');
   t.equal((await s.call('POST', `/monitors/${two}/pause`)).status, 200);
   await s.statusIs(both, 'UNKNOWN');
+  await s.statusIs(above, 'UNKNOWN');
   t.same(await compareTimelines(s.w.pool, [0]), []);
 });
 

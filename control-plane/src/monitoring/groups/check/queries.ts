@@ -33,6 +33,17 @@ export const presentSettings = sql.fragment`(case when m.protocol = ${groupProto
       select named::integer from jsonb_array_elements_text(m.settings -> 'monitor_ids') as named)), '[]'))
   else m.settings end)`;
 
+/** The same by name, as files have them (`namedGroupSettings`); the names in no order. One whose group was deleted watches nothing, and says so. */
+export const namedSettings = sql.fragment`(case when m.protocol = ${groupProtocol} then
+  (m.settings - 'monitor_ids' - 'group_id') || coalesce((
+    select jsonb_build_object('group', watched.name) from monitor_groups watched
+    where watched.id = (m.settings ->> 'group_id')::integer and watched.workspace_id = m.workspace_id
+  ), jsonb_build_object('monitors', coalesce((
+    select jsonb_agg(member.name) from monitors member
+    where member.workspace_id = m.workspace_id and member.deleted_at is null and member.id in (
+      select named::integer from jsonb_array_elements_text(coalesce(m.settings -> 'monitor_ids', '[]')) as named)), '[]')))
+  else m.settings end)`;
+
 // Any class of advisory locks that nothing else on this database uses; the second number is the workspace.
 const lockClass = 715_203_706;
 

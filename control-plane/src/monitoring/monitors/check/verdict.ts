@@ -48,8 +48,9 @@ export function verdictOf(seats: readonly Seat[], answers: readonly Answer[], po
   return segments.at(-1)?.status ?? 'UNKNOWN';
 }
 
-/** Median response time of those that got an answer, else of those that failed; milliseconds, null when nobody looked. */
-export function medianMs(answers: readonly Answer[]): number | null {
+/** Median response time of those that got an answer, else of those that failed; milliseconds, null when nobody looked, or nobody measured any. */
+export function medianMs(all: readonly Answer[]): number | null {
+  const answers = all.filter(({ totalUs }) => totalUs > 0);
   const answered = answers.filter(({ outcome }) => outcome === 'ok' || outcome === 'slow' || outcome === 'warn');
   const failed = answers.filter(({ outcome }) => outcome === 'fail' || outcome === 'timeout');
   const times = (answered.length > 0 ? answered : failed).map(({ totalUs }) => totalUs).sort((a, b) => a - b);

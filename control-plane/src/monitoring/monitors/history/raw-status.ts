@@ -62,9 +62,9 @@ function milliseconds(us: number | null | undefined): number | null {
   return us === null || us === undefined ? null : us / 1_000;
 }
 
-/** Time that a check took; null for one that did not run. */
+/** Time that a check took; null for one that did not run, and for one that measures none, such as a look at the members of a group. */
 export function responseTimeMs(outcome: Outcome, totalUs: number): number | null {
-  return outcome === 'skipped' || outcome === 'probe_error' ? null : totalUs / 1_000;
+  return outcome === 'skipped' || outcome === 'probe_error' || totalUs === 0 ? null : totalUs / 1_000;
 }
 
 type PhasesUs = {

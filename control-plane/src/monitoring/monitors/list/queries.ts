@@ -40,9 +40,9 @@ const stateOfManyJoin = categoryJoin(
   sql.fragment`exists (select from pauses p where p.monitor_id = m.id and p.ended_at is null)`,
 );
 
-// Outcome is in bits 2–5 of the flags; an answer is ok, slow or warn (0 to 2). Bit 10 is the fallback of the control plane: what the control plane measured beside probes is no latency of theirs.
+// Outcome is in bits 2–5 of the flags; an answer is ok, slow or warn (0 to 2). Bit 10 is the fallback of the control plane: what the control plane measured beside probes is no latency of theirs. 0 is what measures no time, such as a look at the members of a group.
 const latestMs = sql.fragment`(case
-  when ((latest.flags >> 2) & 15) <= 2 and (latest.flags & 1024) = 0 then latest.total_us / 1000.0 end)`;
+  when ((latest.flags >> 2) & 15) <= 2 and (latest.flags & 1024) = 0 then nullif(latest.total_us, 0) / 1000.0 end)`;
 
 // Seconds of ranges within the last 24 hours. An open range counts to where its shard was folded: a stopped control plane earns
 // nothing. Ranges do not overlap, so only the last one that began before the window can reach into it. Those of before a reset are void.

@@ -71,7 +71,7 @@ function resultOf(row: TimedResult): RangeReplay['votes'][number]['results'][num
     kind: row.kind,
     outcome: row.outcome,
     error_code: codeOf(row.error),
-    response_time_ms: isAnswer ? row.totalUs / 1_000 : null,
+    response_time_ms: isAnswer && row.totalUs > 0 ? row.totalUs / 1_000 : null,
   };
 }
 

@@ -1,13 +1,13 @@
-import { consensusPolicySchema } from '@parallax/api-contract';
+import { consensusPolicySchema, groupProtocol } from '@parallax/api-contract';
 import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
-import { presentSettings } from '../../groups/check/index.ts';
+import { inNameOrder, namedGroupTarget, namedSettings } from '../../groups/check/index.ts';
 import { loadCandidates } from '../../assignments/index.ts';
 import type { ExportedMonitor } from './export/csv.ts';
-import type { Existing } from './plan/plan.ts';
+import type { Existing } from './plan/facts.ts';
 import type { NamedProbe } from './plan/references.ts';
 
 const exportedRow = z.object({
@@ -42,7 +42,7 @@ const exported = sql.fragment`
       select p.name from probes p where p.id = any(m.wanted_probe_ids) and p.revoked_at is null
       order by array_position(m.wanted_probe_ids, p.id)
     ) as probes,
-    coalesce(m.wanted_regions, '{}') as regions, m.dnsbl_servers, m.certificate_thresholds_days, m.domain_thresholds_days, ${presentSettings} as settings,
+    coalesce(m.wanted_regions, '{}') as regions, m.dnsbl_servers, m.certificate_thresholds_days, m.domain_thresholds_days, ${namedSettings} as settings,
     m.secret_fields
   from monitors m join workspaces w on w.id = m.workspace_id`;
 
@@ -52,26 +52,58 @@ export async function exportedMonitors(
   scope: Scope,
   filter: { readonly workspaceId: number | undefined; readonly isActive: boolean | undefined },
 ): Promise<readonly ExportedMonitor[]> {
-  return connection.any(sql.type(exportedRow)`
+  const rows = await connection.any(sql.type(exportedRow)`
     ${exported}
     where m.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and m.deleted_at is null
       and (${filter.workspaceId ?? null}::integer is null or m.workspace_id = ${filter.workspaceId ?? null})
       and (${filter.isActive ?? null}::boolean is null or m.is_active = ${filter.isActive ?? null})
     order by m.workspace_id, m.id`);
+  return rows.map(asExported);
 }
 
-/** Monitors of some of the scope's workspaces that have one of the URLs, oldest first. */
-export async function monitorsWithUrls(
+/** A group monitor as files have it: its members in the order of their names, and no identifier as its target. */
+function asExported<Row extends z.output<typeof exportedRow>>(row: Row): Row {
+  if (row.protocol !== groupProtocol) return row;
+  const { monitors, ...others } = row.settings;
+  const settings = Array.isArray(monitors) ? { ...others, monitors: inNameOrder(monitors.map(String)) } : others;
+  return { ...row, url: namedGroupTarget(others), settings };
+}
+
+/** Monitors of some of the scope's workspaces that have one of the URLs, and all their group monitors if asked, oldest first. */
+export async function possibleTwins(
   connection: CommonQueryMethods,
   scope: Scope,
   workspaceIds: readonly number[],
-  urls: readonly string[],
+  { urls, groupMonitors }: { readonly urls: readonly string[]; readonly groupMonitors: boolean },
 ): Promise<readonly Existing[]> {
-  return connection.any(sql.type(exportedRow)`
+  if (urls.length === 0 && !groupMonitors) return [];
+  const rows = await connection.any(sql.type(exportedRow)`
     ${exported}
     where m.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and m.workspace_id = any(${sql.array(workspaceIds, 'int4')})
-      and m.deleted_at is null and m.url = any(${sql.array(urls, 'text')})
+      and m.deleted_at is null and (m.url = any(${sql.array(urls, 'text')}) or (${groupMonitors} and m.protocol = ${groupProtocol}))
     order by m.id`);
+  return rows.map(asExported);
+}
+
+const namedRow = z.object({ id: z.number(), workspace_id: z.number(), name: z.string() });
+type NamedRow = z.output<typeof namedRow>;
+
+/** Monitors and monitor groups of some of the scope's workspaces that have one of the names. */
+export async function watchableByName(
+  connection: CommonQueryMethods,
+  scope: Scope,
+  workspaceIds: readonly number[],
+  names: { readonly monitors: readonly string[]; readonly groups: readonly string[] },
+): Promise<{ readonly monitors: readonly NamedRow[]; readonly groups: readonly NamedRow[] }> {
+  const here = sql.fragment`workspace_id = any(${sql.array(scope.workspaceIds, 'int4')})
+    and workspace_id = any(${sql.array(workspaceIds, 'int4')})`;
+  return {
+    monitors: await connection.any(sql.type(namedRow)`
+      select id, workspace_id, name from monitors
+      where ${here} and name = any(${sql.array(names.monitors, 'text')}) and deleted_at is null`),
+    groups: await connection.any(sql.type(namedRow)`
+      select id, workspace_id, name from monitor_groups where ${here} and name = any(${sql.array(names.groups, 'text')})`),
+  };
 }
 
 /** Probes that a workspace may use, with their names and load. */

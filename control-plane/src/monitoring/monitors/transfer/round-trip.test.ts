@@ -1,10 +1,12 @@
-import { protocols } from '@parallax/checks';
+import { groupProtocol, monitorProtocols } from '@parallax/api-contract';
+import type { MonitorProtocol } from '@parallax/api-contract';
 import type { Protocol } from '@parallax/checks';
 import fc from 'fast-check';
 import t from 'tap';
 import { issue } from '../../../../../packages/checks/src/testing/certificates.ts';
 import { sql } from '../../../platform/database/pools.ts';
-import { addProbe, monitorsApi } from '../../testing.ts';
+import { groupsApi } from '../../groups/testing.ts';
+import { addProbe, defaultWorkspace, monitorsApi } from '../../testing.ts';
 import { withoutNeutraliser } from './file/formulas.ts';
 import { readTable } from './file/table.ts';
 import { exported, imported } from './testing.ts';
@@ -77,7 +79,10 @@ const days = fc.uniqueArray(fc.integer({ min: 1, max: 365 }), { maxLength: 10 })
 
 const monitor = (index: number, probeIds: readonly number[]) =>
   fc.record({
-    protocol: fc.constant(protocols[index % protocols.length] ?? 'http'),
+    protocol: fc.constant<MonitorProtocol>(monitorProtocols[index % monitorProtocols.length] ?? 'http'),
+    // Of a group monitor: which of the monitors before it are its members, and how many are needed.
+    members: fc.uniqueArray(fc.nat({ max: Math.max(0, index - 1) }), { maxLength: Math.min(index, 12) }),
+    minimum_up: fc.option(fc.integer({ min: 1, max: 1_000 }), { nil: undefined }),
     name: text.map((name) => `${name} ${index}`),
     description: long,
     interval_seconds: fc.integer({ min: 1, max: 86_400 }),
@@ -109,7 +114,7 @@ function rowsOf(file: string): ReadonlyMap<string, Readonly<Record<string, strin
 }
 
 void t.test('500 random monitors of all protocols come back from an export as they were', async (t) => {
-  const api = await monitorsApi(t);
+  const api = await groupsApi(t);
   const probeIds = [
     await addProbe(api.database, 'Probe "1", west', 'eu, west'),
     await addProbe(api.database, '=two', 'us'),
@@ -118,13 +123,25 @@ void t.test('500 random monitors of all protocols come back from an export as th
     update probes set capabilities = '{icmp,ipv6,browser,traceroute,docker}'`);
   const seed = Number(process.env['PARALLAX_SEED'] ?? Date.now() % 2 ** 31);
   t.comment(`PARALLAX_SEED=${seed}`);
+  const groups = [await api.group({ name: '=web, "1"' }), await api.group({ name: 'Ж 漢' })];
+  const ids: number[] = [];
   for (let index = 0; index < count; index += 1) {
     const [made] = fc.sample(monitor(index, probeIds), { numRuns: 1, seed: seed + index });
     if (made === undefined) throw new Error('no monitor');
-    const { place, ...fields } = made;
+    const { place, members, minimum_up: minimumUp, ...fields } = made;
+    if (made.protocol === groupProtocol) {
+      const place = groups[index % 3];
+      const watched = place === undefined ? { monitor_ids: members.map((at) => ids[at]) } : { group_id: place.id };
+      ids.push((await api.monitor({ ...fields, url: '', settings: { ...watched, minimum_up: minimumUp } })).id);
+      continue;
+    }
     const { url = '$:4000', settings = {} } = pointed[made.protocol] ?? {};
-    await api.monitor({ ...fields, ...place, url: url.replace('$', `h${index}.example`), settings });
+    ids.push((await api.monitor({ ...fields, ...place, url: url.replace('$', `h${index}.example`), settings })).id);
   }
+  // A member of a later row, behind others.
+  const first = ids[monitorProtocols.indexOf(groupProtocol)];
+  const patch = { token: api.token, body: { settings: { monitor_ids: ids.slice(-7), group_id: null } } };
+  t.match(await api.call('PATCH', `/api/v1/monitors/${first}`, patch), { status: 200 });
   const own = await exported(api, `?workspace_id=${api.workspaceId}`);
   t.notMatch(own, /secret-\d|token-of|token-0|zone0key|c0ffee|PRIVATE/, 'no secret');
 
@@ -139,6 +156,11 @@ void t.test('500 random monitors of all protocols come back from an export as th
 
   const other = await api.account('other@example.com');
   const elsewhere = { ...api, token: other.accessToken };
+  const theirWorkspace = await defaultWorkspace(api, other.accessToken);
+  for (const { name } of groups) {
+    const body = { workspace_id: theirWorkspace, name };
+    t.match(await api.groups('POST', '', body, { token: other.accessToken }), { status: 201 });
+  }
   api.broker.hints.length = 0;
   const began = performance.now();
   const moved = await imported(elsewhere, own);
@@ -188,6 +210,17 @@ void t.test('a secret in the file is sealed, and the monitor is not paused for i
     'url,protocol,interval_seconds,settings,has_password,password,has_client_key\n' +
     'https://a.example/,https,60,"{""username"":""u""}",true,secret-a,\n' +
     'https://b.example/,https,60,"{""username"":""u""}",true,,\n';
+  const steps = '"{""steps"":[{""url"":""/a?key={{key}}""}]}"';
+  const apiFile =
+    'url,protocol,interval_seconds,settings,has_secrets,secrets\n' +
+    `https://c.example/,api,60,${steps},true,"{""key"":""secret-c""}"\n` +
+    `https://d.example/,api,60,${steps},true,\n`;
+  const ofApi = await imported(api, apiFile);
+  t.match(ofApi.rows, [
+    { status: 'created', warnings: [] },
+    { status: 'created', warnings: [/secrets/] },
+  ]);
+  t.notMatch(JSON.stringify(ofApi), /secret-c/);
   const report = await imported(api, file);
   t.match(report.rows, [
     { status: 'created', warnings: [] },
@@ -199,6 +232,8 @@ void t.test('a secret in the file is sealed, and the monitor is not paused for i
     monitors: [
       { is_active: true, settings: { has_password: true } },
       { is_active: false, paused_by: 'self' },
+      { is_active: true, settings: { has_secrets: true } },
+      { is_active: false },
     ],
   });
   t.match(await exported(api), /has_password/);

@@ -21,8 +21,16 @@ import type { Inserted } from './insert/queries.ts';
 import { placeOf } from './plan/place.ts';
 import type { Workspace } from './plan/place.ts';
 import { planImport } from './plan/plan.ts';
-import type { PlacedRow, PlanFacts, PlannedRow, WorkspaceFacts } from './plan/plan.ts';
-import { exportedMonitors, monitorsWithUrls, namedProbes, namesOfOwners, workspaceOwners } from './queries.ts';
+import type { PlacedRow, PlanFacts, PlannedRow, WorkspaceFacts } from './plan/facts.ts';
+import { nameKey } from './plan/watching.ts';
+import {
+  exportedMonitors,
+  namedProbes,
+  namesOfOwners,
+  possibleTwins,
+  watchableByName,
+  workspaceOwners,
+} from './queries.ts';
 
 /** Nobody is a member of more workspaces; of these the names are known. */
 const maxWorkspaces = 10_000;
@@ -107,10 +115,30 @@ async function gather(
   for (const { id, owner_id: ownerId, plan } of owners.byWorkspace) {
     workspaces.set(id, { ownerId, limits: planLimits(context, plan), probes: await namedProbes(tx, id) });
   }
-  const urls = rows.flatMap(({ row }) => (row.kind === 'monitor' ? [row.body.url] : []));
+  const monitors = rows.flatMap(({ row }) => (row.kind === 'monitor' ? [row] : []));
+  const urls = monitors.flatMap(({ body, watches }) => (watches === undefined ? [body.url] : []));
+  const watching = monitors.flatMap(({ watches }) => watches ?? []);
   const ids = [...workspaces.keys()];
-  const existing = urls.length === 0 ? [] : await monitorsWithUrls(tx, scopeOf(caller), ids, [...new Set(urls)]);
-  return { onDuplicate, workspaces, existing, taken: owners.taken };
+  const existing = await possibleTwins(tx, scopeOf(caller), ids, {
+    urls: [...new Set(urls)],
+    groupMonitors: watching.length > 0,
+  });
+  const named = await watchableByName(tx, scopeOf(caller), ids, {
+    monitors: [...new Set(watching.flatMap((each) => each.monitors ?? []))],
+    groups: [...new Set(watching.flatMap((each) => each.group ?? []))],
+  });
+  return {
+    onDuplicate,
+    workspaces,
+    existing,
+    taken: owners.taken,
+    monitors: idsByName(named.monitors),
+    groups: idsByName(named.groups),
+  };
+}
+
+function idsByName(rows: readonly { readonly id: number; readonly workspace_id: number; readonly name: string }[]) {
+  return new Map(rows.map(({ id, workspace_id: workspaceId, name }) => [nameKey(workspaceId, name), id]));
 }
 
 type Actor = { readonly caller: Caller; readonly request: RequestFacts };
@@ -121,23 +149,36 @@ type Planned = {
 };
 
 async function create(tx: Transaction, context: Context, actor: Actor, { format, planned, facts }: Planned) {
-  const monitors = planned.flatMap(({ create: wanted }) => (wanted === undefined ? [] : [wanted]));
+  const monitors = planned.flatMap(({ create: wanted }, row) => (wanted === undefined ? [] : [{ ...wanted, row }]));
   if (monitors.length === 0) return { reports: planned.map((row) => written(row)), shards: [], probeIds: [] };
   const probes = [...facts.workspaces.values()].flatMap((workspace) => workspace.probes);
   const placeFor = { sealer: context.sealer, shards: context.shards, probes };
   const { inserted, probeIds } = await insertMonitors(tx, placeFor, monitors);
-  let next = 0;
-  const reports = planned.map((row) => written(row, row.create === undefined ? undefined : inserted[next++]));
+  const byRow = new Map(monitors.map(({ row }, index) => [row, inserted[index] ?? null]));
+  const reports = planned.map((row, index) => written(row, byRow.get(index), membersLost(row, planned, byRow)));
   await recordAudits(tx, actor.caller, actor.request, eventsOf(format, reports));
   const shards = [...new Set(inserted.flatMap((row) => (row === null ? [] : [row.shard])))];
   return { reports, shards, probeIds };
 }
 
+/** Names of members of a group monitor that were to be created and were not. */
+function membersLost(
+  { create: wanted }: PlannedRow,
+  planned: readonly PlannedRow[],
+  byRow: ReadonlyMap<number, Inserted>,
+): readonly string[] {
+  const lost = (wanted?.memberRows ?? []).filter((row) => byRow.get(row) === null);
+  return lost.map((row) => planned[row]?.report.name ?? '');
+}
+
 /** The report of what was done, which says less than that of a dry run. */
-function written({ report }: PlannedRow, inserted?: Inserted): ImportRow {
+function written({ report }: PlannedRow, inserted?: Inserted, membersLeftOut: readonly string[] = []): ImportRow {
   const { fields: _fields, differences: _differences, ...rest } = report;
   if (report.status !== 'created') return rest;
-  if (inserted !== null && inserted !== undefined) return { ...rest, monitor_id: inserted.id };
+  if (inserted !== null && inserted !== undefined) {
+    const said = membersLeftOut.map((name) => `left out, since it was not created: "${name}"`);
+    return { ...rest, warnings: [...rest.warnings, ...said], monitor_id: inserted.id };
+  }
   const reason = `another monitor of this owner was named "${report.name ?? ''}" in the meantime`;
   return { ...rest, status: 'skipped', code: 'name_taken', reason };
 }

@@ -47,7 +47,7 @@ export async function latencySeries(
 }
 
 function stepOf(atMs: number, summary: RunningSummary | undefined): LatencyStep {
-  const latency = summary?.latency;
+  const latency = summary?.latency.timed();
   return {
     atMs,
     count: latency?.count ?? 0,

@@ -1,4 +1,5 @@
 import type { ImportFormat } from '@parallax/api-contract';
+import type { NamedGroupSettings } from '../../../groups/check/index.ts';
 import { RowFault } from '../file/cells.ts';
 import type { Cells } from '../file/table.ts';
 
@@ -10,6 +11,8 @@ export type ImportedMonitor = {
   readonly workspace?: string | undefined;
   /** Names of the probes that are to check. */
   readonly probes?: readonly string[] | undefined;
+  /** Of a group monitor: its settings, by name. Its body has none. */
+  readonly watches?: NamedGroupSettings | undefined;
   /** Secret settings that the monitor had and that are not in the file. */
   readonly lacking: readonly string[];
   readonly warnings: readonly string[];

@@ -2,6 +2,8 @@ import { groupProtocol } from '@parallax/api-contract';
 import { checkTypeOf, isProtocol, secretFieldsOf } from '@parallax/checks';
 import type { Protocol } from '@parallax/checks';
 import { secretNames } from '../export/columns.ts';
+import { insteadOfIdentifier, namedGroupSettings, namedGroupTarget } from '../../../groups/check/index.ts';
+import type { NamedGroupSettings } from '../../../groups/check/index.ts';
 import { booleanCell, integerCell, jsonOf, listCell, RowFault, textCell, wholeNumber } from '../file/cells.ts';
 import type { Cells } from '../file/table.ts';
 import { intervalOf, timeoutOf } from './durations.ts';
@@ -30,14 +32,13 @@ export const own: Format = {
 export const generic: Format = { name: 'generic', marks: [], target: targets, title: titles, read: readOwn };
 
 function readOwn(cells: Cells, warnings: string[]): Omit<ImportedMonitor, 'kind' | 'warnings'> {
+  const watches = textCell(cells, 'protocol')?.toLowerCase() === groupProtocol ? watchesOf(cells) : undefined;
   const address = textCell(cells, ...targets);
-  if (address === undefined) throw new RowFault('url_missing', 'the URL is missing');
-  if (textCell(cells, 'protocol')?.toLowerCase() === groupProtocol)
-    throw new RowFault(
-      'group_not_importable',
-      'a monitor of the protocol group names others by their identifiers, which differ elsewhere; create it anew',
-    );
-  const target = targetOf(cells, address, warnings);
+  if (address === undefined && watches === undefined) throw new RowFault('url_missing', 'the URL is missing');
+  const target =
+    watches === undefined
+      ? targetOf(cells, address ?? '', warnings)
+      : { url: namedGroupTarget(watches), protocol: groupProtocol };
   const given = secretsOf(cells, target.protocol);
   const interval = textCell(cells, 'interval_seconds');
   const thresholds = (column: string) => listCell(cells, column)?.map((day) => wholeNumber(day, column));
@@ -62,8 +63,9 @@ function readOwn(cells: Cells, warnings: string[]): Omit<ImportedMonitor, 'kind'
       certificate_thresholds_days: thresholds('certificate_thresholds_days'),
       domain_thresholds_days: thresholds('domain_thresholds_days'),
       ...webFields(cells),
-      settings: settingsOf(cells, given),
+      settings: watches === undefined ? settingsOf(cells, given) : undefined,
     }),
+    watches,
     probes: listCell(cells, 'probes'),
     lacking: lackingOf(cells, given),
   };
@@ -149,7 +151,18 @@ function settingsOf(cells: Cells, secrets: Readonly<Record<string, unknown>>): R
   return { ...(parsed as Record<string, unknown>), ...(username === undefined ? {} : { username }), ...secrets };
 }
 
-const objectSecrets: ReadonlySet<string> = new Set(['secret_headers', 'keyed_lists']);
+/** What a group monitor watches, by name. Judged here, since a request has no such settings. */
+function watchesOf(cells: Cells): NamedGroupSettings {
+  const parsed = namedGroupSettings.safeParse(settingsOf(cells, {}) ?? {});
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
+  const where = ['settings', ...(issue?.path.map(String) ?? [])].join('.');
+  const instead = unknown === undefined ? undefined : insteadOfIdentifier(unknown);
+  throw new RowFault('invalid_cell', `${where}: ${instead ?? issue?.message ?? 'not valid'}`.slice(0, 300));
+}
+
+const objectSecrets: ReadonlySet<string> = new Set(['secret_headers', 'keyed_lists', 'secrets']);
 
 /** Secrets that somebody wrote into the file, in columns named after the settings; those that are no texts as JSON. */
 function secretsOf(cells: Cells, protocol: string): Record<string, unknown> {

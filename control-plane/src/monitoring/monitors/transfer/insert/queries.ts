@@ -5,7 +5,8 @@ import type { Transaction } from '../../../../platform/database/pools.ts';
 import { seatChanges, writeSeats } from '../../../assignments/index.ts';
 import type { MonitorValues } from '../../queries.ts';
 import { sealedValues } from '../../secrets.ts';
-import type { NewMonitor } from '../plan/plan.ts';
+import type { PlainValues } from '../../values.ts';
+import type { NewMonitor } from '../plan/facts.ts';
 import type { NamedProbe } from '../plan/references.ts';
 
 /** A monitor that was created; `null` when another one of its owner got the name in the meantime. */
@@ -17,17 +18,19 @@ const insertedRow = z.object({ id: z.number(), shard: z.number() });
 /**
  * Inserts many monitors, with their history, pauses and seats, by a handful of statements however many they are. Their numbers ascend as
  * they stand in the list. What a name clashes with is left to the unique index.
+ * @param monitors each with the index of its row in the file
  * @returns in the order of the list what became of each, and the probes to be told after the commit
  */
 export async function insertMonitors(
   transaction: Transaction,
   place: { readonly sealer: Sealer; readonly shards: number; readonly probes: readonly NamedProbe[] },
-  monitors: readonly NewMonitor[],
+  monitors: readonly (NewMonitor & { readonly row: number })[],
 ): Promise<{ readonly inserted: readonly Inserted[]; readonly probeIds: readonly number[] }> {
   const ids = await reserveIds(transaction, monitors.length);
-  const rows = monitors.map(({ workspaceId, values }, index) => {
+  const idOfRow = new Map(monitors.map(({ row }, index) => [row, ids[index] ?? 0]));
+  const rows = monitors.map((monitor, index) => {
     const id = ids[index] ?? 0;
-    return rowOf(id, workspaceId, sealedValues(place.sealer, id, values));
+    return rowOf(id, monitor.workspaceId, sealedValues(place.sealer, id, withMemberIds(monitor, idOfRow)));
   });
   // A transfer of a workspace that is under way is waited for; in ascending order, so that two imports never wait in a circle.
   const workspaceIds = [...new Set(monitors.map((monitor) => monitor.workspaceId))];
@@ -41,6 +44,17 @@ export async function insertMonitors(
   });
   const probeIds = await writeSeats(transaction, seats);
   return { inserted: ids.map((id) => written.get(id) ?? null), probeIds };
+}
+
+/** A member whose name is taken in the meantime is not created; its number is nobody's, and every reading of members passes over it. */
+function withMemberIds(
+  { values, memberIds = [], memberRows = [] }: NewMonitor,
+  idOfRow: ReadonlyMap<number, number>,
+): PlainValues {
+  if (memberIds.length + memberRows.length === 0) return values;
+  const all = new Set([...memberIds, ...memberRows.flatMap((row) => idOfRow.get(row) ?? [])]);
+  const ids = [...all].sort((one, other) => one - other);
+  return { ...values, settings: { ...values.settings, open: { ...values.settings.open, monitor_ids: ids } } };
 }
 
 async function reserveIds(transaction: Transaction, count: number): Promise<readonly number[]> {

@@ -1,3 +1,5 @@
+import { namedGroupTarget } from '../../../groups/check/index.ts';
+import type { NamedGroupSettings } from '../../../groups/check/index.ts';
 import { sameJson } from '../../settings.ts';
 import type { PlainValues } from '../../values.ts';
 import { ownColumns } from '../export/columns.ts';
@@ -6,14 +8,23 @@ import type { ExportedMonitor } from '../export/csv.ts';
 /** A monitor by the fields that are exported, its place aside; of secrets only that they are set. */
 export type ShownMonitor = Readonly<Record<string, unknown>> & { readonly settings: Readonly<Record<string, unknown>> };
 
-/** @param probes names of `wanted_probe_ids` */
-export function shownValues(values: PlainValues, probes: readonly string[], lacking: readonly string[]): ShownMonitor {
+/**
+ * @param probes names of `wanted_probe_ids`
+ * @param watches settings of a group monitor, by name
+ */
+export function shownValues(
+  values: PlainValues,
+  probes: readonly string[],
+  lacking: readonly string[],
+  watches?: NamedGroupSettings,
+): ShownMonitor {
   const { settings, wanted_probe_ids: _ids, wanted_regions: regions, ...fields } = values;
   return {
     ...fields,
     probes,
     regions: regions ?? [],
-    settings: { ...settings.open, ...marks([...Object.keys(settings.secret), ...lacking]) },
+    ...(watches === undefined ? {} : { url: namedGroupTarget(watches) }),
+    settings: watches ?? { ...settings.open, ...marks([...Object.keys(settings.secret), ...lacking]) },
   };
 }
 

@@ -1,57 +1,33 @@
-import { createMonitorSchema, Problem } from '@parallax/api-contract';
-import type { CreateMonitor, ImportRow } from '@parallax/api-contract';
-import { chooseProbes, requiredCapabilities } from '../../../assignments/index.ts';
+import { groupProtocol, invalidInput, Problem } from '@parallax/api-contract';
+import type { ImportRow } from '@parallax/api-contract';
+import { choiceOf, requiredCapabilities } from '../../../assignments/index.ts';
+import type { NamedGroupSettings } from '../../../groups/check/index.ts';
+import { groupTarget } from '../../kinds.ts';
 import { freeName, nameFromTarget, protocolOf } from '../../target.ts';
-import type { PlainValues, PlanLimits } from '../../values.ts';
-import type { ExportedMonitor } from '../export/csv.ts';
+import type { PlainValues } from '../../values.ts';
 import type { ImportedMonitor, ImportedRow } from '../formats/imported.ts';
-import { differences, shownExport, shownValues } from './difference.ts';
+import { bodyOf, skippedDuplicate } from './body.ts';
+import { shownValues } from './difference.ts';
+import type { Existing, PlacedRow, PlanFacts, PlannedRow } from './facts.ts';
 import { newMonitorLacking } from './lacking.ts';
-import type { Place } from './place.ts';
 import { resolveReferences } from './references.ts';
 import type { NamedProbe } from './references.ts';
-
-/** A monitor of a target workspace that has one of the URLs of the file. */
-export type Existing = ExportedMonitor & { readonly id: number; readonly workspace_id: number };
-
-/** What a workspace rules of its new monitors. */
-export type WorkspaceFacts = {
-  readonly ownerId: number;
-  readonly limits: PlanLimits;
-  readonly probes: readonly NamedProbe[];
-};
-
-/** Everything that decides what becomes of a file, as it was before the file. */
-export type PlanFacts = {
-  readonly onDuplicate: 'skip' | 'create';
-  readonly workspaces: ReadonlyMap<number, WorkspaceFacts>;
-  readonly existing: readonly Existing[];
-  /** Names of monitors by owner. */
-  readonly taken: ReadonlyMap<number, ReadonlySet<string>>;
-};
-
-/** A row with its place. */
-export type PlacedRow = { readonly row: ImportedRow; readonly place: Place };
-
-/** A monitor that is to be created. */
-export type NewMonitor = {
-  readonly workspaceId: number;
-  readonly values: PlainValues;
-  readonly probeIds: readonly number[];
-};
-
-/** What becomes of a row: the report as of a dry run, and what is to be created. */
-export type PlannedRow = { readonly report: ImportRow; readonly create?: NewMonitor };
+import { nameKey, watchesSame, withMembers } from './watching.ts';
 
 /** Decides what becomes of every row, in the order of the file. */
 export function planImport(rows: readonly PlacedRow[], facts: PlanFacts): readonly PlannedRow[] {
   const planner = new Planner(facts);
-  return rows.map((row, index) => planner.plan(row, index + 1));
+  return withMembers(
+    rows.map((row, index) => planner.plan(row, index + 1)),
+    facts,
+  );
 }
 
 class Planner {
   readonly #facts: PlanFacts;
   readonly #existing: ReadonlyMap<string, readonly Existing[]>;
+  /** By workspace. */
+  readonly #groupMonitors: ReadonlyMap<number, readonly Existing[]>;
   /** Names of rows before this one, by owner. */
   readonly #used = new Map<number, Set<string>>();
   /** Seats given to rows before this one, by probe, so that a file does not go to one probe as a whole. */
@@ -60,6 +36,10 @@ class Planner {
   constructor(facts: PlanFacts) {
     this.#facts = facts;
     this.#existing = Map.groupBy(facts.existing, (each) => targetKey(each.workspace_id, each.protocol, each.url));
+    this.#groupMonitors = Map.groupBy(
+      facts.existing.filter(({ protocol }) => protocol === groupProtocol),
+      (each) => each.workspace_id,
+    );
   }
 
   plan({ row, place }: PlacedRow, number: number): PlannedRow {
@@ -90,8 +70,7 @@ class Planner {
     const body = bodyOf(row, workspaceId, references.probeIds, references.regions);
     const protocol = protocolOf(body.url, body.protocol);
     const judged = { ...report, name: body.name ?? report.name, url: body.url };
-    const duplicates = this.#existing.get(targetKey(workspaceId, protocol, body.url)) ?? [];
-    const twin = duplicates.find((each) => each.name === body.name) ?? duplicates[0];
+    const twin = this.#twinOf(row, body.name, targetKey(workspaceId, protocol, body.url), workspaceId);
     if (twin !== undefined && this.#facts.onDuplicate === 'skip') {
       return { report: skippedDuplicate(judged, row, body, twin, references.probeNames) };
     }
@@ -100,17 +79,47 @@ class Planner {
     const clash = body.name === undefined ? undefined : clashOf(body.name, taken, used);
     if (clash !== undefined) return { report: { ...judged, status: 'skipped', ...clash } };
     const name = body.name ?? freeName(nameFromTarget(body.url), new Set([...taken, ...used]));
-    const values = newMonitorLacking(body, name, workspace.limits, row.lacking);
+    const values = this.#pointed(
+      newMonitorLacking(body, name, workspace.limits, row.lacking),
+      workspaceId,
+      row.watches,
+    );
     const probeIds = this.#choose(values, workspace.probes);
     used.add(name);
     if (row.lacking.length > 0) {
       report.warnings.push(`paused, since these secrets are not in the file: ${row.lacking.join(', ')}`);
     }
-    const fields = shownValues(values, references.probeNames, []);
+    const fields = shownValues(values, references.probeNames, [], row.watches);
     return {
       report: { ...judged, status: 'created', name, fields },
       create: { workspaceId, values, probeIds },
+      ...(row.watches === undefined ? {} : { watches: row.watches }),
     };
+  }
+
+  /** What the row is a duplicate of. A group monitor has no URL: it is one of the same name, or one that watches the same. */
+  #twinOf({ watches }: ImportedMonitor, name: string | undefined, key: string, workspaceId: number) {
+    const duplicates =
+      watches === undefined ? (this.#existing.get(key) ?? []) : (this.#groupMonitors.get(workspaceId) ?? []);
+    const namesake = duplicates.find((each) => each.name === name);
+    if (watches === undefined) return namesake ?? duplicates[0];
+    return namesake ?? duplicates.find((each) => watchesSame(each, watches));
+  }
+
+  /**
+   * A group monitor with the monitor group that it names; its members are found when all rows are known.
+   * @throws Problem `unknown_group`
+   */
+  #pointed(values: PlainValues, workspaceId: number, watches: NamedGroupSettings | undefined): PlainValues {
+    const name = watches?.group;
+    if (name === undefined) return values;
+    const id = this.#facts.groups.get(nameKey(workspaceId, name));
+    if (id === undefined) {
+      throw invalidInput('body', '/settings/group', 'unknown_group', `this workspace has no monitor group "${name}"`);
+    }
+    const { monitor_ids: _none, ...others } = values.settings.open;
+    const open = { ...others, group_id: id };
+    return { ...values, url: groupTarget(open), settings: { open, secret: {} } };
   }
 
   /** @throws Problem `no_probe_able` */
@@ -118,60 +127,11 @@ class Planner {
     const loaded = probes.map((probe) => ({ ...probe, load: probe.load + (this.#seats.get(probe.id) ?? 0) }));
     const { wanted_probe_ids: wanted, wanted_regions: regions } = values;
     const requires = requiredCapabilities(values.protocol, values.url, values.settings.open);
-    const choice = chooseProbes({ probeIds: wanted, regions, requires }, loaded, []);
+    const choice = choiceOf(values.protocol, { probeIds: wanted, regions, requires }, loaded, []);
     if (choice.kind === 'refused') throw new Problem('no_probe_able', choice.detail);
     if (choice.kind === 'central') return [];
     for (const id of choice.probeIds) this.#seats.set(id, (this.#seats.get(id) ?? 0) + 1);
     return choice.probeIds;
-  }
-}
-
-/** @throws Problem `invalid_input` with the first thing that is wrong */
-function bodyOf(
-  row: ImportedMonitor,
-  workspaceId: number,
-  probeIds: readonly number[],
-  regions: readonly string[],
-): CreateMonitor {
-  const parsed = createMonitorSchema.safeParse({
-    ...row.body,
-    workspace_id: workspaceId,
-    probe_ids: probeIds,
-    regions,
-  });
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const path = issue?.path.map(String).join('.') ?? '';
-  throw new Problem('invalid_input', `${path}: ${issue?.message ?? 'not valid'}`);
-}
-
-/** How the row differs is told even where it could not be created, as after a downgrade of the plan. */
-function skippedDuplicate(
-  report: Omit<ImportRow, 'status'>,
-  row: ImportedMonitor,
-  body: CreateMonitor,
-  twin: Existing,
-  probes: readonly string[],
-): ImportRow {
-  const skipped: ImportRow = {
-    ...report,
-    status: 'skipped',
-    monitor_id: twin.id,
-    code: 'duplicate',
-    reason: `monitor ${twin.id} of this workspace has this URL and protocol`,
-  };
-  try {
-    const values = newMonitorLacking(
-      body,
-      body.name ?? twin.name,
-      { plan: '', minimumIntervalSeconds: 0 },
-      row.lacking,
-    );
-    const shown = shownValues({ ...values, is_active: body.is_active }, probes, row.lacking);
-    return { ...skipped, differences: [...differences(shownExport(twin), shown)] };
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return { ...skipped, warnings: [...skipped.warnings, `the row itself is not valid: ${error.message}`] };
   }
 }
 

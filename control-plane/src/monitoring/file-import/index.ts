@@ -1,0 +1,2 @@
+export { readImportFile } from './gateway.ts';
+export { importFile } from './import.ts';
