@@ -4,6 +4,7 @@ export type Shown = readonly [file: string, title: string];
 const monitors = (file: string, title: string): Shown => [`monitoring/monitors/${file}`, title];
 const groups = (file: string, title: string): Shown => [`monitoring/groups/${file}`, title];
 const sla = (file: string, title: string): Shown => [`reporting/sla/${file}`, title];
+const checks = (file: string, title: string): Shown => [`monitoring/api-checks/${file}`, title];
 const statistics = (title: string): Shown => ['reporting/statistics/statistics', title];
 
 const exported = 'the files have proper names, the figures of the report, and are genuine';
@@ -191,6 +192,22 @@ export const endpoints: Readonly<Record<string, readonly Shown[]>> = {
   'PUT /api/v1/monitor-groups/{id}/status': [
     groups('pauses/pauses', 'a paused group pauses its members and not their own switches; probes and others are told'),
   ],
+  'GET /api/v1/api-checks': [checks('api-checks', 'an API check is a monitor in a flat shape')],
+  'POST /api/v1/api-checks': [
+    checks('api-checks', 'an API check is a monitor in a flat shape'),
+    checks('api-checks', 'what is wrong is told by its place in the body'),
+  ],
+  'GET /api/v1/api-checks/{id}': [checks('api-checks', 'an API check is a monitor in a flat shape')],
+  'PATCH /api/v1/api-checks/{id}': [checks('api-checks', 'secrets are merged by name, and stay at home')],
+  'DELETE /api/v1/api-checks/{id}': [checks('api-checks', 'an API check is a monitor in a flat shape')],
+  'POST /api/v1/api-checks/test': [
+    checks('run', 'a test runs what is not stored, with the secrets of what it is an edition of'),
+  ],
+  'POST /api/v1/api-checks/{id}/run': [
+    checks('run', 'a run answers each step: what it took, took out and found'),
+    checks('run', 'a probe runs it, and what it does not tell is told as unknown'),
+  ],
+  'GET /api/v1/api-checks/{id}/results': [checks('run', 'a result like the one before names the same step')],
 };
 
 /** Rules that the specification has beside its tables. */

@@ -4,6 +4,7 @@ import type { TestAnswer } from '../../control-plane/src/identity/testing.ts';
 import { documented, undocumented } from './document.ts';
 import type { ParameterSchema } from './document.ts';
 import { describedBy, leftOut, refusedBy, takenBy } from './parameters/bounds.ts';
+import { ofApiChecks } from './parameters/of-api-checks.ts';
 import { ofHistories } from './parameters/of-histories.ts';
 import { ofLists } from './parameters/of-lists.ts';
 import { ofOthers } from './parameters/of-others.ts';
@@ -22,6 +23,7 @@ const trials: Readonly<Record<string, EndpointTrials>> = {
   ...ofHistories,
   ...ofServiceLevels,
   ...ofOthers,
+  ...ofApiChecks,
 };
 const group = /^\/api\/v1\/(monitors|monitor-groups|api-checks)(\/|$)/;
 

@@ -13,7 +13,8 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 /** How many of the results of the old monitor are so young. */
 const youngerThan = ({ old }: Things, value: string): number => old.ages.filter((age) => age < Number(value)).length;
 
-const results: EndpointTrials = {
+/** Of the results of `busy`, by its times. */
+export const results: EndpointTrials = {
   of: (_world, { busy }) => below(busy.id, 'results'),
   parameters: {
     page: {

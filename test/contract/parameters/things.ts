@@ -32,6 +32,8 @@ export type Things = {
   readonly probed: { readonly id: number; readonly one: number; readonly two: number };
   /** With `many` corrections, and so as many entries in its ledger. */
   readonly corrected: number;
+  /** A workspace with `many` API checks of the names c000, c001 …; the first ten have the tag `ten` and are each in another state. `group` has c000 and c002, `busy` the results of the other `busy`. */
+  readonly checks: { readonly workspace: number; readonly group: number; readonly busy: number };
 };
 
 type Made = { readonly id: number };
@@ -66,6 +68,7 @@ export async function makeThings(world: World): Promise<Things> {
     timesMs.map((atMs) => ({ monitorId: busy.id, probeId: 0, central: true, atMs })),
   );
   const corrected = await withCorrections(world, varied, nowMs);
+  const checks = await withApiChecks(world, nowMs, timesMs);
   return {
     nowMs,
     crowded,
@@ -75,6 +78,7 @@ export async function makeThings(world: World): Promise<Things> {
     old,
     busy: { id: busy.id, timesMs },
     corrected,
+    checks,
     // Last: monitors that are made once there are probes are given to them, and these have no agents.
     probed: await withProbes(world, varied, nowMs),
   };
@@ -188,6 +192,61 @@ async function withCorrections(world: World, workspaceId: number, nowMs: number)
     });
   }
   return id;
+}
+
+async function withApiChecks(world: World, nowMs: number, timesMs: readonly number[]): Promise<Things['checks']> {
+  const id = await workspace(world, 'checks');
+  const tags: Readonly<Record<number, readonly string[]>> = { 0: ['x', 'y'], 1: ['x'.repeat(50)], 2: ['x'.repeat(49)] };
+  const ids: number[] = [];
+  for (let index = 0; index < many; index += 1) {
+    const body = {
+      workspace_id: id,
+      name: `c${String(index).padStart(3, '0')}`,
+      url: index === 3 ? `https://example.com/${'x'.repeat(300)}` : 'https://example.com/',
+      interval_seconds: 86_400,
+      is_active: index !== 3,
+      tags: [...(index < 10 ? ['ten'] : []), ...(tags[index] ?? [])],
+      steps: [{}],
+    };
+    ids.push(made.parse((await world.make('POST', '/api/v1/api-checks', body)).body).id);
+  }
+  const of = (index: number): number => ids[index] ?? 0;
+  const statuses = { 0: 'UP', 1: 'DOWN', 2: 'DEGRADED', 4: 'TIMEOUT', 5: 'PARTIAL', 6: 'WARNING' };
+  for (const [index, status] of Object.entries(statuses)) await setStatus(world.database, of(Number(index)), status);
+  const busy = ids.at(-1) ?? 0;
+  await age(world, busy, 2);
+  const result = (index: number, more: Pick<TestResult, 'outcome' | 'totalUs'>) => ({
+    monitorId: of(index),
+    probeId: 0,
+    central: true,
+    atMs: nowMs - minuteMs,
+    ...more,
+  });
+  await addResults(world.database, [
+    result(0, { totalUs: 99_000 }),
+    result(2, { totalUs: 12_000 }),
+    result(7, { outcome: 'timeout' }),
+    result(8, { outcome: 'skipped' }),
+    ...timesMs.map((atMs) => ({ monitorId: busy, probeId: 0, central: true, atMs })),
+  ]);
+  const range = (index: number, from: number, to: number | null, status: 'UP' | 'DOWN') =>
+    addRange(world.database, {
+      monitorId: of(index),
+      fromMs: nowMs - from * hourMs,
+      toMs: to === null ? null : nowMs - to * hourMs,
+      status,
+    });
+  await range(0, 12, 6, 'DOWN');
+  await range(0, 6, null, 'UP');
+  await range(2, 12, null, 'UP');
+  await world.database.worker.query(sql.unsafe`
+    update monitors set position = case id when ${of(9)} then 1 else 2 end where id in (${of(9)}, ${of(3)})`);
+  const group = await world.make('POST', '/api/v1/monitor-groups', {
+    workspace_id: id,
+    name: 'c000 and c002',
+    monitor_ids: [of(0), of(2)],
+  });
+  return { workspace: id, group: Number(group.body['id']), busy };
 }
 
 async function withProbes(world: World, workspaceId: number, nowMs: number): Promise<Things['probed']> {
