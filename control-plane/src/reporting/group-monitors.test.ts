@@ -130,7 +130,11 @@ void t.test('a group monitor is checked by hand, simulated and reset as any othe
   t.match([probed.status, probed.body['errors']], [422, [{ code: 'not_measured' }]]);
 
   const reset = await s.call('POST', `/monitors/${both}/reset-stats`, { confirm: true });
-  t.match(reset.body, { removed: { results: Number, status_ranges: 4, probe_ranges: 4 } });
+  t.match(reset.body, { removed: { results: Number, status_ranges: Number, probe_ranges: Number } });
+  const { removed } = reset.body as { removed: Record<'status_ranges' | 'probe_ranges', number> };
+  // The ingest hears of the reset too, and may have ended or removed the open one first.
+  t.ok(removed.status_ranges >= 3 && removed.status_ranges <= 4, `${removed.status_ranges} status ranges`);
+  t.ok(removed.probe_ranges >= 3 && removed.probe_ranges <= 4, `${removed.probe_ranges} ranges of probes`);
   await s.statusIs(both, 'DEGRADED');
   const anew = (await s.call('GET', `/monitors/${both}/status-ranges`)).body as {
     status_ranges: { status: string; started_at: string }[];

@@ -3,9 +3,10 @@ import { readAsCode } from '../document/read.ts';
 import { AsCodeError } from '../errors.ts';
 import type { WantedSecret } from '../secrets.ts';
 import type { CurrentGroup, CurrentMonitor } from '../state.ts';
+import { differencesOf } from './difference.ts';
 import { planOf, sizeOf, stepsOf } from './plan.ts';
 import type { PlanOptions } from './plan.ts';
-import { showPlan } from './show.ts';
+import { showDifferences, showPlan } from './show.ts';
 import { wantedMonitor } from './wanted.ts';
 
 const monitor = (name: string, more: Partial<CurrentMonitor> = {}): CurrentMonitor => ({
@@ -73,6 +74,30 @@ void t.test('a change is told field by field, and only that is written', async (
       'to create: 0, to change: 1, to remove: 0, unchanged: 0',
     ].join('\n'),
   );
+});
+
+void t.test('of maps and of lists of maps only what differs inside is told', async (t) => {
+  const steps = [
+    { url: '/', method: 'GET', extract: [{ name: 'a', from: 'header', path: 'x' }] },
+    { url: '/b', method: 'GET' },
+  ];
+  const before = { steps, headers: { 'X-A': '1', 'X-\u202e': 'old' } };
+  const changedSteps = [
+    { method: 'GET', url: '/', extract: [{ from: 'cookie', name: 'a', path: 'x' }] },
+    { url: '/b', method: 'GET' },
+    { url: '/c' },
+  ];
+  const changed = { headers: { 'X-A': '2' }, steps: changedSteps };
+  t.same(showDifferences(differencesOf('settings.', before, changed)), [
+    '    settings.headers.X-A: "1" -> "2"',
+    String.raw`    settings.headers.X-\u{202e}: "old" -> (none)`,
+    '    settings.steps[0].extract[0].from: "header" -> "cookie"',
+    '    settings.steps[2]: (none) -> {"url":"/c"}',
+  ]);
+  const many = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`X-${index}`, 'x']));
+  const [whole, ...others] = differencesOf('', { headers: many }, { headers: {} });
+  t.same(whole, { field: 'headers', before: many, after: {} }, 'many differences are not told one by one');
+  t.same(others, []);
 });
 
 void t.test('settings that are given are all of them: the others go back to their defaults', async (t) => {

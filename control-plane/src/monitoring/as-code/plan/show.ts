@@ -36,9 +36,10 @@ export function showPlan(plan: Plan): string {
 /** One line for each field. */
 export function showDifferences(differences: readonly Difference[], isNew = false): readonly string[] {
   return differences.map((difference) => {
-    if ('secret' in difference) return `    ${difference.field}: ${secretTexts[difference.secret]}`;
+    const field = printable(difference.field);
+    if ('secret' in difference) return `    ${field}: ${secretTexts[difference.secret]}`;
     const after = shown(difference.after);
-    return `    ${difference.field}: ${isNew ? after : `${shown(difference.before)} -> ${after}`}`;
+    return `    ${field}: ${isNew ? after : `${shown(difference.before)} -> ${after}`}`;
   });
 }
 
