@@ -7,19 +7,26 @@ import pg from 'pg';
 import { migrate } from '../../control-plane/src/platform/database/migrate.ts';
 import { openDatabase } from '../../control-plane/src/platform/database/pools.ts';
 
-/** A durable PostgreSQL of its own with the schema of the product, and logins of owner, requests and worker; ends by `teardown`. */
-export async function startDatabase(say: (line: string) => void, teardown: (step: () => unknown) => void) {
-  const log = createLogger({
-    name: 'bench',
-    level: 'warn',
-    destination: { write: (line: string) => say(line.trim()) },
-  });
+/** Warnings among what a bench says. */
+export function benchLog(say: (line: string) => void) {
+  return createLogger({ name: 'bench', level: 'warn', destination: { write: (line: string) => say(line.trim()) } });
+}
+
+/** A durable PostgreSQL of its own, empty; ends, with its files, by `teardown`. */
+export async function startDurablePostgres(say: (line: string) => void, teardown: (step: () => unknown) => void) {
+  const log = benchLog(say);
   const dataDir = mkdtempSync(path.join(tmpdir(), 'parallax-bench-'));
   chmodSync(dataDir, 0o711);
   teardown(() => rmSync(dataDir, { recursive: true, force: true }));
-  say('starting PostgreSQL');
+  say('starting PostgreSQL (fsync on)');
   const postgres = await startPostgres({ dataDir, durable: true, log });
   teardown(() => postgres.stop());
+  return postgres;
+}
+
+/** The same with the schema of the product, and logins of owner, requests and worker. */
+export async function startDatabase(say: (line: string) => void, teardown: (step: () => unknown) => void) {
+  const postgres = await startDurablePostgres(say, teardown);
   const urls = {
     owner: postgres.url('postgres', postgresOwner),
     api: postgres.url('postgres', 'parallax_api'),

@@ -1,12 +1,9 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startPostgres, postgresOwner } from '@parallax/embedded';
+import { postgresOwner } from '@parallax/embedded';
 import { natsServer } from '@parallax/testkit';
-import { createLogger } from '@parallax/telemetry';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { openIngestClient, startShard } from '../../control-plane/src/monitoring/check-results/index.ts';
@@ -19,6 +16,7 @@ import {
 import type { IngestRow } from '../../control-plane/src/monitoring/check-results/ingest/rows.ts';
 import { connectBus } from '../../control-plane/src/platform/bus/nats-bus.ts';
 import { migrate } from '../../control-plane/src/platform/database/migrate.ts';
+import { benchLog, startDurablePostgres } from './database.ts';
 import { batchRows, intervalS, monitorCount, permutation, positionUs } from './ingest-load.ts';
 import type { PublisherOrder } from './ingest-load.ts';
 import { processorTimeUs } from './processor-time.ts';
@@ -48,17 +46,8 @@ export const ingestBench: Bench = {
 };
 
 async function measure(say: (line: string) => void, teardown: (step: () => unknown) => void) {
-  const log = createLogger({
-    name: 'bench',
-    level: 'warn',
-    destination: { write: (line: string) => say(line.trim()) },
-  });
-  const dataDir = mkdtempSync(path.join(tmpdir(), 'parallax-bench-'));
-  chmodSync(dataDir, 0o711);
-  teardown(() => rmSync(dataDir, { recursive: true, force: true }));
-  say('starting PostgreSQL (fsync on) and nats-server');
-  const postgres = await startPostgres({ dataDir, durable: true, log });
-  teardown(() => postgres.stop());
+  const log = benchLog(say);
+  const postgres = await startDurablePostgres(say, teardown);
   const nats = await natsServer({ teardown });
   await migrate(postgres.url('postgres', postgresOwner));
   const url = postgres.url('postgres', 'parallax_worker');
