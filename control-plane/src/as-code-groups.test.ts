@@ -65,7 +65,7 @@ void t.test(
     const led = file('led.yaml', composed.replace('"/login?', '"https://other.example.com/login?'));
     t.match(await run(['apply', led, '--plan'], key), {
       code: 2,
-      out: /settings\.steps: .*\n +settings\.secrets: \(secret\)/,
+      out: /settings\.steps\[0\]\.url: "\/login.* ->\s+"https:\/\/other\.example\.com\/login.*\n +settings\.secrets: \(secret\)/,
     });
     t.match(orders?.settings, { variables: { user: 'watcher' } });
 
