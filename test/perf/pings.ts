@@ -40,6 +40,7 @@ async function measure(
   await database.owner.query('vacuum analyze');
 
   say('what PostgreSQL commits');
+  await database.owner.query('create table bench_commits (n integer)');
   const oneByOne = await commits(database.worker, 1, size.seconds / 4);
   const together = await commits(database.worker, 4, size.seconds / 4);
 
@@ -99,8 +100,10 @@ async function fill(pool: pg.Pool, count: number): Promise<string[]> {
   );
   await pool.query(
     `insert into heartbeats (workspace_id, name, slug, schedule_type, timezone, expected_interval_seconds, grace_period_seconds,
-       failures_before_alert, require_secret, resume_on_ping, methods, uuid_hash, sealed_uuid, secret_hash)
-     select $1, 'job ' || n, 'job-' || n, 'period', 'UTC', 3600, 600, 1, true, false, 'any', sha256(n::text::bytea), '', sha256('secret')
+       failures_before_alert, require_secret, resume_on_ping, methods, uuid_hash, sealed_uuid, secret_hash,
+       status, expects_from, next_expected_at, deadline_at, last_ping_at)
+     select $1, 'job ' || n, 'job-' || n, 'period', 'UTC', 3600, 600, 1, true, false, 'any', sha256(n::text::bytea), '', sha256('secret'),
+       'up', now(), now() + interval '60 minutes', now() + interval '70 minutes', now()
      from generate_series(1, $2::integer) n`,
     [workspace.rows[0]?.id, count],
   );
@@ -109,7 +112,6 @@ async function fill(pool: pg.Pool, count: number): Promise<string[]> {
 
 /** Durable transactions of one small row a second, by so many connections: what no ping alone could be faster than. */
 async function commits(pool: pg.Pool, connections: number, seconds: number): Promise<number> {
-  await pool.query('create table if not exists bench_commits (n integer)');
   const beganMs = performance.now();
   const untilMs = beganMs + seconds * 1_000;
   let done = 0;

@@ -57,6 +57,7 @@ export async function writeFolded(tx: Transaction, folded: readonly Folded[]): P
     countedMinute,
     counted,
   ]);
+  const ids = changed.map(({ heartbeat }) => heartbeat.id);
   const pings = changed.flatMap(({ heartbeat, recorded }) =>
     recorded.map(({ offer, n, decided }) => [
       heartbeat.id,
@@ -77,7 +78,8 @@ export async function writeFolded(tx: Transaction, folded: readonly Folded[]): P
       update heartbeats h set ${stateAssignments}, pings = c.pings, counted_minute = c.counted_minute, counted = c.counted
       from ${sql.unnest(heartbeats, ['int4', ...stateTypes, 'int8', 'int8', 'int4'])}
         as c (id, ${stateNames}, pings, counted_minute, counted)
-      where h.id = c.id
+      -- Named once more, so that rows are found by their key: policies make every row that is looked at dear.
+      where h.id = c.id and h.id = any(${sql.array(ids, 'int4')})
     )
     insert into heartbeat_pings (heartbeat_id, n, workspace_id, at, kind, exit_code, rid, duration_ms, method, remote_address, warnings)
     select p.heartbeat_id, p.n, p.workspace_id, to_timestamp(p.at), p.kind, p.exit_code, p.rid, p.duration_ms, p.method, p.remote_address,

@@ -150,22 +150,39 @@ export function stateColumns(state: State): (string | number | null)[] {
   ];
 }
 
-/** Writes edits of the timelines, those of one heartbeat in the order in which they happened. */
-export async function writeRanges(
-  tx: Transaction,
-  edits: readonly { readonly heartbeatId: number; readonly workspaceId: number; readonly edit: RangeEdit }[],
-): Promise<void> {
-  for (const { heartbeatId, workspaceId, edit } of edits) {
-    const at = sql.timestamp(new Date(edit.atMs));
-    await tx.query(sql.unsafe`
-      update heartbeat_ranges set ended_at = greatest(started_at, ${at}) where heartbeat_id = ${heartbeatId} and ended_at is null`);
-    if (edit.status === null) continue;
-    await tx.query(sql.unsafe`
-      insert into heartbeat_ranges (heartbeat_id, workspace_id, started_at, status, reason)
-      select ${heartbeatId}, ${workspaceId}, greatest(${at}, coalesce(max(ended_at), ${at})), ${edit.status}, ${edit.reason}
-      from heartbeat_ranges where heartbeat_id = ${heartbeatId}
-      on conflict (heartbeat_id, started_at) do update set status = excluded.status, reason = excluded.reason, ended_at = null`);
+/** An edit of the timeline of one heartbeat. */
+export type HeartbeatEdit = { readonly heartbeatId: number; readonly workspaceId: number; readonly edit: RangeEdit };
+
+/** Writes edits of timelines, those of one heartbeat in the order in which they happened: the first of each in one go, then the second. */
+export async function writeRanges(tx: Transaction, edits: readonly HeartbeatEdit[]): Promise<void> {
+  let rest = edits;
+  while (rest.length > 0) {
+    const seen = new Set<number>();
+    const round = rest.filter(({ heartbeatId }) => !seen.has(heartbeatId) && seen.add(heartbeatId));
+    await writeRound(tx, round);
+    rest = rest.filter((each) => !round.includes(each));
   }
+}
+
+async function writeRound(tx: Transaction, edits: readonly HeartbeatEdit[]): Promise<void> {
+  const ids = edits.map(({ heartbeatId }) => heartbeatId);
+  const rows = edits.map(({ heartbeatId, workspaceId, edit }) => [
+    heartbeatId,
+    workspaceId,
+    seconds(edit.atMs),
+    edit.status,
+    edit.reason,
+  ]);
+  const given = sql.fragment`${sql.unnest(rows, ['int4', 'int4', 'float8', 'text', 'text'])} as e (heartbeat_id, workspace_id, at, status, reason)`;
+  await tx.query(sql.unsafe`
+    update heartbeat_ranges r set ended_at = greatest(r.started_at, to_timestamp(e.at)) from ${given}
+    where r.heartbeat_id = e.heartbeat_id and r.heartbeat_id = any(${sql.array(ids, 'int4')}) and r.ended_at is null`);
+  await tx.query(sql.unsafe`
+    insert into heartbeat_ranges (heartbeat_id, workspace_id, started_at, status, reason)
+    select e.heartbeat_id, e.workspace_id, greatest(to_timestamp(e.at), (
+      select max(r.ended_at) from heartbeat_ranges r where r.heartbeat_id = e.heartbeat_id)), e.status, e.reason
+    from ${given} where e.status is not null
+    on conflict (heartbeat_id, started_at) do update set status = excluded.status, reason = excluded.reason, ended_at = null`);
 }
 
 const seconds = (ms: number | null): number | null => (ms === null ? null : Math.round(ms) / 1_000);
