@@ -191,7 +191,12 @@ async function judgesIdentifiers(t: Test, row: Row, prepared: Prepared): Promise
   for (const [index, name] of row.path.split('/').entries()) {
     if (!name.startsWith('{')) continue;
     if (textual.has(name)) {
-      isProblem(t, await call(row, { ...prepared, path: given.with(index, 'nothing').join('/') }, credentials), 404, `no such ${name}`);
+      isProblem(
+        t,
+        await call(row, { ...prepared, path: given.with(index, 'nothing').join('/') }, credentials),
+        404,
+        `no such ${name}`,
+      );
       continue;
     }
     const at = (id: string) => call(row, { ...prepared, path: given.with(index, id).join('/') }, credentials);

@@ -12,7 +12,12 @@ import type { ApiClient, Installation } from '../harness/product.ts';
 import { eventually, startCommand } from '../harness/processes.ts';
 import type { Started } from '../harness/processes.ts';
 
-type Heartbeat = { readonly id: number; readonly uuid: string; readonly status: string; readonly deadline_at: string | null };
+type Heartbeat = {
+  readonly id: number;
+  readonly uuid: string;
+  readonly status: string;
+  readonly deadline_at: string | null;
+};
 
 /** The product with at most so many open files for each of its processes. */
 function start({ environment, dataDir }: Installation, openFiles: number): Started {
@@ -36,76 +41,92 @@ function database({ dataDir }: Installation): pg.Pool {
 const make = (api: ApiClient, workspaceId: number, fields: object): Promise<Heartbeat> =>
   api.call('POST', `/api/v1/heartbeats?workspace_id=${workspaceId}`, 201, fields);
 
-t.test('killed in the middle of a grace period, it notices the miss once, with the outage credited', { timeout: 600_000 }, async (t) => {
-  const installation = await newInstallation({ PARALLAX_LOG_LEVEL: 'warn', PARALLAX_LIMITS: 'ping=1000000' });
-  let supervisor = start(installation, 4_096);
-  t.teardown(async () => {
-    await supervisor.stop(15_000);
-    await endLeftChildren(installation.dataDir);
-    installation.remove();
-  });
-  await untilReady(installation, supervisor);
-  const { api, workspaceId } = await signedIn(installation.baseUrl);
-  const missed = await make(api, workspaceId, { name: 'missed', expected_interval_seconds: 3, grace_period_seconds: 20 });
-  const busy = await make(api, workspaceId, { name: 'busy' });
-  await fetch(`${installation.baseUrl}/ping/${missed.uuid}`);
-  const before = await api.call<Heartbeat>('GET', `/api/v1/heartbeats/${missed.id}`, 200);
+t.test(
+  'killed in the middle of a grace period, it notices the miss once, with the outage credited',
+  { timeout: 600_000 },
+  async (t) => {
+    const installation = await newInstallation({ PARALLAX_LOG_LEVEL: 'warn', PARALLAX_LIMITS: 'ping=1000000' });
+    let supervisor = start(installation, 4_096);
+    t.teardown(async () => {
+      await supervisor.stop(15_000);
+      await endLeftChildren(installation.dataDir);
+      installation.remove();
+    });
+    await untilReady(installation, supervisor);
+    const { api, workspaceId } = await signedIn(installation.baseUrl);
+    const missed = await make(api, workspaceId, {
+      name: 'missed',
+      expected_interval_seconds: 3,
+      grace_period_seconds: 20,
+    });
+    const busy = await make(api, workspaceId, { name: 'busy' });
+    await fetch(`${installation.baseUrl}/ping/${missed.uuid}`);
+    const before = await api.call<Heartbeat>('GET', `/api/v1/heartbeats/${missed.id}`, 200);
 
-  // Signals come all the while; what was answered with OK is committed.
-  let answered = 0;
-  let isOver = false;
-  const client = async (): Promise<void> => {
-    while (!isOver) {
-      const text = await fetch(`${installation.baseUrl}/ping/${busy.uuid}`, { signal: AbortSignal.timeout(2_000) })
-        .then((answer) => answer.text())
-        .catch(() => '');
-      if (text === 'OK') answered += 1;
-      else await delay(50);
-    }
-  };
-  const clients = Promise.all([1, 2, 3, 4].map(client));
-  await eventually('the heartbeat to be late', async () => {
-    const { status } = await api.call<Heartbeat>('GET', `/api/v1/heartbeats/${missed.id}`, 200);
-    if (status !== 'late') throw new Error(status);
-    return true;
-  });
-  const diedMs = Date.now();
-  const pids = [supervisor.pid, ...recordedChildren(installation.dataDir).values()];
-  for (const pid of pids) process.kill(pid, 'SIGKILL');
-  await supervisor.ended;
-  isOver = true;
-  await clients;
-  // Longer than a busy moment, and until after the deadline.
-  await delay(Math.max(11_000, Date.parse(before.deadline_at ?? '') + 1_000 - Date.now()));
-  supervisor = start(installation, 4_096);
-  await untilReady(installation, supervisor);
-  const downMs = Date.now() - diedMs;
-  const pool = database(installation);
-  t.teardown(() => pool.end());
-  const stored = await pool.query<{ n: string }>('select count(*) as n from heartbeat_pings where heartbeat_id = $1', [busy.id]);
-  t.ok(answered > 0 && Number(stored.rows[0]?.n) >= answered, `${answered} were answered, ${stored.rows[0]?.n} are stored`);
-
-  const login = { email: 'first@example.org', password: 'a long enough passphrase' };
-  const { access_token: token } = await api.call<{ access_token: string }>('POST', '/api/v1/auth/login', 200, login);
-  const again = api.withToken(token);
-  const after = await again.call<Heartbeat>('GET', `/api/v1/heartbeats/${missed.id}`, 200);
-  t.equal(after.status, 'late', 'nothing is missed in the outage');
-  const movedMs = Date.parse(after.deadline_at ?? '') - Date.parse(before.deadline_at ?? '');
-  t.ok(movedMs >= 60_000 + 11_000, `the deadline was moved by ${movedMs} ms`);
-  t.ok(movedMs <= 60_000 + downMs + 10_000, `for an outage of ${downMs} ms`);
-  await eventually(
-    'the miss to be noticed',
-    async () => {
-      const { status } = await again.call<Heartbeat>('GET', `/api/v1/heartbeats/${missed.id}`, 200);
-      if (status !== 'down') throw new Error(status);
+    // Signals come all the while; what was answered with OK is committed.
+    let answered = 0;
+    const over = new AbortController();
+    const client = async (): Promise<void> => {
+      while (!over.signal.aborted) {
+        const text = await fetch(`${installation.baseUrl}/ping/${busy.uuid}`, { signal: AbortSignal.timeout(2_000) })
+          .then((answer) => answer.text())
+          .catch(() => '');
+        if (text === 'OK') answered += 1;
+        else await delay(50);
+      }
+    };
+    const clients = Promise.all([1, 2, 3, 4].map(client));
+    await eventually('the heartbeat to be late', async () => {
+      const { status } = await api.call<Heartbeat>('GET', `/api/v1/heartbeats/${missed.id}`, 200);
+      if (status !== 'late') throw new Error(status);
       return true;
-    },
-    { timeoutMs: 180_000 + downMs, everyMs: 1_000 },
-  );
-  t.ok(Date.now() >= Date.parse(after.deadline_at ?? ''), 'not before the deadline');
-  const told = await pool.query<{ kind: string }>('select kind from outbox where key = $1 order by id', [`heartbeat:${missed.id}`]);
-  t.same(told.rows, [{ kind: 'heartbeat.missed' }], 'once');
-});
+    });
+    const diedMs = Date.now();
+    const pids = [supervisor.pid, ...recordedChildren(installation.dataDir).values()];
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    await supervisor.ended;
+    over.abort();
+    await clients;
+    // Longer than a busy moment, and until after the deadline.
+    await delay(Math.max(11_000, Date.parse(before.deadline_at ?? '') + 1_000 - Date.now()));
+    supervisor = start(installation, 4_096);
+    await untilReady(installation, supervisor);
+    const downMs = Date.now() - diedMs;
+    const pool = database(installation);
+    t.teardown(() => pool.end());
+    const stored = await pool.query<{ n: string }>(
+      'select count(*) as n from heartbeat_pings where heartbeat_id = $1',
+      [busy.id],
+    );
+    t.ok(
+      answered > 0 && Number(stored.rows[0]?.n) >= answered,
+      `${answered} were answered, ${stored.rows[0]?.n} are stored`,
+    );
+
+    const login = { email: 'first@example.org', password: 'a long enough passphrase' };
+    const { access_token: token } = await api.call<{ access_token: string }>('POST', '/api/v1/auth/login', 200, login);
+    const again = api.withToken(token);
+    const after = await again.call<Heartbeat>('GET', `/api/v1/heartbeats/${missed.id}`, 200);
+    t.equal(after.status, 'late', 'nothing is missed in the outage');
+    const movedMs = Date.parse(after.deadline_at ?? '') - Date.parse(before.deadline_at ?? '');
+    t.ok(movedMs >= 60_000 + 11_000, `the deadline was moved by ${movedMs} ms`);
+    t.ok(movedMs <= 60_000 + downMs + 10_000, `for an outage of ${downMs} ms`);
+    await eventually(
+      'the miss to be noticed',
+      async () => {
+        const { status } = await again.call<Heartbeat>('GET', `/api/v1/heartbeats/${missed.id}`, 200);
+        if (status !== 'down') throw new Error(status);
+        return true;
+      },
+      { timeoutMs: 180_000 + downMs, everyMs: 1_000 },
+    );
+    t.ok(Date.now() >= Date.parse(after.deadline_at ?? ''), 'not before the deadline');
+    const told = await pool.query<{ kind: string }>('select kind from outbox where key = $1 order by id', [
+      `heartbeat:${missed.id}`,
+    ]);
+    t.same(told.rows, [{ kind: 'heartbeat.missed' }], 'once');
+  },
+);
 
 t.test('ten thousand hanging clients under a limit of 4,096 files stop nobody', { timeout: 600_000 }, async (t) => {
   const installation = await newInstallation({ PARALLAX_LOG_LEVEL: 'warn', PARALLAX_LIMITS: 'ping=1000000' });
@@ -131,15 +152,15 @@ t.test('ten thousand hanging clients under a limit of 4,096 files stop nobody', 
   };
   let answered = 0;
   let refused = 0;
-  let hung = 0;
+  const done = new AbortController();
   const sending = (async () => {
-    while (hung < 10_000) {
+    for (let hung = 0; hung < 10_000; hung += 100) {
       await Promise.all(Array.from({ length: 100 }, (_, index) => hang(hung + index)));
-      hung += 100;
     }
+    done.abort();
   })();
   const beganMs = Date.now();
-  while (hung < 10_000 || Date.now() - beganMs < 20_000) {
+  while (!done.signal.aborted || Date.now() - beganMs < 20_000) {
     const text = await fetch(`http://127.0.0.1:${port}/ping/${made.uuid}`, { signal: AbortSignal.timeout(10_000) })
       .then((answer) => answer.text())
       .catch((error: unknown) => String(error));
@@ -157,6 +178,9 @@ t.test('ten thousand hanging clients under a limit of 4,096 files stop nobody', 
   await eventually('the hanging ones to be cut off', cut, { timeoutMs: 60_000 });
   const pool = database(installation);
   t.teardown(() => pool.end());
-  const { rows } = await pool.query<{ n: string }>('select count(*) as n from heartbeat_pings where heartbeat_id = $1', [made.id]);
+  const { rows } = await pool.query<{ n: string }>(
+    'select count(*) as n from heartbeat_pings where heartbeat_id = $1',
+    [made.id],
+  );
   t.equal(Number(rows[0]?.n), answered, 'what was answered is stored, and nothing else');
 });

@@ -10,7 +10,15 @@ import { formatTable } from './report.ts';
 import type { Bench } from './report.ts';
 
 /** Every bench: the only list. */
-const benches: readonly Bench[] = [agentBench, apiBench, checksBench, consensusBench, ingestBench, pingsBench, queryBench];
+const benches: readonly Bench[] = [
+  agentBench,
+  apiBench,
+  checksBench,
+  consensusBench,
+  ingestBench,
+  pingsBench,
+  queryBench,
+];
 const usage = 'usage: npm run bench -- NAME [--json] [--brief] [--profile DIR (checks)]';
 
 const given = readArguments();

@@ -46,7 +46,11 @@ async function measure(
 
   say('as many pings as are answered');
   await load(port, paths, { connections: size.connections, seconds: 1 });
-  const before = { cpuUs: processorTimeUs(pid), commits: await committed(database.owner), pings: await stored(database.owner) };
+  const before = {
+    cpuUs: processorTimeUs(pid),
+    commits: await committed(database.owner),
+    pings: await stored(database.owner),
+  };
   const most = await load(port, paths, { connections: size.connections, seconds: size.seconds });
   const cpuUs = processorTimeUs(pid) - before.cpuUs;
   const batches = (await committed(database.owner)) - before.commits;
@@ -159,8 +163,14 @@ function tableOf(figures: Figures): (readonly [string, string])[] {
   const figure = (key: string): string => String(figures[key]);
   return [
     ['durable pings', `${figure('pings_per_second')} a second (goal 5000)`],
-    ['p99 at 5000 a second', `${figure('pings_p99_ms')} ms (goal 50), median ${figure('pings_p50_ms')} ms, ${figure('offered_per_second')} answered`],
-    ['a commit of PostgreSQL alone', `${figure('commits_per_second')} a second; by four connections ${figure('commits_together_per_second')}`],
+    [
+      'p99 at 5000 a second',
+      `${figure('pings_p99_ms')} ms (goal 50), median ${figure('pings_p50_ms')} ms, ${figure('offered_per_second')} answered`,
+    ],
+    [
+      'a commit of PostgreSQL alone',
+      `${figure('commits_per_second')} a second; by four connections ${figure('commits_together_per_second')}`,
+    ],
     ['pings in a commit', figure('pings_per_commit')],
     ['processor time of the API for each', `${figure('ping_us')} µs`],
     ['not taken', figure('refused')],

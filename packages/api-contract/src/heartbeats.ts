@@ -24,7 +24,10 @@ const isReserved = (slug: string): boolean =>
 export const slugSchema = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,99}$/, 'must be lower-case letters, digits, - and _, and begin with a letter or digit')
-  .refine((slug) => !isReserved(slug), `must not be a word of a signal (${signalWords.join(', ')}) nor a number from 0 to 255`);
+  .refine(
+    (slug) => !isReserved(slug),
+    `must not be a word of a signal (${signalWords.join(', ')}) nor a number from 0 to 255`,
+  );
 
 const yearSeconds = 31_536_000;
 const runtimeSeconds = z.number().int().min(1).max(2_592_000);
@@ -44,13 +47,28 @@ const fields = {
       'With `cron`: five fields or a nickname, as of Debian, daylight saving included. With `on_calendar`: a calendar event of systemd. With `period`: null.',
     ),
   timezone: z.string().min(1).max(64).describe("IANA time zone of the schedule; left out, the caller's."),
-  expected_interval_seconds: z.number().int().min(1).max(yearSeconds).describe('With `period`: from one end of a run to the next.'),
-  grace_period_seconds: z.number().int().min(0).max(yearSeconds).describe('From when a signal was expected to the alarm.'),
+  expected_interval_seconds: z
+    .number()
+    .int()
+    .min(1)
+    .max(yearSeconds)
+    .describe('With `period`: from one end of a run to the next.'),
+  grace_period_seconds: z
+    .number()
+    .int()
+    .min(0)
+    .max(yearSeconds)
+    .describe('From when a signal was expected to the alarm.'),
   max_runtime_seconds: runtimeSeconds.describe(
     'From a start, or the last sign of life of a run, to the alarm. A run that has begun in time is not missed before. Null: a run must end by the deadline of the schedule.',
   ),
   min_runtime_seconds: runtimeSeconds.describe('A run that ends sooner counts as failed.'),
-  failures_before_alert: z.number().int().min(1).max(100).describe('Failed and missed runs in a row that make it down.'),
+  failures_before_alert: z
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .describe('Failed and missed runs in a row that make it down.'),
   require_secret: z.boolean().describe('Whether signals by slug (start, success, fail …) need the header `X-Secret`.'),
   resume_on_ping: z.boolean().describe('Whether a signal resumes it when it is paused.'),
   methods: z.enum(['any', 'post']).describe('`post`: GET and HEAD are recorded as `ignored`.'),
@@ -134,7 +152,10 @@ export const heartbeatSchema = z
     ping_key: z.string().nullable().describe(forEditors),
     uuid: z.string().nullable().describe(`Whoever knows it may send signals. ${forEditors}`),
     ping_url: z.string().nullable().describe(`By ping key and slug. ${forEditors}`),
-    ping_url_by_uuid: z.string().nullable().describe(`For clients of Healthchecks: needs no header for any signal. ${forEditors}`),
+    ping_url_by_uuid: z
+      .string()
+      .nullable()
+      .describe(`For clients of Healthchecks: needs no header for any signal. ${forEditors}`),
     created_at: timestamp,
     updated_at: timestamp,
     version: z.number().int().describe('Counts changes of the configuration; the ETag.'),
@@ -160,7 +181,9 @@ export const pingSchema = z
     body_truncated: z.boolean(),
     method: z.string(),
     remote_address: z.string(),
-    warnings: z.array(z.string()).describe('What was wrong with it, or with its place among the others; it counts all the same.'),
+    warnings: z
+      .array(z.string())
+      .describe('What was wrong with it, or with its place among the others; it counts all the same.'),
   })
   .meta({ id: 'HeartbeatPing' });
 

@@ -23,7 +23,11 @@ const signalQuery = z.object({
     .describe('`1`: makes the heartbeat when there is none with this slug, expected daily with an hour of grace.'),
 });
 
-const ok = { status: 200, answer: z.string().meta({ examples: ['OK'] }), contentType: 'text/plain; charset=utf-8' } as const;
+const ok = {
+  status: 200,
+  answer: z.string().meta({ examples: ['OK'] }),
+  contentType: 'text/plain; charset=utf-8',
+} as const;
 const alternative = { status: 201, description: 'the heartbeat was made by this signal (`create=1`)' } as const;
 const errors = [404, 429];
 
@@ -110,7 +114,8 @@ const likeHealthchecks = methods.flatMap((method): RouteContract[] =>
       credentials: 'none',
       tag,
       summary,
-      description: 'As clients of Healthchecks send them. A uuid is itself the secret; by slug, a signal may need `X-Secret`.',
+      description:
+        'As clients of Healthchecks send them. A uuid is itself the secret; by slug, a signal may need `X-Secret`.',
       params,
       query: signalQuery,
       ...(method === 'POST' ? { anyBody } : {}),
@@ -134,7 +139,10 @@ const likeKuma = methods.map((method) =>
     query: z.object({
       status: z.union([text, z.array(text)]).optional(),
       msg: z.union([z.string(), z.array(z.string())]).optional(),
-      ping: z.union([text, z.array(text)]).optional().describe('Milliseconds.'),
+      ping: z
+        .union([text, z.array(text)])
+        .optional()
+        .describe('Milliseconds.'),
     }),
     ...(method === 'POST' ? { anyBody } : {}),
     success: { status: 200, answer: z.object({ ok: z.boolean() }).meta({ id: 'PushTaken' }) },

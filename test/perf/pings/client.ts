@@ -2,7 +2,12 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
 /** What a load has measured. */
-export type Load = { readonly answered: number; readonly refused: number; readonly seconds: number; readonly latenciesMs: number[] };
+export type Load = {
+  readonly answered: number;
+  readonly refused: number;
+  readonly seconds: number;
+  readonly latenciesMs: number[];
+};
 
 type Connection = { readonly socket: Socket; sentMs: number; isBusy: boolean };
 
@@ -38,9 +43,7 @@ export async function sendPings(
     if (dueMs === undefined) free.push(connection);
     else send(connection, dueMs);
   };
-  const connections = await Promise.all(
-    Array.from({ length: options.connections }, () => open(port)),
-  );
+  const connections = await Promise.all(Array.from({ length: options.connections }, () => open(port)));
   const all = connections.map((socket): Connection => ({ socket, sentMs: 0, isBusy: false }));
   for (const connection of all) {
     connection.socket.setNoDelay(true);

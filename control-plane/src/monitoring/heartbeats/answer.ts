@@ -37,7 +37,12 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 
 /** A heartbeat as the API answers it. @param isShown whether the caller may send signals: editors and owners, not viewers */
-export function answerOf(row: HeartbeatRow, sealer: Pick<Sealer, 'open'>, publicUrl: string, isShown: boolean): Heartbeat {
+export function answerOf(
+  row: HeartbeatRow,
+  sealer: Pick<Sealer, 'open'>,
+  publicUrl: string,
+  isShown: boolean,
+): Heartbeat {
   const uuid = isShown ? sealer.open(row.sealed_uuid, uuidContext(row.uuid_hash)).toString() : null;
   const { reason, uuid_hash: _hash, sealed_uuid: _sealed, ping_key: pingKey, ...rest } = row;
   return {

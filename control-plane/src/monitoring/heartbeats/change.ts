@@ -56,13 +56,25 @@ export function changeOf(before: Configured, update: UpdateHeartbeat, nowMs: num
 
 /** Whether a change is one of what is expected when. */
 export function isRescheduled(change: HeartbeatChange): boolean {
-  const fields = ['schedule_type', 'schedule', 'timezone', 'expected_interval_seconds', 'grace_period_seconds', 'max_runtime_seconds'];
+  const fields = [
+    'schedule_type',
+    'schedule',
+    'timezone',
+    'expected_interval_seconds',
+    'grace_period_seconds',
+    'max_runtime_seconds',
+  ];
   return fields.some((field) => field in change);
 }
 
 function judge(given: Configured, nowMs: number): void {
   if (given.schedule_type === 'period' && given.schedule !== null) {
-    throw invalidInput('body', '/schedule', 'not_allowed', 'a period has no expression; set schedule_type to cron or on_calendar');
+    throw invalidInput(
+      'body',
+      '/schedule',
+      'not_allowed',
+      'a period has no expression; set schedule_type to cron or on_calendar',
+    );
   }
   if (given.schedule_type !== 'period' && given.schedule === null) {
     throw invalidInput('body', '/schedule', 'required', `the schedule type ${given.schedule_type} needs an expression`);

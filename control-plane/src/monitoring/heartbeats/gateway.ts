@@ -143,7 +143,8 @@ async function slugsAreUnique<Result>(work: () => Promise<Result>): Promise<Resu
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof UniqueIntegrityConstraintViolationError) || error.constraint !== 'heartbeats_slug') throw error;
+    if (!(error instanceof UniqueIntegrityConstraintViolationError) || error.constraint !== 'heartbeats_slug')
+      throw error;
     throw slugTaken();
   }
 }

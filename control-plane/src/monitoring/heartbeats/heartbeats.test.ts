@@ -75,8 +75,15 @@ void t.test('what cannot be is refused by its field', async (t) => {
     t.match(answer, { status: 422, body: { errors: [{ path: place }] } }, JSON.stringify(body));
   }
   await api.heartbeat({ slug: 'taken' });
-  t.match(await api.call('POST', path, { token: api.token, body: { name: 'x', slug: 'taken' } }), { status: 409, body: { code: 'slug_taken' } });
-  t.equal((await api.call('POST', '/api/v1/heartbeats', { token: api.token, body: { name: 'x' } })).status, 422, 'the workspace is named in the query');
+  t.match(await api.call('POST', path, { token: api.token, body: { name: 'x', slug: 'taken' } }), {
+    status: 409,
+    body: { code: 'slug_taken' },
+  });
+  t.equal(
+    (await api.call('POST', '/api/v1/heartbeats', { token: api.token, body: { name: 'x' } })).status,
+    422,
+    'the workspace is named in the query',
+  );
 });
 
 void t.test('a change is a version, moves the deadline and is recorded', async (t) => {
@@ -85,20 +92,35 @@ void t.test('a change is a version, moves the deadline and is recorded', async (
   const path = `/api/v1/heartbeats/${String(made['id'])}`;
   await api.ping(`/ping/${String(made['uuid'])}`);
   const before = (await api.make('GET', path)).body;
-  const changed = await api.make('PATCH', path, { name: 'renamed', expected_interval_seconds: 60, grace_period_seconds: 30 });
+  const changed = await api.make('PATCH', path, {
+    name: 'renamed',
+    expected_interval_seconds: 60,
+    grace_period_seconds: 30,
+  });
   t.match(changed.body, { name: 'renamed', slug: 'first', version: 2 });
   t.equal(
     Date.parse(String(before['deadline_at'])) - Date.parse(String(changed.body['deadline_at'])),
     (86_400 + 3_600 - 60 - 30) * 1_000,
   );
-  const cron = await api.make('PATCH', path, { schedule_type: 'cron', schedule: '30 2 * * *', timezone: 'Europe/Berlin' });
+  const cron = await api.make('PATCH', path, {
+    schedule_type: 'cron',
+    schedule: '30 2 * * *',
+    timezone: 'Europe/Berlin',
+  });
   t.match(cron.body['next_expected_at'], /T0[01]:30:00\.000Z$/);
   t.match((await api.make('PATCH', path, { schedule_type: 'period' })).body, { schedule: null, version: 4 });
   t.equal((await api.make('PATCH', path, { name: 'renamed' })).body['version'], 4, 'what changes nothing is no change');
-  const stale = await api.call('PATCH', path, { token: api.token, body: { name: 'x' }, headers: { 'if-match': '"3"' } });
+  const stale = await api.call('PATCH', path, {
+    token: api.token,
+    body: { name: 'x' },
+    headers: { 'if-match': '"3"' },
+  });
   t.equal(stale.status, 412);
   await api.heartbeat({ slug: 'second' });
-  t.match(await api.call('PATCH', path, { token: api.token, body: { slug: 'second' } }), { status: 409, body: { code: 'slug_taken' } });
+  t.match(await api.call('PATCH', path, { token: api.token, body: { slug: 'second' } }), {
+    status: 409,
+    body: { code: 'slug_taken' },
+  });
   t.equal((await api.make('PATCH', path, { slug: 'other' })).body['slug'], 'other');
   t.equal((await api.ping(`/api/v1/ping/${api.pingKey}/first`)).status, 404, 'the old address is nobody’s');
   const secret = (await api.make('POST', `${path}/regenerate-secret`)).body['secret'];
@@ -115,7 +137,11 @@ void t.test('pausing ends what is expected, and resuming begins anew; both are t
   const made = await api.heartbeat();
   const path = `/api/v1/heartbeats/${String(made['id'])}`;
   await api.ping(`/ping/${String(made['uuid'])}/fail`);
-  t.match((await api.make('POST', `${path}/pause`)).body, { status: 'paused', next_expected_at: null, down_reason: null });
+  t.match((await api.make('POST', `${path}/pause`)).body, {
+    status: 'paused',
+    next_expected_at: null,
+    down_reason: null,
+  });
   t.equal((await api.make('POST', `${path}/pause`)).body['version'], 2, 'twice is once');
   await api.ping(`/ping/${String(made['uuid'])}`);
   t.match(await api.pings(made['id']), [{ warnings: ['paused'] }, {}]);
@@ -183,12 +209,23 @@ void t.test('a viewer sees everything but what signals are sent to', async (t) =
   );
   const path = `/api/v1/heartbeats/${String(made['id'])}`;
   const hidden = { ping_key: null, uuid: null, ping_url: null, ping_url_by_uuid: null };
-  t.match(await api.call('GET', path, { token: eve.accessToken }), { status: 200, body: { slug: made['slug'], ...hidden } });
+  t.match(await api.call('GET', path, { token: eve.accessToken }), {
+    status: 200,
+    body: { slug: made['slug'], ...hidden },
+  });
   const list = await api.call('GET', `/api/v1/heartbeats?workspace_id=${api.workspaceId}`, { token: eve.accessToken });
   t.match(list.body, { total: 1, heartbeats: [hidden] });
   t.notMatch(list.text, String(made['uuid']));
-  for (const [method, suffix] of [['PATCH', ''], ['DELETE', ''], ['POST', '/pause'], ['POST', '/regenerate-secret']] as const) {
-    const answer = await api.call(method, path + suffix, { token: eve.accessToken, ...(method === 'PATCH' ? { body: { name: 'x' } } : {}) });
+  for (const [method, suffix] of [
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['POST', '/pause'],
+    ['POST', '/regenerate-secret'],
+  ] as const) {
+    const answer = await api.call(method, path + suffix, {
+      token: eve.accessToken,
+      ...(method === 'PATCH' ? { body: { name: 'x' } } : {}),
+    });
     t.equal(answer.status, 403, `${method} ${suffix}`);
   }
 });
@@ -198,9 +235,13 @@ void t.test('the list is filtered and told by pages', async (t) => {
   const late = await api.heartbeat({ name: 'Émile', tags: ['night'], expected_interval_seconds: 1 });
   await api.heartbeat({ name: 'b 100%', description: 'x' });
   await api.ping(`/ping/${String(late['uuid'])}`);
-  await api.database.raw.query(`update heartbeats set next_expected_at = now() - interval '1 second' where id = $1`, [late['id']]);
+  await api.database.raw.query(`update heartbeats set next_expected_at = now() - interval '1 second' where id = $1`, [
+    late['id'],
+  ]);
   const names = async (query: string) =>
-    ((await api.make('GET', `/api/v1/heartbeats?${query}`)).body['heartbeats'] as { name: string }[]).map(({ name }) => name);
+    ((await api.make('GET', `/api/v1/heartbeats?${query}`)).body['heartbeats'] as { name: string }[]).map(
+      ({ name }) => name,
+    );
   t.same(await names(''), ['b 100%', 'Émile']);
   t.same(await names('status=late'), ['Émile']);
   t.same(await names('status=new'), ['b 100%']);

@@ -29,6 +29,8 @@ export function noticeMiss(rules: Rules, state: State, nowMs: number): Missed | 
   );
   return {
     state: next,
-    announcements: isDown ? [{ kind: 'heartbeat.missed', from: state.status, to: 'down', reason, atMs: deadlineMs }] : [],
+    announcements: isDown
+      ? [{ kind: 'heartbeat.missed', from: state.status, to: 'down', reason, atMs: deadlineMs }]
+      : [],
   };
 }

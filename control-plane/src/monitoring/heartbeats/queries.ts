@@ -31,7 +31,10 @@ const heartbeatRow = z.object({
   is_running: z.boolean(),
   consecutive_failures: z.number(),
   last_ping_at: z.number().nullable(),
-  last_duration_ms: z.bigint().nullable().transform((ms) => (ms === null ? null : Number(ms))),
+  last_duration_ms: z
+    .bigint()
+    .nullable()
+    .transform((ms) => (ms === null ? null : Number(ms))),
   next_expected_at: z.number().nullable(),
   deadline_at: z.number().nullable(),
   ping_key: z.string(),
@@ -149,7 +152,9 @@ export async function lockSlugs(
   tx: Transaction,
   workspaceId: number,
 ): Promise<{ readonly count: number; readonly slugs: ReadonlySet<string> }> {
-  await tx.query(sql.unsafe`select pg_advisory_xact_lock(hashtextextended('heartbeats of ' || ${workspaceId}::integer, 0))`);
+  await tx.query(
+    sql.unsafe`select pg_advisory_xact_lock(hashtextextended('heartbeats of ' || ${workspaceId}::integer, 0))`,
+  );
   const slugs = await tx.anyFirst(sql.type(z.object({ slug: z.string() }))`
     select h.slug from heartbeats h where h.workspace_id = ${workspaceId} and ${ofScope(scope)}`);
   return { count: slugs.length, slugs: new Set(slugs) };
@@ -198,7 +203,9 @@ export async function writeSecret(tx: Transaction, id: number, secretHash: Buffe
 
 /** A change of the configuration beside its fields: paused or resumed. */
 export async function nextVersion(tx: Transaction, id: number): Promise<void> {
-  await tx.query(sql.unsafe`update heartbeats set version = version + 1, updated_at = clock_timestamp() where id = ${id}`);
+  await tx.query(
+    sql.unsafe`update heartbeats set version = version + 1, updated_at = clock_timestamp() where id = ${id}`,
+  );
 }
 
 /** Marks a heartbeat that the caller has locked as deleted: its addresses are nobody's from the commit on; its signals go by batches. */
@@ -216,7 +223,9 @@ export async function removeHeartbeatsOfWorkspace(worker: DatabasePool, workspac
 
 /** The time zone of an account. */
 export async function zoneOfUser(scope: Scope, tx: Transaction): Promise<string> {
-  return tx.oneFirst(sql.type(z.object({ timezone: z.string() }))`select timezone from users where id = ${scope.userId}`);
+  return tx.oneFirst(
+    sql.type(z.object({ timezone: z.string() }))`select timezone from users where id = ${scope.userId}`,
+  );
 }
 
 /** How many heartbeats the workspaces of the scope have. */

@@ -105,7 +105,12 @@ export function heartbeatRoutes(context: Context): Route[] {
       await changeHeartbeat(context, { caller, request }, params.id, async (tx, row) => {
         await markDeleted(tx, row.id);
         const { id, workspace_id: workspaceId, name } = row;
-        const payload = { heartbeat_id: id, workspace_id: workspaceId, name, at: new Date(context.now()).toISOString() };
+        const payload = {
+          heartbeat_id: id,
+          workspace_id: workspaceId,
+          name,
+          at: new Date(context.now()).toISOString(),
+        };
         await enqueueHeld(tx, [{ key: outboxKey(id), kind: 'heartbeat.deleted', payload }]);
         return { action: 'heartbeat.deleted', detail: { name } };
       });

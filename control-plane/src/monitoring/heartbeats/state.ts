@@ -45,7 +45,12 @@ export type State = {
 
 /** A change that others are told of. */
 export type Announcement = {
-  readonly kind: 'heartbeat.missed' | 'heartbeat.failed' | 'heartbeat.recovered' | 'heartbeat.paused' | 'heartbeat.resumed';
+  readonly kind:
+    | 'heartbeat.missed'
+    | 'heartbeat.failed'
+    | 'heartbeat.recovered'
+    | 'heartbeat.paused'
+    | 'heartbeat.resumed';
   readonly from: State['status'];
   readonly to: State['status'];
   readonly reason: DownReason | null;

@@ -12,7 +12,10 @@ const pingRow = z.object({
   kind: z.enum(signalKinds),
   exit_code: z.number().nullable(),
   rid: z.string().nullable(),
-  duration_ms: z.bigint().nullable().transform((ms) => (ms === null ? null : Number(ms))),
+  duration_ms: z
+    .bigint()
+    .nullable()
+    .transform((ms) => (ms === null ? null : Number(ms))),
   payload: z.unknown(),
   body: z.string().nullable(),
   is_cut: z.boolean(),
@@ -31,7 +34,12 @@ export const keptDays = 90;
 export async function pingsPage(
   scope: Scope,
   connection: CommonQueryMethods,
-  filter: { readonly id: number; readonly kind?: SignalKind | undefined; readonly page: number; readonly page_size: number },
+  filter: {
+    readonly id: number;
+    readonly kind?: SignalKind | undefined;
+    readonly page: number;
+    readonly page_size: number;
+  },
 ): Promise<{ readonly rows: readonly PingRow[]; readonly total: number }> {
   const matching = sql.fragment`from heartbeat_pings p
     join heartbeats h on h.id = p.heartbeat_id
@@ -65,7 +73,11 @@ export async function countPings(
 ): Promise<{
   readonly counts: Readonly<Record<SignalKind, number>>;
   readonly overlaps: number;
-  readonly durationMs: { readonly minimum: number | null; readonly average: number | null; readonly maximum: number | null };
+  readonly durationMs: {
+    readonly minimum: number | null;
+    readonly average: number | null;
+    readonly maximum: number | null;
+  };
 }> {
   const kinds = sql.join(
     signalKinds.map(

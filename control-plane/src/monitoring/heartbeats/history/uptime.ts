@@ -24,7 +24,10 @@ export function uptimeOf(
   for (const { startedMs, endedMs, status } of ranges) {
     const [start, end] = [Math.max(startedMs, fromMs), Math.min(endedMs ?? toMs, toMs)];
     if (end <= start) continue;
-    const lost = outages.reduce((ms, one) => ms + Math.max(0, Math.min(end, one.toMs) - Math.max(start, one.fromMs)), 0);
+    const lost = outages.reduce(
+      (ms, one) => ms + Math.max(0, Math.min(end, one.toMs) - Math.max(start, one.fromMs)),
+      0,
+    );
     sum[status] += end - start - lost;
   }
   const known = sum.up + sum.down;

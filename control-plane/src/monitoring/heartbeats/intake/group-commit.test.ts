@@ -60,7 +60,10 @@ void t.test('one that is refused takes no other with it', async (t) => {
     },
   });
   const results = await Promise.allSettled([1, 13, 3].map(commit));
-  t.same(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled']);
+  t.same(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
 });
 
 void t.test('while the database is away all of a batch are told so at once', async (t) => {

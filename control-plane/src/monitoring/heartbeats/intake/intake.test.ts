@@ -51,7 +51,13 @@ void t.test('lifecycle signals need the secret, and a failure is told at once', 
   t.equal((await api.ping(`${base}/255`, secret(made))).status, 200);
   t.equal((await api.ping(`${base}/log`, secret(made, 'halfway', 'text/plain'))).status, 200);
   t.match(
-    (await api.pings(made['id'])).map(({ kind, exit_code: code, duration_ms: ms, payload, body: text }) => ({ kind, code, ms, payload, text })),
+    (await api.pings(made['id'])).map(({ kind, exit_code: code, duration_ms: ms, payload, body: text }) => ({
+      kind,
+      code,
+      ms,
+      payload,
+      text,
+    })),
     [
       { kind: 'log', text: 'halfway' },
       { kind: 'fail', code: 255 },
@@ -62,7 +68,10 @@ void t.test('lifecycle signals need the secret, and a failure is told at once', 
     ],
   );
   t.match(await api.told(made['id']), [
-    { kind: 'heartbeat.failed', payload: { from: 'up', to: 'down', reason: 'failed', ping: 3, workspace_id: api.workspaceId } },
+    {
+      kind: 'heartbeat.failed',
+      payload: { from: 'up', to: 'down', reason: 'failed', ping: 3, workspace_id: api.workspaceId },
+    },
     { kind: 'heartbeat.recovered', payload: { from: 'down', to: 'up', ping: 4 } },
     { kind: 'heartbeat.failed', payload: { exit_code: 255, ping: 5, name: made['name'] } },
   ]);
@@ -78,8 +87,22 @@ void t.test('what is unknown and what is wrong is answered alike', async (t) => 
     ['unknown slug', `/api/v1/ping/${api.pingKey}/nothing/start`, right],
     ['missing secret', `/api/v1/ping/${api.pingKey}/${slug}/start`, { method: 'POST' }],
     ['wrong secret', `/api/v1/ping/${api.pingKey}/${slug}/start`, { method: 'POST', headers: { 'x-secret': 'x' } }],
-    ['doubled secret', `/api/v1/ping/${api.pingKey}/${slug}/start`, { method: 'POST', headers: [['x-secret', String(made['secret'])], ['x-secret', String(made['secret'])]] as unknown as Record<string, string> }],
-    ['long secret', `/api/v1/ping/${api.pingKey}/${slug}/start`, { method: 'POST', headers: { 'x-secret': 'x'.repeat(10_000) } }],
+    [
+      'doubled secret',
+      `/api/v1/ping/${api.pingKey}/${slug}/start`,
+      {
+        method: 'POST',
+        headers: [
+          ['x-secret', String(made['secret'])],
+          ['x-secret', String(made['secret'])],
+        ] as unknown as Record<string, string>,
+      },
+    ],
+    [
+      'long secret',
+      `/api/v1/ping/${api.pingKey}/${slug}/start`,
+      { method: 'POST', headers: { 'x-secret': 'x'.repeat(10_000) } },
+    ],
     ['unknown plain', `/api/v1/ping/${api.pingKey}/nothing`, {}],
     ['no signal', `/api/v1/ping/${api.pingKey}/${slug}/begin`, right],
     ['an exit code of 256', `/api/v1/ping/${api.pingKey}/${slug}/256`, right],
@@ -103,7 +126,11 @@ void t.test('what is unknown and what is wrong is answered alike', async (t) => 
   t.equal(bodies.size, 1, 'one body');
   t.same(await api.pings(made['id']), [], 'nothing was recorded');
   const open = await api.heartbeat({ require_secret: false });
-  t.equal((await api.ping(`/api/v1/ping/${api.pingKey}/${String(open['slug'])}/fail`)).status, 200, 'without, where it may');
+  t.equal(
+    (await api.ping(`/api/v1/ping/${api.pingKey}/${String(open['slug'])}/fail`)).status,
+    200,
+    'without, where it may',
+  );
 });
 
 void t.test('clients of Healthchecks work by uuid', async (t) => {
@@ -118,7 +145,10 @@ void t.test('clients of Healthchecks work by uuid', async (t) => {
   t.equal((await api.ping(`/ping/${uuid.toUpperCase()}/success`, { method: 'POST', body: 'x' })).status, 200);
   t.match((await api.ping(`/ping/${uuid}/start?rid=not-a-uuid&rid=neither`)).status, 200);
   const pings = await api.pings(made['id']);
-  t.same(pings.map(({ kind }) => kind), ['start', 'success', 'fail', 'fail', 'success', 'log', 'start', 'ping']);
+  t.same(
+    pings.map(({ kind }) => kind),
+    ['start', 'success', 'fail', 'fail', 'success', 'log', 'start', 'ping'],
+  );
   t.match(pings, [{ rid: null, warnings: ['rid_ignored'] }, {}, { rid, exit_code: 17 }]);
 });
 
@@ -129,8 +159,16 @@ void t.test('a signal may make its heartbeat, for whoever has the ping key', asy
   t.equal((await api.ping(`/ping/${'k'.repeat(32)}/new-job?create=1`)).status, 404);
   t.equal((await api.ping(`/ping/${api.pingKey}/No_Slug?create=1`)).status, 404);
   t.equal((await api.ping(`/ping/${api.pingKey}/start?create=1`)).status, 404, 'a word of a signal is no slug');
-  const list = (await api.make('GET', '/api/v1/heartbeats')).body as { total: number; heartbeats: Record<string, unknown>[] };
-  t.match(list, { total: 1, heartbeats: [{ name: 'new-job', expected_interval_seconds: 86_400, grace_period_seconds: 3_600, require_secret: false }] });
+  const list = (await api.make('GET', '/api/v1/heartbeats')).body as {
+    total: number;
+    heartbeats: Record<string, unknown>[];
+  };
+  t.match(list, {
+    total: 1,
+    heartbeats: [
+      { name: 'new-job', expected_interval_seconds: 86_400, grace_period_seconds: 3_600, require_secret: false },
+    ],
+  });
   t.equal((await api.pings(list.heartbeats[0]?.['id'])).length, 2);
   const log = (await api.make('GET', `/api/v1/audit-log?workspace_id=${api.workspaceId}`)).text;
   t.match(log, /"action":"heartbeat\.created"/);
@@ -146,17 +184,37 @@ void t.test('bodies of any kind count, with what is wrong as a warning', async (
   const json = { 'content-type': 'application/json' };
   const cases: [string, RequestInit, object][] = [
     ['10,000 bytes', { body: 'a'.repeat(10_000) }, { body: 'a'.repeat(10_000), body_truncated: false, warnings: [] }],
-    ['10,001 bytes', { body: 'a'.repeat(10_001) }, { body: 'a'.repeat(10_000), body_truncated: true, warnings: ['body_truncated'] }],
+    [
+      '10,001 bytes',
+      { body: 'a'.repeat(10_001) },
+      { body: 'a'.repeat(10_000), body_truncated: true, warnings: ['body_truncated'] },
+    ],
     ['cut in a character', { body: `${'a'.repeat(9_999)}é` }, { body: 'a'.repeat(9_999), body_truncated: true }],
     ['broken JSON', { body: '{"duration_ms":', headers: json }, { warnings: ['body_not_json'], duration_ms: null }],
     ['a list', { body: '[1]', headers: json }, { warnings: ['body_not_json'] }],
-    ['duration −1', { body: '{"duration_ms":-1}', headers: json }, { warnings: ['duration_ignored'], duration_ms: null }],
-    ['duration 1e18', { body: '{"duration_ms":1e18}', headers: json }, { warnings: ['duration_ignored'], duration_ms: null }],
+    [
+      'duration −1',
+      { body: '{"duration_ms":-1}', headers: json },
+      { warnings: ['duration_ignored'], duration_ms: null },
+    ],
+    [
+      'duration 1e18',
+      { body: '{"duration_ms":1e18}', headers: json },
+      { warnings: ['duration_ignored'], duration_ms: null },
+    ],
     ['duration as text', { body: '{"duration_ms":"1"}', headers: json }, { warnings: ['duration_ignored'] }],
-    ['a payload that is none', { body: '{"payload":7}', headers: json }, { warnings: ['payload_ignored'], payload: null }],
+    [
+      'a payload that is none',
+      { body: '{"payload":7}', headers: json },
+      { warnings: ['payload_ignored'], payload: null },
+    ],
     ['JSON that is not said to be', { body: '{"duration_ms":7}' }, { warnings: [], duration_ms: 7 }],
     ['NUL', { body: 'a\u0000b' }, { body: 'a\uFFFDb', warnings: ['body_not_text'] }],
-    ['NUL in JSON', { body: '{"payload":{"a":"\\u0000"}}', headers: json }, { warnings: ['body_not_json'], payload: null }],
+    [
+      'NUL in JSON',
+      { body: '{"payload":{"a":"\\u0000"}}', headers: json },
+      { warnings: ['body_not_json'], payload: null },
+    ],
     ['no UTF-8', { body: new Uint8Array([0xff, 0xfe, 0x41]) }, { warnings: ['body_not_text'] }],
     ['a form', { body: new URLSearchParams({ a: 'b' }) }, { body: 'a=b', warnings: [] }],
     ['a prototype', { body: '{"__proto__":{"x":1}}', headers: json }, { warnings: ['body_not_json'] }],
@@ -170,27 +228,30 @@ void t.test('bodies of any kind count, with what is wrong as a warning', async (
   t.equal(await statusOf(api, made['id']), 'up');
 });
 
-void t.test('only so many signals of one heartbeat are taken in a minute, and so many that are wrong from one address', async (t) => {
-  // In the middle of a minute, so that all signals fall into one.
-  const frozenMs = Math.floor(Date.now() / 60_000) * 60_000 + 90_000;
-  const api = await heartbeatsApi(t, { context: { now: () => frozenMs } });
-  const made = await api.heartbeat();
-  const other = await api.heartbeat();
-  const path = (one: Record<string, unknown>) => `/ping/${String(one['uuid'])}`;
-  const answers = await Promise.all(Array.from({ length: 70 }, () => api.ping(path(made))));
-  t.equal(answers.filter(({ status }) => status === 200).length, 60);
-  const refused = answers.filter(({ status }) => status === 429);
-  t.equal(refused.length, 10);
-  t.equal(refused[0]?.headers.get('retry-after'), '30');
-  t.equal((await api.ping(path(other))).status, 200, 'another one is not concerned');
-  t.equal((await api.make('GET', `/api/v1/heartbeats/${String(made['id'])}/pings`)).body['total'], 60);
-  const from = { headers: { 'x-forwarded-for': '198.51.100.7' } };
-  const wrong = await Promise.all(Array.from({ length: 125 }, () => api.ping('/ping/none', from)));
-  // More than two minutes take, should they fall into two.
-  t.ok(wrong.some(({ status }) => status === 429));
-  t.ok(wrong.some(({ status }) => status === 404));
-  t.equal((await api.ping(path(other), from)).status, 200, 'what is right is taken from there all the same');
-});
+void t.test(
+  'only so many signals of one heartbeat are taken in a minute, and so many that are wrong from one address',
+  async (t) => {
+    // In the middle of a minute, so that all signals fall into one.
+    const frozenMs = Math.floor(Date.now() / 60_000) * 60_000 + 90_000;
+    const api = await heartbeatsApi(t, { context: { now: () => frozenMs } });
+    const made = await api.heartbeat();
+    const other = await api.heartbeat();
+    const path = (one: Record<string, unknown>) => `/ping/${String(one['uuid'])}`;
+    const answers = await Promise.all(Array.from({ length: 70 }, () => api.ping(path(made))));
+    t.equal(answers.filter(({ status }) => status === 200).length, 60);
+    const refused = answers.filter(({ status }) => status === 429);
+    t.equal(refused.length, 10);
+    t.equal(refused[0]?.headers.get('retry-after'), '30');
+    t.equal((await api.ping(path(other))).status, 200, 'another one is not concerned');
+    t.equal((await api.make('GET', `/api/v1/heartbeats/${String(made['id'])}/pings`)).body['total'], 60);
+    const from = { headers: { 'x-forwarded-for': '198.51.100.7' } };
+    const wrong = await Promise.all(Array.from({ length: 125 }, () => api.ping('/ping/none', from)));
+    // More than two minutes take, should they fall into two.
+    t.ok(wrong.some(({ status }) => status === 429));
+    t.ok(wrong.some(({ status }) => status === 404));
+    t.equal((await api.ping(path(other), from)).status, 200, 'what is right is taken from there all the same');
+  },
+);
 
 void t.test('push monitors answer as those of Uptime Kuma do', async (t) => {
   const api = await heartbeatsApi(t);

@@ -26,10 +26,22 @@ export async function findAddressed(
   const rows = await pool.any(sql.type(foundRow)`
     select place, workspace_id, heartbeat_id, secret_hash, require_secret
     from identity_heartbeats_addressed(
-      ${sql.array(column((one) => (one.by === 'slug' ? one.pingKey : null)), 'text')},
-      ${sql.array(column((one) => (one.by === 'slug' ? one.slug : null)), 'text')},
-      ${sql.array(column((one) => (one.by === 'uuid' ? hashOf(one.uuid) : none)), 'bytea')},
-      ${sql.array(column((one) => (one.by === 'push' ? hashOf(one.token) : none)), 'bytea')})`);
+      ${sql.array(
+        column((one) => (one.by === 'slug' ? one.pingKey : null)),
+        'text',
+      )},
+      ${sql.array(
+        column((one) => (one.by === 'slug' ? one.slug : null)),
+        'text',
+      )},
+      ${sql.array(
+        column((one) => (one.by === 'uuid' ? hashOf(one.uuid) : none)),
+        'bytea',
+      )},
+      ${sql.array(
+        column((one) => (one.by === 'push' ? hashOf(one.token) : none)),
+        'bytea',
+      )})`);
   const found: Found[] = addresses.map(() => unknown);
   for (const row of rows) {
     found[Number(row.place) - 1] = {

@@ -58,7 +58,13 @@ export function foldOffers(heartbeat: Locked, offers: readonly Offer[], perMinut
     counted += 1;
     pings += 1;
     const { said, rid, method, body } = offer;
-    const signal = { ...said, rid, method, durationMs: body.durationMs, atMs: Math.max(offer.atMs, state.lastPingMs ?? 0) };
+    const signal = {
+      ...said,
+      rid,
+      method,
+      durationMs: body.durationMs,
+      atMs: Math.max(offer.atMs, state.lastPingMs ?? 0),
+    };
     const decided = decide(rules, state, signal);
     const n = pings;
     recorded.push({ offer, n, decided });

@@ -53,7 +53,10 @@ type Wall = {
 const midnight = { hour: 0, minute: 0, second: 0 };
 
 /** Moves the first component that does not fit, with all below it at their least; found when all fit. */
-function advance(calendar: CalendarExpression, at: Wall): { readonly wall: Wall; readonly isFound: boolean } | undefined {
+function advance(
+  calendar: CalendarExpression,
+  at: Wall,
+): { readonly wall: Wall; readonly isFound: boolean } | undefined {
   const to = (change: Partial<Wall>) => ({ wall: { ...at, ...change }, isFound: false });
 
   const year = nextOf(calendar.years, at.year);

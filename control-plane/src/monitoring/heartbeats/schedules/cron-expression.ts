@@ -60,10 +60,20 @@ export function parseCron(text: string): CronExpression {
   }
   const parts = written.split(/[ \t]+/);
   if (parts.length !== 5) {
-    throw new ScheduleError(`a cron expression has five fields (minute hour day month weekday), this has ${parts.length}`);
+    throw new ScheduleError(
+      `a cron expression has five fields (minute hour day month weekday), this has ${parts.length}`,
+    );
   }
-  const [minutes, hours, days, months, weekdays] = parts.map((part, index) => parseField(part, bounds[index] ?? bounds[0]));
-  if (minutes === undefined || hours === undefined || days === undefined || months === undefined || weekdays === undefined)
+  const [minutes, hours, days, months, weekdays] = parts.map((part, index) =>
+    parseField(part, bounds[index] ?? bounds[0]),
+  );
+  if (
+    minutes === undefined ||
+    hours === undefined ||
+    days === undefined ||
+    months === undefined ||
+    weekdays === undefined
+  )
     throw new ScheduleError('a field is missing');
   // Sunday is 0 and 7.
   if (weekdays[7] === 1) weekdays[0] = 1;
@@ -88,7 +98,8 @@ function parseField(text: string, limits: Bounds): Field {
     const first = star === '*' ? limits.least : valueOf(from ?? '', limits, text);
     const every = step === undefined ? 1 : Number(step);
     if (every < 1) throw wrong(limits, text);
-    const last = star === '*' || (to === undefined && step !== undefined) ? limits.most : valueOf(to ?? from ?? '', limits, text);
+    const last =
+      star === '*' || (to === undefined && step !== undefined) ? limits.most : valueOf(to ?? from ?? '', limits, text);
     if (last < first) throw wrong(limits, text);
     for (let value = first; value <= last; value += every) field[value] = 1;
   }
@@ -103,5 +114,7 @@ function valueOf(text: string, limits: Bounds, field: string): number {
 }
 
 function wrong({ name, least, most }: Bounds, field: string): ScheduleError {
-  return new ScheduleError(`the ${name} "${field.slice(0, 40)}" is not valid: numbers from ${least} to ${most}, ranges, lists, * and steps are`);
+  return new ScheduleError(
+    `the ${name} "${field.slice(0, 40)}" is not valid: numbers from ${least} to ${most}, ranges, lists, * and steps are`,
+  );
 }

@@ -103,14 +103,20 @@ void t.test('a run that began in time is waited for as long as it may take', asy
   t.equal(alive.deadlineMs, start + 5 * hour, 'a sign of life counts anew');
 });
 
-void t.test('without a maximum a run must end by the deadline, also the first one, and a sign of life holds it', async (t) => {
-  const rules = rulesWith();
-  t.equal(play(rules, [signal('ping', start), signal('start', start + 65 * minute)]).state.deadlineMs, start + 70 * minute);
-  const first = play(rules, [signal('start', start)]).state;
-  t.match(first, { status: 'new', deadlineMs: start + 70 * minute });
-  t.match(noticeMiss(rules, first, start + 70 * minute)?.announcements, [{ kind: 'heartbeat.missed', from: 'new' }]);
-  t.equal(play(rules, [signal('keepalive', start + 69 * minute)], first).state.deadlineMs, start + 79 * minute);
-});
+void t.test(
+  'without a maximum a run must end by the deadline, also the first one, and a sign of life holds it',
+  async (t) => {
+    const rules = rulesWith();
+    t.equal(
+      play(rules, [signal('ping', start), signal('start', start + 65 * minute)]).state.deadlineMs,
+      start + 70 * minute,
+    );
+    const first = play(rules, [signal('start', start)]).state;
+    t.match(first, { status: 'new', deadlineMs: start + 70 * minute });
+    t.match(noticeMiss(rules, first, start + 70 * minute)?.announcements, [{ kind: 'heartbeat.missed', from: 'new' }]);
+    t.equal(play(rules, [signal('keepalive', start + 69 * minute)], first).state.deadlineMs, start + 79 * minute);
+  },
+);
 
 void t.test('a run that began before the last one ended holds nothing up', async (t) => {
   const rules = rulesWith({ maxRuntimeMs: 48 * hour });
@@ -131,8 +137,16 @@ void t.test('runs are paired by their identifiers', async (t) => {
   t.match(ended, { durationMs: 5 * minute, warnings: [], state: { runs: [{ rid: 'b' }] } });
   t.same(decide(rules, two.state, signal('success', start + 5, { rid: 'c' })).warnings, ['unknown_run']);
   t.same(decide(rules, two.state, signal('start', start + 5, { rid: 'a' })).warnings, ['restarted', 'overlap']);
-  t.match(decide(rules, two.state, signal('fail', start + 2 * minute)), { durationMs: minute }, 'without one it is the last');
-  t.match(play(rules, [signal('success', start)]), { warnings: [], durationMs: null }, 'a success before any start is one');
+  t.match(
+    decide(rules, two.state, signal('fail', start + 2 * minute)),
+    { durationMs: minute },
+    'without one it is the last',
+  );
+  t.match(
+    play(rules, [signal('success', start)]),
+    { warnings: [], durationMs: null },
+    'a success before any start is one',
+  );
 });
 
 void t.test('a client may say how long it took; too fast is a failure', async (t) => {
@@ -148,7 +162,10 @@ void t.test('a client may say how long it took; too fast is a failure', async (t
 void t.test('what is paused records, and is resumed by a signal only where it is told to', async (t) => {
   const up = play(rulesWith(), [signal('ping', start)]).state;
   const paused = pause(up, start + 1);
-  t.match(paused, { state: { status: 'paused', deadlineMs: null }, announcements: [{ kind: 'heartbeat.paused', from: 'up' }] });
+  t.match(paused, {
+    state: { status: 'paused', deadlineMs: null },
+    announcements: [{ kind: 'heartbeat.paused', from: 'up' }],
+  });
   t.equal(pause(paused?.state ?? up, start), null, 'twice is once');
   const state = paused?.state ?? up;
   t.match(decide(rulesWith(), state, signal('fail', start + 2)), { state: { status: 'paused' }, warnings: ['paused'] });
@@ -157,7 +174,10 @@ void t.test('what is paused records, and is resumed by a signal only where it is
     announcements: [{ kind: 'heartbeat.resumed' }],
   });
   t.match(resume(rulesWith(), state, start + hour)?.state, { status: 'up', nextExpectedMs: start + 2 * hour });
-  t.match(resume(rulesWith(), pause(newState(start), start)?.state ?? up, start)?.state, { status: 'new', deadlineMs: null });
+  t.match(resume(rulesWith(), pause(newState(start), start)?.state ?? up, start)?.state, {
+    status: 'new',
+    deadlineMs: null,
+  });
 });
 
 void t.test('a new schedule counts from the last run, or from now where it would be overdue', async (t) => {
@@ -170,8 +190,14 @@ void t.test('a new schedule counts from the last run, or from now where it would
 
 void t.test('methods, logs', async (t) => {
   const rules = rulesWith({ methods: 'post' });
-  t.match(decide(rules, newState(start), signal('fail', start)), { kind: 'ignored', state: { status: 'new', lastPingMs: null } });
-  t.match(decide(rules, newState(start), signal('ping', start, { method: 'POST' })), { kind: 'ping', state: { status: 'up' } });
+  t.match(decide(rules, newState(start), signal('fail', start)), {
+    kind: 'ignored',
+    state: { status: 'new', lastPingMs: null },
+  });
+  t.match(decide(rules, newState(start), signal('ping', start, { method: 'POST' })), {
+    kind: 'ping',
+    state: { status: 'up' },
+  });
   t.match(decide(rulesWith(), newState(start), signal('log', start)).state, { status: 'new', lastPingMs: start });
 });
 
@@ -209,7 +235,7 @@ void t.test('whatever comes, states and news agree', async () => {
               ? pause(state, nowMs)
               : step.kind === 'resume'
                 ? resume(rules, state, nowMs)
-                : decide(rules, state, signal(step.kind as Signal['kind'], nowMs, { rid: step.rid, durationMs: step.durationMs }));
+                : decide(rules, state, signal(step.kind, nowMs, { rid: step.rid, durationMs: step.durationMs }));
         if (outcome === null) continue;
         state = outcome.state;
         const told = outcome.announcements.map(({ kind }) => kind);

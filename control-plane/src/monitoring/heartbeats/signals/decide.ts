@@ -27,7 +27,13 @@ export function decide(rules: Rules, before: State, signal: Signal): Decided {
   if (seen.status === 'paused') {
     if (!rules.resumeOnPing) return { ...nothing, state: seen, warnings: ['paused'] };
     const resumed = decide(rules, { ...seen, status: 'new', statusSinceMs: signal.atMs, failures: 0 }, signal);
-    const told: Announcement = { kind: 'heartbeat.resumed', from: 'paused', to: 'new', reason: null, atMs: signal.atMs };
+    const told: Announcement = {
+      kind: 'heartbeat.resumed',
+      from: 'paused',
+      to: 'new',
+      reason: null,
+      atMs: signal.atMs,
+    };
     return { ...resumed, announcements: [told, ...resumed.announcements] };
   }
   switch (signal.kind) {
@@ -76,7 +82,9 @@ function succeeded(rules: Rules, state: State, atMs: number): Outcome {
   const isRecovered = state.status === 'down';
   return {
     state: up,
-    announcements: isRecovered ? [{ kind: 'heartbeat.recovered', from: 'down', to: 'up', reason: state.reason, atMs }] : [],
+    announcements: isRecovered
+      ? [{ kind: 'heartbeat.recovered', from: 'down', to: 'up', reason: state.reason, atMs }]
+      : [],
   };
 }
 

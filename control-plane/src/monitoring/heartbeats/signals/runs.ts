@@ -12,7 +12,10 @@ export function runOf(runs: readonly Run[], rid: string | null): Run | undefined
 }
 
 /** Opens a run. One that is open under the same identifier begins anew: it has died without a word, or two jobs share an identifier. */
-export function begin(runs: readonly Run[], { rid, atMs }: Signal): { readonly runs: readonly Run[]; readonly warnings: Warning[] } {
+export function begin(
+  runs: readonly Run[],
+  { rid, atMs }: Signal,
+): { readonly runs: readonly Run[]; readonly warnings: Warning[] } {
   const others = runs.filter((run) => run.rid !== rid);
   const begun: Run = { rid, startedMs: atMs, aliveMs: atMs, isKeptAlive: false, isOverdue: false };
   const warnings: Warning[] = [];

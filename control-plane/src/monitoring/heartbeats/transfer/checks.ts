@@ -70,12 +70,22 @@ const fileSchema = z.union([
 export function readChecks(bytes: Uint8Array): ImportedChecks {
   const parsed = fileSchema.safeParse(readJson(bytes));
   if (!parsed.success) {
-    throw invalidInput('body', '', 'format', 'the file has neither "checks" of Healthchecks nor "monitorList" of Uptime Kuma');
+    throw invalidInput(
+      'body',
+      '',
+      'format',
+      'the file has neither "checks" of Healthchecks nor "monitorList" of Uptime Kuma',
+    );
   }
   const isKuma = 'monitorList' in parsed.data;
   const rows: readonly unknown[] = 'checks' in parsed.data ? parsed.data.checks : parsed.data.monitorList;
   if (rows.length > heartbeatImportLimits.rows) {
-    throw invalidInput('body', '', 'too_many_rows', `a file has at most ${heartbeatImportLimits.rows} checks, this has ${rows.length}`);
+    throw invalidInput(
+      'body',
+      '',
+      'too_many_rows',
+      `a file has at most ${heartbeatImportLimits.rows} checks, this has ${rows.length}`,
+    );
   }
   return {
     format: isKuma ? 'uptime_kuma' : 'healthchecks',
@@ -90,7 +100,8 @@ function ofHealthchecks(row: unknown): ImportedCheck {
   const warnings: string[] = [];
   // What is read with a read-only key lacks the uuid.
   const uuid = uuidIn(check.uuid ?? '') ?? uuidIn(check.ping_url?.split('/').at(-1) ?? '');
-  if (uuid === undefined) warnings.push('there is no uuid in the file, so it gets a new one: clients need the new address');
+  if (uuid === undefined)
+    warnings.push('there is no uuid in the file, so it gets a new one: clients need the new address');
   const isFiltered = check.filter_subject === true || check.filter_body === true || (check.subject ?? '') !== '';
   if (isFiltered) warnings.push('filters by keywords were left out');
   const graceSeconds = bounded(check.grace ?? 3_600, 0, 31_536_000, 'the grace period', warnings);
@@ -148,7 +159,10 @@ function ofKuma(row: unknown): ImportedCheck {
     {
       name: name || 'imported',
       description: monitor.description ?? '',
-      tags: tagsOf((monitor.tags ?? []).map((tag) => tag.name), warnings),
+      tags: tagsOf(
+        (monitor.tags ?? []).map((tag) => tag.name),
+        warnings,
+      ),
       expected_interval_seconds: seconds,
       // It is down there as soon as the interval is over.
       grace_period_seconds: 0,
@@ -172,7 +186,12 @@ function heartbeat(
   return { kind: 'failed', code: 'invalid_input', reason, name: name.slice(0, 200) || null, warnings };
 }
 
-const notReadable = { kind: 'failed', code: 'unreadable', reason: 'the fields are not those of an export', warnings: [] } as const;
+const notReadable = {
+  kind: 'failed',
+  code: 'unreadable',
+  reason: 'the fields are not those of an export',
+  warnings: [],
+} as const;
 
 function nameIn(row: unknown): string | null {
   const name = typeof row === 'object' && row !== null && 'name' in row ? row.name : null;
@@ -182,7 +201,8 @@ function nameIn(row: unknown): string | null {
 function tagsOf(given: readonly string[], warnings: string[]): string[] {
   const tags = given.filter((tag) => tag !== '');
   const kept = tags.filter((tag) => tag.length <= 50).slice(0, 20);
-  if (kept.length < tags.length) warnings.push('of the tags those beyond 20, and those of more than 50 characters, were left out');
+  if (kept.length < tags.length)
+    warnings.push('of the tags those beyond 20, and those of more than 50 characters, were left out');
   return kept;
 }
 

@@ -93,7 +93,12 @@ async function importOne(
     return { ...told, status, code: error.code, reason: error.message };
   }
   if (id === null) {
-    return { ...told, status: 'skipped', code: 'address_taken', reason: 'its uuid or push token is that of another heartbeat' };
+    return {
+      ...told,
+      status: 'skipped',
+      code: 'address_taken',
+      reason: 'its uuid or push token is that of another heartbeat',
+    };
   }
   await record(tx, actor, { id, workspace_id: workspaceId }, { action: 'heartbeat.created', detail: { name } });
   return { ...told, status: 'created', heartbeat_id: id };

@@ -22,7 +22,9 @@ export async function noteTaken(worker: DatabasePool): Promise<number | null> {
     await tx.query(sql.unsafe`set local synchronous_commit = off`);
     const { taken_until: beforeMs, now: nowMs } = await tx.one(sql.type(watchRow)`
       select taken_until, clock_timestamp() as now from ping_watch for update`);
-    await tx.query(sql.unsafe`update ping_watch set taken_until = greatest(taken_until, ${sql.timestamp(new Date(nowMs))})`);
+    await tx.query(
+      sql.unsafe`update ping_watch set taken_until = greatest(taken_until, ${sql.timestamp(new Date(nowMs))})`,
+    );
     const creditMs = creditOf(beforeMs, nowMs);
     if (creditMs === null || beforeMs === null) return null;
     const from = sql.timestamp(new Date(beforeMs));

@@ -5,7 +5,8 @@ import type { HeartbeatsApi } from '../testing.ts';
 import { creditOf } from './credit.ts';
 import { noteTaken, noticeMisses } from './queries.ts';
 
-const read = async (api: HeartbeatsApi, id: unknown) => (await api.make('GET', `/api/v1/heartbeats/${String(id)}`)).body;
+const read = async (api: HeartbeatsApi, id: unknown) =>
+  (await api.make('GET', `/api/v1/heartbeats/${String(id)}`)).body;
 
 /** A heartbeat of which a ping came so long ago. */
 async function pingedAgo(api: HeartbeatsApi, seconds: number, fields: Record<string, unknown> = {}) {
@@ -27,7 +28,9 @@ async function pingedAgo(api: HeartbeatsApi, seconds: number, fields: Record<str
 
 /** As if signals had been taken last so long ago. */
 async function takenAgo(api: HeartbeatsApi, seconds: number): Promise<void> {
-  await api.database.raw.query(`update ping_watch set taken_until = clock_timestamp() - $1 * interval '1 second'`, [seconds]);
+  await api.database.raw.query(`update ping_watch set taken_until = clock_timestamp() - $1 * interval '1 second'`, [
+    seconds,
+  ]);
 }
 
 void t.test('a deadline that has passed is one alarm, however many workers look', async (t) => {
@@ -40,7 +43,9 @@ void t.test('a deadline that has passed is one alarm, however many workers look'
   await Promise.all([1, 2, 3, 4].map(() => noticeMisses(worker)));
   await noticeMisses(worker);
   for (const { id } of missed) {
-    t.match(await api.told(id), [{ kind: 'heartbeat.missed', payload: { from: 'up', to: 'down', reason: 'missed', since: /Z$/ } }]);
+    t.match(await api.told(id), [
+      { kind: 'heartbeat.missed', payload: { from: 'up', to: 'down', reason: 'missed', since: /Z$/ } },
+    ]);
     t.equal((await api.told(id)).length, 1, 'once');
     t.match(await read(api, id), { status: 'down', down_reason: 'missed', consecutive_failures: 1, deadline_at: null });
   }
@@ -76,7 +81,11 @@ void t.test('deadlines wait for signals that nobody could take, and are credited
   await noticeMisses(worker);
   t.match(await read(api, inside['id']), { status: 'down' }, 'a deadline that was moved is one all the same');
   t.equal((await api.told(inside['id'])).length, 1);
-  t.ok(Number((await api.make('GET', `/api/v1/heartbeats/${String(before['id'])}/stats?hours=1`)).body['unknown_seconds']) >= 590);
+  t.ok(
+    Number(
+      (await api.make('GET', `/api/v1/heartbeats/${String(before['id'])}/stats?hours=1`)).body['unknown_seconds'],
+    ) >= 590,
+  );
 });
 
 void t.test('a run that is open is credited too', async (t) => {
@@ -88,7 +97,10 @@ void t.test('a run that is open is credited too', async (t) => {
   const creditMs = (await noteTaken(api.database.worker)) ?? 0;
   t.equal(Date.parse(String((await read(api, made['id']))['deadline_at'])), deadline + creditMs);
   await api.ping(`/ping/${String(made['uuid'])}/start?rid=728b3763-04b0-4e9a-b5b5-5b1a5b6f0f2a`);
-  const { rows } = await api.database.raw.query<{ deadline: Date }>('select deadline_at as deadline from heartbeats where id = $1', [made['id']]);
+  const { rows } = await api.database.raw.query<{ deadline: Date }>(
+    'select deadline_at as deadline from heartbeats where id = $1',
+    [made['id']],
+  );
   t.ok(Math.abs((rows[0]?.deadline.getTime() ?? 0) - deadline) < creditMs, 'the second run has a deadline of its own');
 });
 
