@@ -108,6 +108,69 @@
 -- flapping.state_at timestamp with time zone not null
 -- flapping.flapping_since timestamp with time zone
 -- flapping.calm_at timestamp with time zone not null
+-- heartbeat_bodies.heartbeat_id integer not null
+-- heartbeat_bodies.slot smallint not null
+-- heartbeat_bodies.workspace_id integer not null
+-- heartbeat_bodies.n bigint not null
+-- heartbeat_bodies.body text not null
+-- heartbeat_bodies.is_cut boolean not null
+-- heartbeat_bodies.payload jsonb
+-- heartbeat_pings.heartbeat_id integer not null
+-- heartbeat_pings.n bigint not null
+-- heartbeat_pings.workspace_id integer not null
+-- heartbeat_pings.at timestamp with time zone not null
+-- heartbeat_pings.kind text not null
+-- heartbeat_pings.exit_code smallint
+-- heartbeat_pings.rid uuid
+-- heartbeat_pings.duration_ms bigint
+-- heartbeat_pings.method text not null
+-- heartbeat_pings.remote_address text not null
+-- heartbeat_pings.warnings text[] not null default '{}'::text[]
+-- heartbeat_ranges.heartbeat_id integer not null
+-- heartbeat_ranges.workspace_id integer not null
+-- heartbeat_ranges.started_at timestamp with time zone not null
+-- heartbeat_ranges.ended_at timestamp with time zone
+-- heartbeat_ranges.status text not null
+-- heartbeat_ranges.reason text
+-- heartbeats.id integer not null generated always as identity
+-- heartbeats.workspace_id integer not null
+-- heartbeats.name text not null
+-- heartbeats.description text not null default ''::text
+-- heartbeats.tags text[] not null default '{}'::text[]
+-- heartbeats.slug text not null
+-- heartbeats.schedule_type text not null
+-- heartbeats.schedule text
+-- heartbeats.timezone text not null
+-- heartbeats.expected_interval_seconds integer not null
+-- heartbeats.grace_period_seconds integer not null
+-- heartbeats.max_runtime_seconds integer
+-- heartbeats.min_runtime_seconds integer
+-- heartbeats.failures_before_alert integer not null
+-- heartbeats.require_secret boolean not null
+-- heartbeats.resume_on_ping boolean not null
+-- heartbeats.methods text not null
+-- heartbeats.uuid_hash bytea not null
+-- heartbeats.sealed_uuid bytea not null
+-- heartbeats.secret_hash bytea not null
+-- heartbeats.push_hash bytea
+-- heartbeats.status text not null default 'new'::text
+-- heartbeats.status_since timestamp with time zone not null default now()
+-- heartbeats.reason text
+-- heartbeats.failures integer not null default 0
+-- heartbeats.expects_from timestamp with time zone
+-- heartbeats.next_expected_at timestamp with time zone
+-- heartbeats.deadline_at timestamp with time zone
+-- heartbeats.credit_ms bigint not null default 0
+-- heartbeats.runs jsonb not null default '[]'::jsonb
+-- heartbeats.last_ping_at timestamp with time zone
+-- heartbeats.last_duration_ms bigint
+-- heartbeats.pings bigint not null default 0
+-- heartbeats.counted_minute bigint not null default 0
+-- heartbeats.counted integer not null default 0
+-- heartbeats.version integer not null default 1
+-- heartbeats.created_at timestamp with time zone not null default now()
+-- heartbeats.updated_at timestamp with time zone not null default now()
+-- heartbeats.deleted_at timestamp with time zone
 -- idempotency_keys.id bigint not null generated always as identity
 -- idempotency_keys.user_id integer not null
 -- idempotency_keys.route text not null
@@ -290,6 +353,11 @@
 -- pending_sign_ins.session_id uuid
 -- pending_sign_ins.expires_at timestamp with time zone not null
 -- pending_sign_ins.invite_hash bytea
+-- ping_outages.from_at timestamp with time zone not null
+-- ping_outages.to_at timestamp with time zone not null
+-- ping_outages.credit_ms bigint not null
+-- ping_watch.singleton boolean not null default true
+-- ping_watch.taken_until timestamp with time zone
 -- probe_certificates.serial text not null
 -- probe_certificates.probe_id integer not null
 -- probe_certificates.key_fingerprint text not null
@@ -514,6 +582,10 @@
 -- dnsbl_views row-level security forced
 -- expiry_notices row-level security forced
 -- flapping row-level security forced
+-- heartbeat_bodies row-level security forced
+-- heartbeat_pings row-level security forced
+-- heartbeat_ranges row-level security forced
+-- heartbeats row-level security forced
 -- idempotency_keys row-level security forced
 -- identities row-level security forced
 -- incidents row-level security forced
@@ -533,6 +605,8 @@
 -- passkeys row-level security forced
 -- pauses
 -- pending_sign_ins row-level security forced
+-- ping_outages
+-- ping_watch
 -- probe_certificates
 -- probe_ranges
 -- probe_sessions
@@ -602,6 +676,32 @@
 -- flapping.flapping_pkey PRIMARY KEY (monitor_id)
 -- flapping.flapping_states_check CHECK ((states ~ '^[ud]{1,21}$'::text))
 -- flapping.flapping_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id) ON UPDATE CASCADE
+-- heartbeat_bodies.heartbeat_bodies_pkey PRIMARY KEY (heartbeat_id, slot)
+-- heartbeat_bodies.heartbeat_bodies_slot_check CHECK (((slot >= 0) AND (slot <= 99)))
+-- heartbeat_pings.heartbeat_pings_kind_check CHECK ((kind = ANY (ARRAY['ping'::text, 'start'::text, 'success'::text, 'fail'::text, 'log'::text, 'keepalive'::text, 'ignored'::text])))
+-- heartbeat_pings.heartbeat_pings_pkey PRIMARY KEY (heartbeat_id, n)
+-- heartbeat_ranges.heartbeat_ranges_check CHECK ((ended_at >= started_at))
+-- heartbeat_ranges.heartbeat_ranges_pkey PRIMARY KEY (heartbeat_id, started_at)
+-- heartbeat_ranges.heartbeat_ranges_status_check CHECK ((status = ANY (ARRAY['up'::text, 'down'::text])))
+-- heartbeats.heartbeats_check CHECK (((schedule_type = 'period'::text) = (schedule IS NULL)))
+-- heartbeats.heartbeats_check1 CHECK (((deadline_at IS NULL) OR (status = ANY (ARRAY['new'::text, 'up'::text]))))
+-- heartbeats.heartbeats_description_check CHECK ((length(description) <= 2000))
+-- heartbeats.heartbeats_expected_interval_seconds_check CHECK (((expected_interval_seconds >= 1) AND (expected_interval_seconds <= 31536000)))
+-- heartbeats.heartbeats_failures_before_alert_check CHECK (((failures_before_alert >= 1) AND (failures_before_alert <= 100)))
+-- heartbeats.heartbeats_grace_period_seconds_check CHECK (((grace_period_seconds >= 0) AND (grace_period_seconds <= 31536000)))
+-- heartbeats.heartbeats_max_runtime_seconds_check CHECK (((max_runtime_seconds >= 1) AND (max_runtime_seconds <= 2592000)))
+-- heartbeats.heartbeats_methods_check CHECK ((methods = ANY (ARRAY['any'::text, 'post'::text])))
+-- heartbeats.heartbeats_min_runtime_seconds_check CHECK (((min_runtime_seconds >= 1) AND (min_runtime_seconds <= 2592000)))
+-- heartbeats.heartbeats_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- heartbeats.heartbeats_pkey PRIMARY KEY (id)
+-- heartbeats.heartbeats_reason_check CHECK ((reason = ANY (ARRAY['missed'::text, 'overran'::text, 'failed'::text, 'too_fast'::text])))
+-- heartbeats.heartbeats_schedule_check CHECK (((length(schedule) >= 1) AND (length(schedule) <= 200)))
+-- heartbeats.heartbeats_schedule_type_check CHECK ((schedule_type = ANY (ARRAY['period'::text, 'cron'::text, 'on_calendar'::text])))
+-- heartbeats.heartbeats_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text))
+-- heartbeats.heartbeats_status_check CHECK ((status = ANY (ARRAY['new'::text, 'up'::text, 'down'::text, 'paused'::text])))
+-- heartbeats.heartbeats_tags_check CHECK ((cardinality(tags) <= 20))
+-- heartbeats.heartbeats_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- heartbeats.heartbeats_workspace_id_id_key UNIQUE (workspace_id, id)
 -- idempotency_keys.idempotency_keys_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255)))
 -- idempotency_keys.idempotency_keys_pkey PRIMARY KEY (id)
 -- idempotency_keys.idempotency_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
@@ -673,6 +773,10 @@
 -- pending_sign_ins.pending_sign_ins_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE
 -- pending_sign_ins.pending_sign_ins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- pending_sign_ins.pending_sign_ins_way_check CHECK ((way = ANY (ARRAY['identity_provider_a'::text, 'identity_provider_b'::text])))
+-- ping_outages.ping_outages_check CHECK ((to_at > from_at))
+-- ping_outages.ping_outages_pkey PRIMARY KEY (from_at)
+-- ping_watch.ping_watch_pkey PRIMARY KEY (singleton)
+-- ping_watch.ping_watch_singleton_check CHECK (singleton)
 -- probe_certificates.probe_certificates_pkey PRIMARY KEY (serial)
 -- probe_certificates.probe_certificates_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
 -- probe_ranges.probe_ranges_check CHECK (((ended_at IS NULL) OR (ended_at > started_at)))
@@ -771,6 +875,9 @@
 -- CREATE INDEX diagnoses_wanted ON public.diagnoses USING btree (due_at) WHERE (state = 'wanted'::text)
 -- CREATE INDEX dnsbl_runs_ended ON public.dnsbl_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL)
 -- CREATE INDEX flapping_calm ON public.flapping USING btree (calm_at)
+-- CREATE INDEX heartbeat_pings_at ON public.heartbeat_pings USING brin (at)
+-- CREATE INDEX heartbeats_deadline ON public.heartbeats USING btree (deadline_at) WHERE (deadline_at IS NOT NULL)
+-- CREATE INDEX heartbeats_deleted ON public.heartbeats USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
 -- CREATE INDEX idempotency_keys_begun ON public.idempotency_keys USING btree (begun_at)
 -- CREATE INDEX identities_user ON public.identities USING btree (user_id)
 -- CREATE INDEX incidents_monitor ON public.incidents USING btree (monitor_id)
@@ -825,6 +932,15 @@
 -- CREATE UNIQUE INDEX dnsbl_views_pkey ON public.dnsbl_views USING btree (monitor_id, probe_id)
 -- CREATE UNIQUE INDEX expiry_notices_pkey ON public.expiry_notices USING btree (monitor_id, kind, not_after, threshold_days)
 -- CREATE UNIQUE INDEX flapping_pkey ON public.flapping USING btree (monitor_id)
+-- CREATE UNIQUE INDEX heartbeat_bodies_pkey ON public.heartbeat_bodies USING btree (heartbeat_id, slot)
+-- CREATE UNIQUE INDEX heartbeat_pings_pkey ON public.heartbeat_pings USING btree (heartbeat_id, n)
+-- CREATE UNIQUE INDEX heartbeat_ranges_open ON public.heartbeat_ranges USING btree (heartbeat_id) WHERE (ended_at IS NULL)
+-- CREATE UNIQUE INDEX heartbeat_ranges_pkey ON public.heartbeat_ranges USING btree (heartbeat_id, started_at)
+-- CREATE UNIQUE INDEX heartbeats_pkey ON public.heartbeats USING btree (id)
+-- CREATE UNIQUE INDEX heartbeats_push ON public.heartbeats USING btree (push_hash) WHERE ((deleted_at IS NULL) AND (push_hash IS NOT NULL))
+-- CREATE UNIQUE INDEX heartbeats_slug ON public.heartbeats USING btree (workspace_id, slug) WHERE (deleted_at IS NULL)
+-- CREATE UNIQUE INDEX heartbeats_uuid ON public.heartbeats USING btree (uuid_hash) WHERE (deleted_at IS NULL)
+-- CREATE UNIQUE INDEX heartbeats_workspace_id_id_key ON public.heartbeats USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX idempotency_keys_pkey ON public.idempotency_keys USING btree (id)
 -- CREATE UNIQUE INDEX idempotency_keys_user_id_route_key_key ON public.idempotency_keys USING btree (user_id, route, key)
 -- CREATE UNIQUE INDEX identities_pkey ON public.identities USING btree (id)
@@ -853,6 +969,8 @@
 -- CREATE UNIQUE INDEX pauses_open ON public.pauses USING btree (monitor_id, paused_by) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX pauses_pkey ON public.pauses USING btree (id)
 -- CREATE UNIQUE INDEX pending_sign_ins_pkey ON public.pending_sign_ins USING btree (state_hash)
+-- CREATE UNIQUE INDEX ping_outages_pkey ON public.ping_outages USING btree (from_at)
+-- CREATE UNIQUE INDEX ping_watch_pkey ON public.ping_watch USING btree (singleton)
 -- CREATE UNIQUE INDEX probe_certificates_pkey ON public.probe_certificates USING btree (serial)
 -- CREATE UNIQUE INDEX probe_ranges_key ON public.probe_ranges USING btree (monitor_id, probe_id, started_at)
 -- CREATE UNIQUE INDEX probe_ranges_open ON public.probe_ranges USING btree (monitor_id, probe_id) WHERE (ended_at IS NULL)
@@ -915,6 +1033,11 @@
 -- dnsbl_views.dnsbl_views_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = dnsbl_views.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- expiry_notices.expiry_notices_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = expiry_notices.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- flapping.flapping_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- heartbeat_bodies.heartbeat_bodies_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- heartbeat_pings.heartbeat_pings_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- heartbeat_ranges.heartbeat_ranges_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- heartbeats.heartbeats_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- heartbeats.lookups_of_owner * using (true) with check (true)
 -- idempotency_keys.own_idempotency_keys * using ((user_id = current_user_id()))
 -- identities.lookups_of_owner * using (true) with check (true)
 -- identities.own_identities * using ((user_id = current_user_id()))
@@ -966,6 +1089,7 @@
 -- identity_caller_of_sessionof_session uuid, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_challengeof_token bytea, of_purpose text, OUT known boolean, OUT for_user integer, OUT way text security definer fe9fa8af9dc142d20e685e8cdca60889
 -- identity_has_accounts security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_heartbeats_addressedping_keys text[], slugs text[], uuid_hashes bytea[], push_hashes bytea[] security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_invite_verdictof_hash bytea, for_email text, most_members integer security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_is_last_administrator security definer eb9c5cfa831109d128a837f447a2568b
 -- identity_login_failedof_email text, from_address text, in_request text security definer d41d8cd98f00b204e9800998ecf8427e
@@ -1019,6 +1143,14 @@
 -- expiry_notices to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- flapping to parallax_api: DELETE, SELECT
 -- flapping to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- heartbeat_bodies to parallax_api: INSERT, SELECT, UPDATE
+-- heartbeat_bodies to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- heartbeat_pings to parallax_api: INSERT, SELECT
+-- heartbeat_pings to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- heartbeat_ranges to parallax_api: INSERT, SELECT, UPDATE
+-- heartbeat_ranges to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- heartbeats to parallax_api: INSERT, SELECT, UPDATE
+-- heartbeats to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- idempotency_keys to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- idempotency_keys to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- identities to parallax_api: DELETE, INSERT, SELECT, UPDATE
@@ -1054,6 +1186,9 @@
 -- pauses to parallax_api: INSERT, SELECT, UPDATE
 -- pauses to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- pending_sign_ins to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- ping_outages to parallax_api: SELECT
+-- ping_outages to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- ping_watch to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- probe_certificates to parallax_api: INSERT, SELECT, UPDATE
 -- probe_certificates to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- probe_ranges to parallax_api: SELECT
@@ -1131,6 +1266,7 @@
 -- identity_caller_of_session to parallax_api
 -- identity_challenge to parallax_api
 -- identity_has_accounts to parallax_api
+-- identity_heartbeats_addressed to parallax_api
 -- identity_invite_verdict to parallax_api
 -- identity_is_last_administrator to parallax_api
 -- identity_login to parallax_api

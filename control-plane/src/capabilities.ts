@@ -21,6 +21,7 @@ import {
   leaveGroupsOfMoved,
   removeGroupsOfWorkspace,
 } from './monitoring/groups/index.ts';
+import { heartbeatsCapability, removeHeartbeatsOfWorkspace } from './monitoring/heartbeats/index.ts';
 import { createMonitorsCapability } from './monitoring/monitors/index.ts';
 import { probesCapability } from './monitoring/probes/index.ts';
 import { sampleReadModels } from './monitoring/status-ranges/index.ts';
@@ -52,7 +53,7 @@ export const capabilities: readonly Capability<Context>[] = [
   flappingCapability,
   createMonitorsCapability({
     onMonitorDeleted: [resolveIncidentOfDeleted, forgetFlappingOfDeleted, leaveGroupsOfDeleted],
-    onWorkspaceEmptied: [removeGroupsOfWorkspace],
+    onWorkspaceEmptied: [removeGroupsOfWorkspace, removeHeartbeatsOfWorkspace],
     onMonitorsMoved: [leaveGroupsOfMoved],
     onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
     rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings],
@@ -62,6 +63,7 @@ export const capabilities: readonly Capability<Context>[] = [
   dnsblCapability,
   expiryCapability,
   groupsCapability,
+  heartbeatsCapability,
   incidentsCapability,
   statisticsCapability,
   slaCapability,

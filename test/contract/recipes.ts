@@ -2,6 +2,7 @@ import { issueToken } from '../../control-plane/src/identity/account-tokens/inde
 import { signWebapp, signWidget } from '../../control-plane/src/identity/sign-in/messenger/testing.ts';
 import { sql } from '../../control-plane/src/platform/database/pools.ts';
 import { z } from 'zod';
+import { heartbeatRecipes } from './heartbeat-recipes.ts';
 import type { World } from './world.ts';
 
 /** A call that must succeed. */
@@ -295,6 +296,8 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'GET /api/v1/incidents/{id}': async (world) => ({ path: `/api/v1/incidents/${await incident(world)}` }),
 
   'GET /api/v1/probe/ips': plain('/api/v1/probe/ips'),
+
+  ...heartbeatRecipes,
 };
 
 /** Values that only mean something beside what the call made. */

@@ -58,6 +58,14 @@ void t.test('the bench of the API runs to its end and gives what the goals are a
   }
 });
 
+void t.test('the bench of pings runs to its end, and what was answered is stored', async (t) => {
+  const output = await runNode([main, 'pings', '--json', '--brief'], {}, 150_000);
+  const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
+  for (const key of ['pings_per_second', 'pings_p99_ms', 'commits_per_second', 'pings_per_commit', 'ping_us']) {
+    t.ok((figures[key] ?? 0) > 0, key);
+  }
+});
+
 void t.test('every bench that is documented exists, and every bench is documented', async (t) => {
   const usage = startNode([main], {});
   t.equal(await usage.ended, 2, 'without a name it says which there are');

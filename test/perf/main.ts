@@ -4,12 +4,21 @@ import { apiBench } from './api.ts';
 import { checksBench } from './checks.ts';
 import { consensusBench } from './consensus.ts';
 import { ingestBench } from './ingest.ts';
+import { pingsBench } from './pings.ts';
 import { queryBench } from './query.ts';
 import { formatTable } from './report.ts';
 import type { Bench } from './report.ts';
 
 /** Every bench: the only list. */
-const benches: readonly Bench[] = [agentBench, apiBench, checksBench, consensusBench, ingestBench, queryBench];
+const benches: readonly Bench[] = [
+  agentBench,
+  apiBench,
+  checksBench,
+  consensusBench,
+  ingestBench,
+  pingsBench,
+  queryBench,
+];
 const usage = 'usage: npm run bench -- NAME [--json] [--brief] [--profile DIR (checks)]';
 
 const given = readArguments();

@@ -22,6 +22,8 @@ export const problems = {
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
   conflict: { status: 409, title: 'Conflict with the present state' },
   name_taken: { status: 409, title: 'The name is taken' },
+  slug_taken: { status: 409, title: 'The slug is taken' },
+  too_many_heartbeats: { status: 409, title: 'The workspace has as many heartbeats as it may have' },
   email_taken: { status: 409, title: 'The address has an account' },
   owns_shared_workspaces: { status: 409, title: 'Others are members of an own workspace' },
   invite_used: { status: 409, title: 'The invitation was used' },

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { issueToken } from '../../../control-plane/src/identity/account-tokens/index.ts';
 import { sql } from '../../../control-plane/src/platform/database/pools.ts';
 import type { Recipe } from '../recipes.ts';
+import { moreHeartbeatRecipes } from '../heartbeat-recipes.ts';
 import type { World } from '../world.ts';
 
 /** A private probe of the workspace, without an agent behind it; paused, so that no monitor is assigned to it. */
@@ -86,6 +87,8 @@ async function memberOf(world: World, workspace: string): Promise<number> {
  * account's workspace, or one like it, is meant.
  */
 export const moreRecipes: Readonly<Record<string, Recipe>> = {
+  ...moreHeartbeatRecipes,
+
   'GET /probe/ips': plain('/probe/ips'),
   'GET /api/v1/events/stream': plain('/api/v1/events/stream'),
 

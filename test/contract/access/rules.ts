@@ -64,6 +64,29 @@ const withForeignMonitor: Rule = {
   },
 };
 
+/** Signals of heartbeats: whoever knows where they go may send them. */
+const signals: Readonly<Record<string, Rule>> = Object.fromEntries(
+  [
+    '/api/v1/ping/:ping_key/:slug',
+    ...['start', 'success', 'fail', 'log', 'keepalive', ':exit_code'].map(
+      (word) => `/api/v1/ping/:ping_key/:slug/${word}`,
+    ),
+    '/ping/:uuid',
+    '/ping/:place/:signal',
+    '/ping/:ping_key/:slug/:signal',
+    '/api/push/:token',
+  ].flatMap((path) => ['GET', 'POST'].map((method) => [`${method} ${path}`, anybody])),
+);
+
+/** A heartbeat is made in the workspace that the query names. */
+const inNamedWorkspace = (path: string, body: unknown): Rule => ({
+  least: 'editor',
+  isNamed: true,
+  foreign: async (_world, stranger) => [
+    { what: 'a foreign workspace', path: `${path}?workspace_id=${stranger.workspaceId}`, body },
+  ],
+});
+
 /** Every route of the API. A route that is missing here fails the gate. */
 export const rules: Readonly<Record<string, Rule>> = {
   'GET /health': anybody,
@@ -350,6 +373,19 @@ export const rules: Readonly<Record<string, Rule>> = {
   'DELETE /api/v1/monitor-groups/:id/tags': editor,
   'GET /api/v1/monitor-groups/:id/status': viewer,
   'PUT /api/v1/monitor-groups/:id/status': editor,
+
+  'GET /api/v1/heartbeats': listed('/api/v1/heartbeats'),
+  'POST /api/v1/heartbeats': inNamedWorkspace('/api/v1/heartbeats', { name: 'mine' }),
+  'POST /api/v1/heartbeats/import': inNamedWorkspace('/api/v1/heartbeats/import', { checks: [{ name: 'mine' }] }),
+  'GET /api/v1/heartbeats/:id': viewer,
+  'PATCH /api/v1/heartbeats/:id': editor,
+  'DELETE /api/v1/heartbeats/:id': editor,
+  'POST /api/v1/heartbeats/:id/pause': editor,
+  'POST /api/v1/heartbeats/:id/resume': editor,
+  'POST /api/v1/heartbeats/:id/regenerate-secret': editor,
+  'GET /api/v1/heartbeats/:id/stats': viewer,
+  'GET /api/v1/heartbeats/:id/pings': viewer,
+  ...signals,
 
   'GET /api/v1/incidents': listed('/api/v1/incidents'),
   'GET /api/v1/incidents/:incident_id': viewer,

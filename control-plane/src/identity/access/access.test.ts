@@ -247,6 +247,7 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
       'identity_caller_of_session',
       'identity_challenge',
       'identity_has_accounts',
+      'identity_heartbeats_addressed',
       'identity_invite_verdict',
       'identity_is_last_administrator',
       'identity_login',

@@ -148,6 +148,17 @@ export const namedLimits = {
     route: 'GET /api/v1/probe/ips',
     meaning: 'reads of the addresses of probes; `/probe/ips` at the root counts for itself',
   },
+  ping: { rate: perMinute(60), countedBy: 'target', meaning: 'signals of one heartbeat' },
+  unknown_ping: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    meaning: 'signals for what is not there, or with a wrong secret',
+  },
+  heartbeat_made_by_ping: {
+    rate: perHour(100),
+    countedBy: 'workspace',
+    meaning: 'heartbeats that are made by their first signal (`create=1`)',
+  },
 } as const satisfies Record<string, NamedLimit>;
 
 export type LimitName = keyof typeof namedLimits;

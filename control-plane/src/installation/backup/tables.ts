@@ -76,6 +76,12 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   expiry_notices: copied,
   dnsbl_views: copied,
   dnsbl_runs: copied,
+  heartbeats: copied,
+  heartbeat_pings: copied,
+  heartbeat_bodies: copied,
+  heartbeat_ranges: copied,
+  ping_watch: copied,
+  ping_outages: copied,
 
   incidents: copied,
 

@@ -29,6 +29,7 @@ export const sealedPlaces: readonly SealedPlace[] = [
   { table: 'mails', key: 'id', keyType: 'uuid', column: 'sealed' },
   { table: 'idempotency_keys', key: 'id', keyType: 'int8', column: 'answer' },
   { table: 'idempotency_keys', key: 'id', keyType: 'int8', column: 'sealed_digest' },
+  { table: 'heartbeats', key: 'id', keyType: 'int4', column: 'sealed_uuid' },
   { table: 'totp_factors', key: 'user_id', keyType: 'int4', column: 'secret' },
 ];
 
@@ -47,6 +48,9 @@ export const unsealedColumns: readonly string[] = [
   'workspace_invites.token_hash',
   'access_tokens.token_hash',
   'api_keys.key_hash',
+  'heartbeats.push_hash',
+  'heartbeats.secret_hash',
+  'heartbeats.uuid_hash',
   'join_tokens.secret_hash',
   'join_tokens.used_by_key',
   'probe_certificates.certificate_der',

@@ -1,5 +1,5 @@
 import { problemSchema, problems } from '@parallax/api-contract';
-import type { Credentials, FileBody, RouteContract } from '@parallax/api-contract';
+import type { AnyBody, Credentials, FileBody, RouteContract } from '@parallax/api-contract';
 import { z } from 'zod';
 
 /** A JSON object of the document. */
@@ -67,6 +67,7 @@ function operation(contract: RouteContract, components: Components): Node {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(contract.body === undefined ? {} : { requestBody: requestBody(contract.body, components) }),
     ...(contract.file === undefined ? {} : { requestBody: requestFile(contract.file) }),
+    ...(contract.anyBody === undefined ? {} : { requestBody: requestBytes(contract.anyBody) }),
     responses: responsesOf(contract, components),
   };
 }
@@ -126,6 +127,11 @@ function requestFile(file: FileBody): Node {
       file.types.map((type) => [type, { schema: type === 'multipart/form-data' ? form : bytes }]),
     ),
   };
+}
+
+function requestBytes({ keptBytes }: AnyBody): Node {
+  const description = `Anything; the first ${keptBytes} bytes are kept.`;
+  return { required: false, content: { '*/*': { schema: { type: 'string', format: 'binary', description } } } };
 }
 
 function responsesOf(contract: RouteContract, components: Components): Node {

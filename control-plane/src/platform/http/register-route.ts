@@ -1,6 +1,8 @@
 import { invalidInput, Problem } from '@parallax/api-contract';
 import type { RouteContract } from '@parallax/api-contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { takeAnyBody } from './any-body.ts';
+import type { GivenBytes } from './any-body.ts';
 import type { Caller } from './caller.ts';
 import { takeFiles } from './file-body.ts';
 import type { GivenFile } from './file-body.ts';
@@ -30,11 +32,12 @@ const callers = new WeakMap<FastifyRequest, Caller | undefined>();
 
 /** Adds one route: credentials, limits, validation, handler, answer. */
 export async function registerRoute(app: FastifyInstance, route: Route, guards: RequestGuards): Promise<void> {
-  const { file } = route.contract;
-  if (file === undefined) return addRoute(app, route, guards);
+  const { file, anyBody } = route.contract;
+  if (file === undefined && anyBody === undefined) return addRoute(app, route, guards);
   // What a body may be belongs to a scope of the framework, so such a route has one of its own.
   await app.register(async (scope) => {
-    takeFiles(scope, file);
+    if (file !== undefined) takeFiles(scope, file);
+    if (anyBody !== undefined) takeAnyBody(scope, anyBody);
     addRoute(scope, route, guards);
   });
 }
@@ -57,9 +60,10 @@ function addRoute(app: FastifyInstance, route: Route, guards: RequestGuards): vo
       const input = validateInput(contract, request);
       const caller = callers.get(request);
       const file = givenFile(contract, request.body);
+      const bytes = contract.anyBody === undefined ? undefined : (request.body as GivenBytes | undefined);
       const facts = factsOf(request, reply, () => guards.authenticate(request, contract));
       const run = async (): Promise<EncodedAnswer> =>
-        encodeAnswer(contract, await route.handler({ ...input, caller, file, request: facts }));
+        encodeAnswer(contract, await route.handler({ ...input, caller, file, bytes, request: facts }));
       const isOnce = contract.idempotent === true && caller !== undefined && guards.once !== undefined;
       return sendAnswer(reply, isOnce ? await guards.once({ contract, request, reply, caller }, run) : await run());
     },

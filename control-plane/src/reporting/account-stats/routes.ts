@@ -1,5 +1,6 @@
 import { accountStatsRoute } from '@parallax/api-contract';
 import type { Context } from '../../context.ts';
+import { countHeartbeats } from '../../monitoring/heartbeats/index.ts';
 import { countMonitorsByCategory } from '../../monitoring/monitors/index.ts';
 import { inScope } from '../../platform/database/scope.ts';
 import { scopeOf } from '../../platform/http/caller.ts';
@@ -18,8 +19,8 @@ export function accountStatsRoutes(context: Context): readonly Route[] {
         const monitors = await countMonitorsByCategory(transaction, scope);
         return {
           monitors,
-          // Neither exists so far.
-          heartbeats: 0,
+          heartbeats: await countHeartbeats(scope, transaction),
+          // There are none so far.
           alerts: 0,
           open_incidents: await countOpenIncidents(scope, transaction),
           checks_24h: await countChecks(scope, transaction, context.now() - dayMs),

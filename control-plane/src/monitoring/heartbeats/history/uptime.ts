@@ -1,0 +1,41 @@
+/** A range of the timeline, or a time in which nothing was known. Milliseconds; no end: it lasts. */
+export type Span = { readonly startedMs: number; readonly endedMs: number | null; readonly status: 'up' | 'down' };
+
+export type Uptime = {
+  /** Percent of the known time; null when none is known. */
+  readonly uptime: number | null;
+  readonly upMs: number;
+  readonly downMs: number;
+  readonly unknownMs: number;
+  readonly outages: number;
+};
+
+/**
+ * Sums ranges over a window. What lies in an outage of the product itself is unknown: nobody could have told.
+ * @param outages without overlaps, oldest first
+ */
+export function uptimeOf(
+  ranges: readonly Span[],
+  outages: readonly { readonly fromMs: number; readonly toMs: number }[],
+  fromMs: number,
+  toMs: number,
+): Uptime {
+  const sum = { up: 0, down: 0 };
+  for (const { startedMs, endedMs, status } of ranges) {
+    const [start, end] = [Math.max(startedMs, fromMs), Math.min(endedMs ?? toMs, toMs)];
+    if (end <= start) continue;
+    const lost = outages.reduce(
+      (ms, one) => ms + Math.max(0, Math.min(end, one.toMs) - Math.max(start, one.fromMs)),
+      0,
+    );
+    sum[status] += end - start - lost;
+  }
+  const known = sum.up + sum.down;
+  return {
+    uptime: known === 0 ? null : Math.round((sum.up / known) * 1e6) / 1e4,
+    upMs: sum.up,
+    downMs: sum.down,
+    unknownMs: toMs - fromMs - known,
+    outages: ranges.filter(({ status, endedMs }) => status === 'down' && (endedMs ?? toMs) > fromMs).length,
+  };
+}

@@ -1,0 +1,26 @@
+import type { Capability } from '../../capability.ts';
+import type { Context } from '../../context.ts';
+import { startHeartbeatSweep } from './history/job.ts';
+import { historyRoutes } from './history/routes.ts';
+import { intakeRoutes } from './intake/routes.ts';
+import { heartbeatRoutes } from './routes.ts';
+import { importRoutes } from './transfer/routes.ts';
+import { startDeadlines, startPingWatch } from './watch/job.ts';
+
+export { countHeartbeats, removeHeartbeatsOfWorkspace } from './queries.ts';
+
+/** Heartbeats: jobs that tell by signals that they ran, and whose silence is an alarm. */
+export const heartbeatsCapability: Capability<Context> = {
+  name: 'heartbeats',
+  routes: (context) => [
+    ...heartbeatRoutes(context),
+    ...importRoutes(context),
+    ...historyRoutes(context),
+    ...intakeRoutes(context),
+  ],
+  services: [
+    { name: 'ping watch', role: 'api', start: startPingWatch },
+    { name: 'heartbeat deadlines', role: 'worker', start: startDeadlines },
+    { name: 'heartbeat sweep', role: 'worker', start: startHeartbeatSweep },
+  ],
+};

@@ -1,0 +1,152 @@
+import {
+  createHeartbeatRoute,
+  deleteHeartbeatRoute,
+  listHeartbeatsRoute,
+  pauseHeartbeatRoute,
+  readHeartbeatRoute,
+  regenerateHeartbeatSecretRoute,
+  resumeHeartbeatRoute,
+  updateHeartbeatRoute,
+} from '@parallax/api-contract';
+import type { Heartbeat } from '@parallax/api-contract';
+import type { Context } from '../../context.ts';
+import { randomKeyHash } from '../../platform/crypto/random-key.ts';
+import { inScope } from '../../platform/database/scope.ts';
+import { requireRole, scopeOf } from '../../platform/http/caller.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { etagOf } from '../../platform/http/etag.ts';
+import { handle } from '../../platform/http/handler.ts';
+import type { Route } from '../../platform/http/handler.ts';
+import { enqueueHeld } from '../../platform/outbox/enqueue.ts';
+import { answerOf } from './answer.ts';
+import type { HeartbeatRow } from './answer.ts';
+import { changeOf, configured, isRescheduled } from './change.ts';
+import { changeHeartbeat, makeHeartbeat, newCredentials, record, writeSwitched } from './gateway.ts';
+import { makeSecret, slugOf } from './make.ts';
+import { noHeartbeat } from './not-found.ts';
+import {
+  findHeartbeat,
+  listHeartbeats,
+  markDeleted,
+  nextVersion,
+  writeConfiguration,
+  writeSecret,
+  zoneOfUser,
+} from './queries.ts';
+import { outboxKey } from './stored/announce.ts';
+import { writeStates } from './stored/queries.ts';
+import { rulesOf } from './stored/rules.ts';
+import { pause, reschedule, resume } from './switches.ts';
+
+/** Creating, reading, changing, pausing and deleting heartbeats. */
+export function heartbeatRoutes(context: Context): Route[] {
+  const answer = (row: HeartbeatRow, caller: Caller): Heartbeat =>
+    answerOf(row, context.sealer, context.publicUrl, caller.workspaces.get(row.workspace_id) !== 'viewer');
+  const answered = (id: number, row: HeartbeatRow | undefined, caller: Caller): Heartbeat => {
+    if (row === undefined) throw noHeartbeat(id);
+    return answer(row, caller);
+  };
+  return [
+    handle(listHeartbeatsRoute, async ({ query, caller }) => {
+      if (query.workspace_id !== undefined) requireRole(caller, query.workspace_id, 'viewer');
+      const scope = scopeOf(caller);
+      const { rows, total } = await inScope(context.database.api, scope, (tx) => listHeartbeats(scope, tx, query));
+      return {
+        heartbeats: rows.map((row) => answer(row, caller)),
+        total,
+        page: query.page,
+        page_size: query.page_size,
+      };
+    }),
+
+    handle(createHeartbeatRoute, async ({ query, body, caller, request }) => {
+      const workspaceId = query.workspace_id;
+      requireRole(caller, workspaceId, 'editor');
+      const scope = scopeOf(caller);
+      const credentials = newCredentials();
+      const created = await inScope(context.database.api, scope, async (tx) => {
+        const timezone = body.timezone ?? (await zoneOfUser(scope, tx));
+        const fields = configured(body, { slug: body.slug ?? slugOf(body.name), timezone }, context.now());
+        const wanted = { fields, wantsExactly: body.slug != null };
+        const id = await makeHeartbeat(context, scope, tx, workspaceId, wanted, credentials);
+        const row = id === null ? null : await findHeartbeat(scope, tx, id);
+        if (row === null) throw new Error('a heartbeat was written and is not there');
+        await record(tx, { caller, request }, row, { action: 'heartbeat.created', detail: { name: row.name } });
+        return row;
+      });
+      request.reply.header('etag', etagOf(created.version)).header('location', `/api/v1/heartbeats/${created.id}`);
+      return { ...answer(created, caller), secret: credentials.secret };
+    }),
+
+    handle(readHeartbeatRoute, async ({ params, caller, request }) => {
+      const scope = scopeOf(caller);
+      const row = await inScope(context.database.api, scope, (tx) => findHeartbeat(scope, tx, params.id));
+      if (row === null) throw noHeartbeat(params.id);
+      request.reply.header('etag', etagOf(row.version));
+      return answer(row, caller);
+    }),
+
+    handle(updateHeartbeatRoute, async ({ params, body, caller, request }) => {
+      const changed = await changeHeartbeat(context, { caller, request }, params.id, async (tx, row, locked) => {
+        const nowMs = context.now();
+        const change = changeOf(row, body, nowMs);
+        if (change === null) return null;
+        await writeConfiguration(tx, row, change);
+        if (isRescheduled(change)) {
+          const after = reschedule(rulesOf({ ...locked, ...change }), locked.state, nowMs);
+          await writeStates(tx, [{ id: row.id, before: locked.state, after }]);
+        }
+        return { action: 'heartbeat.updated', detail: { fields: Object.keys(change) } };
+      });
+      return answered(params.id, changed, caller);
+    }),
+
+    handle(deleteHeartbeatRoute, async ({ params, caller, request }) => {
+      await changeHeartbeat(context, { caller, request }, params.id, async (tx, row) => {
+        await markDeleted(tx, row.id);
+        const { id, workspace_id: workspaceId, name } = row;
+        const payload = {
+          heartbeat_id: id,
+          workspace_id: workspaceId,
+          name,
+          at: new Date(context.now()).toISOString(),
+        };
+        await enqueueHeld(tx, [{ key: outboxKey(id), kind: 'heartbeat.deleted', payload }]);
+        return { action: 'heartbeat.deleted', detail: { name } };
+      });
+    }),
+
+    handle(pauseHeartbeatRoute, async ({ params, caller, request }) => {
+      const changed = await changeHeartbeat(context, { caller, request }, params.id, async (tx, row, locked) => {
+        const nowMs = context.now();
+        const paused = pause(locked.state, nowMs);
+        if (paused === null) return null;
+        await writeSwitched(tx, locked, paused, nowMs);
+        await nextVersion(tx, row.id);
+        return { action: 'heartbeat.paused' };
+      });
+      return answered(params.id, changed, caller);
+    }),
+
+    handle(resumeHeartbeatRoute, async ({ params, caller, request }) => {
+      const changed = await changeHeartbeat(context, { caller, request }, params.id, async (tx, row, locked) => {
+        const nowMs = context.now();
+        const resumed = resume(rulesOf(locked), locked.state, nowMs);
+        if (resumed === null) return null;
+        await writeSwitched(tx, locked, resumed, nowMs);
+        await nextVersion(tx, row.id);
+        return { action: 'heartbeat.resumed' };
+      });
+      return answered(params.id, changed, caller);
+    }),
+
+    handle(regenerateHeartbeatSecretRoute, async ({ params, caller, request }) => {
+      const secret = makeSecret();
+      const changed = await changeHeartbeat(context, { caller, request }, params.id, async (tx, row) => {
+        await writeSecret(tx, row.id, randomKeyHash(secret));
+        return { action: 'heartbeat.secret_regenerated' };
+      });
+      return { ...answered(params.id, changed, caller), secret };
+    }),
+  ];
+}
