@@ -22,6 +22,7 @@ import {
 } from './monitoring/groups/index.ts';
 import { createMonitorsCapability } from './monitoring/monitors/index.ts';
 import { probesCapability } from './monitoring/probes/index.ts';
+import { removeWebhookChecksOfWorkspace, webhookChecksCapability } from './monitoring/webhook-checks/index.ts';
 import { sampleReadModels } from './monitoring/status-ranges/index.ts';
 import { createHealthCapability } from './platform/health/index.ts';
 import { idempotencyCapability } from './platform/http/idempotency/index.ts';
@@ -51,7 +52,7 @@ export const capabilities: readonly Capability<Context>[] = [
   flappingCapability,
   createMonitorsCapability({
     onMonitorDeleted: [resolveIncidentOfDeleted, forgetFlappingOfDeleted, leaveGroupsOfDeleted],
-    onWorkspaceEmptied: [removeGroupsOfWorkspace],
+    onWorkspaceEmptied: [removeGroupsOfWorkspace, removeWebhookChecksOfWorkspace],
     onMonitorsMoved: [leaveGroupsOfMoved],
     onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
     rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings],
@@ -60,6 +61,7 @@ export const capabilities: readonly Capability<Context>[] = [
   dnsblCapability,
   expiryCapability,
   groupsCapability,
+  webhookChecksCapability,
   incidentsCapability,
   statisticsCapability,
   slaCapability,

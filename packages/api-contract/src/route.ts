@@ -27,6 +27,8 @@ export type RouteContract<
   readonly body?: Body;
   /** In place of a JSON body: a file, as the body itself or as the first file of a form. */
   readonly file?: FileBody;
+  /** In place of a JSON body: bytes of any type, or none, as they came. */
+  readonly rawBody?: RawBody;
   /** The success status and its body; no schema for 204. */
   readonly success: {
     readonly status: 200 | 201 | 202 | 204 | 307;
@@ -34,7 +36,7 @@ export type RouteContract<
     readonly contentType?: string;
   };
   /** Another status that carries the very same body, such as 503 of a health route. */
-  readonly alternative?: { readonly status: 503; readonly description: string };
+  readonly alternative?: { readonly status: 200 | 503; readonly description: string };
   /** Error statuses beside 401, 422, 429 and 503, which every route may give. */
   readonly errors?: readonly number[];
   /** Takes the header `Idempotency-Key`: the same request under the same key is done once in a day. For POSTs that create, with credentials. */
@@ -50,6 +52,9 @@ export type FileBody = {
   /** Of the whole body. */
   readonly maxBytes: number;
 };
+
+/** How large a body of any type may be; a larger one is refused. */
+export type RawBody = { readonly maxBytes: number };
 
 /** Keeps the literal types of a contract. */
 export function route<

@@ -76,6 +76,10 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   expiry_notices: copied,
   dnsbl_views: copied,
   dnsbl_runs: copied,
+  webhook_checks: copied,
+  webhook_check_events: copied,
+  webhook_check_ranges: copied,
+  webhook_watch: leftOut('for how long no deliveries were taken is told by the time of the last start'),
 
   incidents: copied,
 

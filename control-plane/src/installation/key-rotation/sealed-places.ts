@@ -30,6 +30,9 @@ export const sealedPlaces: readonly SealedPlace[] = [
   { table: 'idempotency_keys', key: 'id', keyType: 'int8', column: 'answer' },
   { table: 'idempotency_keys', key: 'id', keyType: 'int8', column: 'sealed_digest' },
   { table: 'totp_factors', key: 'user_id', keyType: 'int4', column: 'secret' },
+  { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_slug' },
+  { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_secret' },
+  { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_previous' },
 ];
 
 /** Columns of bytes that are not sealed: hashes, public keys, measurements. */
@@ -57,4 +60,5 @@ export const unsealedColumns: readonly string[] = [
   'result_hours.summary',
   'sessions.salt',
   'sla_ledger.digest',
+  'webhook_checks.slug_hash',
 ];

@@ -23,6 +23,8 @@ export type HandlerInput<Contract extends RouteContract> = InputOf<Contract> & {
   readonly caller: Contract['credentials'] extends 'bearer' | 'key-or-bearer' ? Caller : Caller | undefined;
   /** Present where the contract takes a file. */
   readonly file: Contract['file'] extends undefined ? undefined : GivenFile;
+  /** The body as it came, where the contract takes one of any type; empty for none. */
+  readonly raw: Contract['rawBody'] extends undefined ? undefined : Buffer;
   readonly request: RequestFacts;
 };
 

@@ -1,5 +1,5 @@
 import { problemSchema, problems } from '@parallax/api-contract';
-import type { Credentials, FileBody, RouteContract } from '@parallax/api-contract';
+import type { Credentials, FileBody, RawBody, RouteContract } from '@parallax/api-contract';
 import { z } from 'zod';
 
 /** A JSON object of the document. */
@@ -67,6 +67,7 @@ function operation(contract: RouteContract, components: Components): Node {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(contract.body === undefined ? {} : { requestBody: requestBody(contract.body, components) }),
     ...(contract.file === undefined ? {} : { requestBody: requestFile(contract.file) }),
+    ...(contract.rawBody === undefined ? {} : { requestBody: requestBytes(contract.rawBody) }),
     responses: responsesOf(contract, components),
   };
 }
@@ -126,6 +127,11 @@ function requestFile(file: FileBody): Node {
       file.types.map((type) => [type, { schema: type === 'multipart/form-data' ? form : bytes }]),
     ),
   };
+}
+
+function requestBytes({ maxBytes }: RawBody): Node {
+  const bytes: Node = { type: 'string', format: 'binary', description: `At most ${maxBytes} bytes.` };
+  return { required: false, content: { '*/*': { schema: bytes } } };
 }
 
 function responsesOf(contract: RouteContract, components: Components): Node {

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from './caller.ts';
 import { takeFiles } from './file-body.ts';
 import type { GivenFile } from './file-body.ts';
+import { takeBytes } from './raw-body.ts';
 import { clientAddress } from './client-address.ts';
 import { encodeAnswer, sendAnswer } from './encoded-answer.ts';
 import type { EncodedAnswer } from './encoded-answer.ts';
@@ -30,11 +31,12 @@ const callers = new WeakMap<FastifyRequest, Caller | undefined>();
 
 /** Adds one route: credentials, limits, validation, handler, answer. */
 export async function registerRoute(app: FastifyInstance, route: Route, guards: RequestGuards): Promise<void> {
-  const { file } = route.contract;
-  if (file === undefined) return addRoute(app, route, guards);
+  const { file, rawBody } = route.contract;
+  if (file === undefined && rawBody === undefined) return addRoute(app, route, guards);
   // What a body may be belongs to a scope of the framework, so such a route has one of its own.
   await app.register(async (scope) => {
-    takeFiles(scope, file);
+    if (file !== undefined) takeFiles(scope, file);
+    if (rawBody !== undefined) takeBytes(scope, rawBody);
     addRoute(scope, route, guards);
   });
 }
@@ -57,9 +59,10 @@ function addRoute(app: FastifyInstance, route: Route, guards: RequestGuards): vo
       const input = validateInput(contract, request);
       const caller = callers.get(request);
       const file = givenFile(contract, request.body);
+      const raw = contract.rawBody === undefined ? (undefined as never) : bytesOf(request.body);
       const facts = factsOf(request, reply, () => guards.authenticate(request, contract));
       const run = async (): Promise<EncodedAnswer> =>
-        encodeAnswer(contract, await route.handler({ ...input, caller, file, request: facts }));
+        encodeAnswer(contract, await route.handler({ ...input, caller, file, raw, request: facts }));
       const isOnce = contract.idempotent === true && caller !== undefined && guards.once !== undefined;
       return sendAnswer(reply, isOnce ? await guards.once({ contract, request, reply, caller }, run) : await run());
     },
@@ -70,6 +73,10 @@ function givenFile(contract: RouteContract, body: unknown): GivenFile {
   if (contract.file === undefined) return undefined as never;
   if (body === undefined) throw invalidInput('body', '', 'file_required', 'a file is required');
   return body as GivenFile;
+}
+
+function bytesOf(body: unknown): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }
 
 function factsOf(request: FastifyRequest, reply: FastifyReply, callerNow: RequestFacts['callerNow']): RequestFacts {
