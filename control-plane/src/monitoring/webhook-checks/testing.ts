@@ -91,6 +91,8 @@ export const published = {
   },
 } as const;
 
+const row = z.record(z.string(), z.unknown());
+
 /** A delivery as a test sends it. */
 export type Sent = {
   readonly body: string | Buffer<ArrayBuffer>;
@@ -119,7 +121,7 @@ export type WebhookChecksApi = MonitorsApi & {
   /** Makes a check of the owner; must succeed. */
   readonly check: (body?: Record<string, unknown>) => Promise<ShownWebhookCheck & { readonly slug: string }>;
   /** Delivers to a slug. */
-  readonly send: (slug: string, sent: Sent, more?: TestCall) => Promise<TestAnswer>;
+  readonly send: (slug: string, sent: Sent, more?: { readonly from?: string }) => Promise<TestAnswer>;
   /** Rows of the outbox about checks, in order. */
   readonly told: () => Promise<readonly { readonly kind: string; readonly payload: Record<string, unknown> }[]>;
 };
@@ -152,14 +154,17 @@ export async function webhookChecksApi(
       if (answer.status !== 201) throw new Error(`create: ${answer.status} ${answer.text}`);
       return webhookCheckSchema.extend({ secret: z.string().nullable(), slug: z.string() }).parse(answer.body);
     },
-    send: async (slug, { body, headers }, call = {}) =>
-      api.call('POST', `/api/v1/webhook-check/${slug}`, {
-        ...call,
-        headers: { 'content-type': 'text/plain', ...headers, ...call.headers },
+    send: async (slug, { body, headers }, { from = '198.51.100.1' } = {}) => {
+      const response = await fetch(`${api.url}/api/v1/webhook-check/${slug}`, {
+        method: 'POST',
+        headers: { 'content-type': 'text/plain', 'x-forwarded-for': from, ...headers },
         body,
-      }),
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, body: row.parse(JSON.parse(text)), text };
+    },
     told: () =>
-      api.database.worker.any(sql.type(z.object({ kind: z.string(), payload: z.record(z.string(), z.unknown()) }))`
+      api.database.worker.any(sql.type(z.object({ kind: z.string(), payload: row }))`
         select kind, payload from outbox where kind like 'webhook_check.%' order by id`),
   };
 }
