@@ -46,7 +46,11 @@ const ruleShape = z
 export type PayloadRule = z.output<typeof ruleShape>;
 
 /** What is wrong with a rule, and where; undefined when nothing is. */
-function ruleProblem({ path, op, value }: PayloadRule): { readonly at: 'path' | 'value'; readonly text: string } | undefined {
+function ruleProblem({
+  path,
+  op,
+  value,
+}: PayloadRule): { readonly at: 'path' | 'value'; readonly text: string } | undefined {
   if (path !== null) {
     const parsed = parsePath(path);
     if (typeof parsed === 'string') return { at: 'path', text: parsed };
@@ -206,6 +210,8 @@ export type WebhookCheck = z.output<typeof webhookCheckSchema>;
 
 /** What has just made a secret shows it. */
 export const shownWebhookCheckSchema = webhookCheckSchema
-  .extend({ secret: z.string().nullable().describe('The secret, where this request made one: it is never shown again.') })
+  .extend({
+    secret: z.string().nullable().describe('The secret, where this request made one: it is never shown again.'),
+  })
   .meta({ id: 'WebhookCheckWithSecret' });
 export type ShownWebhookCheck = z.output<typeof shownWebhookCheckSchema>;

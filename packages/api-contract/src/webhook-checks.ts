@@ -44,7 +44,10 @@ const eventSchema = z
       .describe('Why it was refused, or why it has said nothing of the status.'),
     status: z.enum(payloadStatuses).nullable().describe('What it said.'),
     rule: z.number().int().nullable().describe('The place of the rule that decided, from 0; null: none did.'),
-    body: z.string().nullable().describe(`At most ${mostKeptBody} characters, of the last 100 deliveries of each kind.`),
+    body: z
+      .string()
+      .nullable()
+      .describe(`At most ${mostKeptBody} characters, of the last 100 deliveries of each kind.`),
     body_truncated: z.boolean(),
     body_bytes: z.number().int().describe('The length of the whole body.'),
     remote_address: z.string(),

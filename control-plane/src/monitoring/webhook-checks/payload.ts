@@ -58,7 +58,9 @@ function idOf(signature: SignatureForm, custom: CustomHmac | null, headers: Head
 }
 
 /** What a sender asks instead of telling something: GitHub when a webhook is made, Slack before it delivers to a URL. */
-export type Greeting = { readonly reason: 'ping' } | { readonly reason: 'url_verification'; readonly challenge: string };
+export type Greeting =
+  | { readonly reason: 'ping' }
+  | { readonly reason: 'url_verification'; readonly challenge: string };
 
 const mostChallenge = 1_000;
 

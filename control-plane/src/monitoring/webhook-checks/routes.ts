@@ -75,7 +75,11 @@ export function checkRoutes(context: Context): Route[] {
         const isKept = secret === undefined;
         await writeCheck(tx, row.id, {
           ...plain,
-          sealed_secret: isKept ? row.sealed_secret : secret === null ? null : sealSecret(context.sealer, row.id, secret),
+          sealed_secret: isKept
+            ? row.sealed_secret
+            : secret === null
+              ? null
+              : sealSecret(context.sealer, row.id, secret),
           // A secret that was set ends its predecessor, and its predecessor's predecessor.
           sealed_previous: isKept && plain.signature === row.signature ? row.sealed_previous : null,
           previous_until: isKept && plain.signature === row.signature ? row.previous_until : null,

@@ -61,9 +61,7 @@ export function stateOf(row: StateRow): State {
   };
 }
 
-export function expectationOf(
-  row: Pick<StateRow, 'expected_interval_seconds' | 'grace_period_seconds'>,
-): Expectation {
+export function expectationOf(row: Pick<StateRow, 'expected_interval_seconds' | 'grace_period_seconds'>): Expectation {
   const interval = row.expected_interval_seconds;
   return { intervalMs: interval === null ? null : interval * 1_000, graceMs: row.grace_period_seconds * 1_000 };
 }

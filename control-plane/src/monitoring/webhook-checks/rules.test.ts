@@ -40,7 +40,11 @@ void t.test('values are compared by value and type', async (t) => {
     ['', '{"a": ""}', true],
     ['x', '{"a": {"b": "x"}}', false],
   ] as const) {
-    t.same(judged([rule('$.a', 'equals', value)], body).valueOf(), isSame ? { status: 'down', rule: 0 } : { status: 'up', rule: null }, body);
+    t.same(
+      judged([rule('$.a', 'equals', value)], body).valueOf(),
+      isSame ? { status: 'down', rule: 0 } : { status: 'up', rule: null },
+      body,
+    );
   }
   t.same(judged([rule('$.__proto__', 'equals', null)], '{}'), { status: 'up', rule: null });
   t.same(judged([rule('$.a.length()', 'equals', 2)], '{"a": [1, 2]}'), { status: 'down', rule: 0 });
@@ -58,7 +62,11 @@ void t.test('what cannot be read says nothing', async (t) => {
     t.same(judged(byPath, body), { unreadable: 'invalid_json' }, body);
   }
   t.same(judge(byPath, '', jsonOf(Buffer.from([0x22, 0xff, 0x22]))), { unreadable: 'invalid_json' }, 'no UTF-8');
-  t.same(judged([rule(null, 'contains', 'x'), ...byPath], 'x'), { status: 'down', rule: 0 }, 'unless a rule before holds');
+  t.same(
+    judged([rule(null, 'contains', 'x'), ...byPath], 'x'),
+    { status: 'down', rule: 0 },
+    'unless a rule before holds',
+  );
   const long = 'a'.repeat(1_000_000);
   t.same(judged([rule(null, 'matches', 'b$')], long), { unreadable: 'too_long' });
   t.same(judged([rule(null, 'matches', 'aaa')], long), { status: 'down', rule: 0 }, 'found at its beginning');
@@ -69,7 +77,8 @@ void t.test('what cannot be read says nothing', async (t) => {
 void t.test('no pattern holds up the process', async (t) => {
   const schema = createWebhookCheckSchema.shape.rules;
   const patterns = (value: string, count = 1) =>
-    schema.safeParse(Array.from({ length: count }, () => ({ path: null, op: 'matches', value, status: 'down' }))).success;
+    schema.safeParse(Array.from({ length: count }, () => ({ path: null, op: 'matches', value, status: 'down' })))
+      .success;
   t.equal(patterns('(a+)+$', 8), true);
   t.equal(patterns('(a+)+$', 9), false, 'too many');
   t.equal(patterns('('), false);

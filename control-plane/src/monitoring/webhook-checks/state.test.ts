@@ -76,34 +76,40 @@ const step = fc.oneof(
   fc.record({ kind: fc.constantFrom('look' as const, 'pause' as const, 'resume' as const) }),
 );
 
-void t.test('whatever comes in whatever order: alarms and recoveries alternate, and no time runs backwards', async (t) => {
-  const history = fc.array(fc.tuple(step, fc.integer({ min: -500, max: 5_000 })), { maxLength: 60 });
-  const expectation = fc.record({ intervalMs: fc.option(fc.integer({ min: 1, max: 3_000 })), graceMs: fc.nat({ max: 2_000 }) });
-  fc.assert(
-    fc.property(expectation, history, (by, steps) => {
-      let state = newState(0);
-      let nowMs = 0;
-      let isAlarmed = false;
-      for (const [one, afterMs] of steps) {
-        nowMs += afterMs;
-        const before = state;
-        const change = run(by, state, one, nowMs);
-        if (change === null) continue;
-        state = change.state;
-        if (state.statusSinceMs < before.statusSinceMs) return false;
-        if ((state.status === 'down') !== (state.reason !== null)) return false;
-        if (state.deadlineMs !== null && !['new', 'up', 'degraded'].includes(state.status)) return false;
-        for (const { what } of change.announcements) {
-          if (what === 'recovered' && !isAlarmed) return false;
-          isAlarmed = what === 'missed' || what === 'failed';
+void t.test(
+  'whatever comes in whatever order: alarms and recoveries alternate, and no time runs backwards',
+  async (t) => {
+    const history = fc.array(fc.tuple(step, fc.integer({ min: -500, max: 5_000 })), { maxLength: 60 });
+    const expectation = fc.record({
+      intervalMs: fc.option(fc.integer({ min: 1, max: 3_000 })),
+      graceMs: fc.nat({ max: 2_000 }),
+    });
+    fc.assert(
+      fc.property(expectation, history, (by, steps) => {
+        let state = newState(0);
+        let nowMs = 0;
+        let isAlarmed = false;
+        for (const [one, afterMs] of steps) {
+          nowMs += afterMs;
+          const before = state;
+          const change = run(by, state, one, nowMs);
+          if (change === null) continue;
+          state = change.state;
+          if (state.statusSinceMs < before.statusSinceMs) return false;
+          if ((state.status === 'down') !== (state.reason !== null)) return false;
+          if (state.deadlineMs !== null && !['new', 'up', 'degraded'].includes(state.status)) return false;
+          for (const { what } of change.announcements) {
+            if (what === 'recovered' && !isAlarmed) return false;
+            isAlarmed = what === 'missed' || what === 'failed';
+          }
+          if (isAlarmed !== (state.status === 'down')) return false;
         }
-        if (isAlarmed !== (state.status === 'down')) return false;
-      }
-      return true;
-    }),
-  );
-  t.pass();
-});
+        return true;
+      }),
+    );
+    t.pass();
+  },
+);
 
 function run(by: Expectation, state: State, one: Step, nowMs: number): Change | null {
   switch (one.kind) {

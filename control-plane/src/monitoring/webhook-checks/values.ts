@@ -88,7 +88,12 @@ export function newSecret(signature: SignatureForm, given: string | undefined): 
 
 function requireCustom(signature: SignatureForm, custom: CheckRow['custom_hmac']): void {
   if (signature === 'custom_hmac' && custom === null) {
-    throw invalidInput('body', '/custom_hmac', 'required', 'the signature custom_hmac needs custom_hmac: which header, and how it is written');
+    throw invalidInput(
+      'body',
+      '/custom_hmac',
+      'required',
+      'the signature custom_hmac needs custom_hmac: which header, and how it is written',
+    );
   }
   if (signature !== 'custom_hmac' && custom !== null) {
     throw invalidInput('body', '/custom_hmac', 'unexpected', `the signature ${signature} takes no custom_hmac`);

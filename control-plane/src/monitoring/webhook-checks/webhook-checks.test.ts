@@ -41,11 +41,22 @@ void t.test('a check is created, shows its secret once, is read, listed and audi
   t.ok(webhookCheckSchema.strict().safeParse(read.body).success, 'no field but those of the contract');
   t.same((await api.checks('GET', '')).body, { webhook_checks: [check], total: 1, page: 1, page_size: 20 });
   const stored = await api.database.worker.any(sql.type(row)`select * from webhook_checks`);
-  const text = stored.map((one) => Object.values(one).map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : JSON.stringify(value))).join()).join();
+  const text = stored
+    .map((one) =>
+      Object.values(one)
+        .map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : JSON.stringify(value)))
+        .join(),
+    )
+    .join();
   t.notOk(text.includes(String(secret)) || text.includes(String(check['slug'])), 'neither stands in the table');
-  t.match(await api.database.worker.any(sql.type(row)`select action, subject_id, workspace_id, detail from audit_log where subject_type = 'webhook_check'`), [
-    { action: 'webhook_check.created', subject_id: String(check['id']), workspace_id: api.workspaceId },
-  ]);
+  t.match(
+    await api.database.worker.any(
+      sql.type(
+        row,
+      )`select action, subject_id, workspace_id, detail from audit_log where subject_type = 'webhook_check'`,
+    ),
+    [{ action: 'webhook_check.created', subject_id: String(check['id']), workspace_id: api.workspaceId }],
+  );
 });
 
 void t.test('the same request under one key makes one check and shows the same secret', async (t) => {
@@ -63,7 +74,10 @@ void t.test('lists are narrowed by workspace, status, tag and text', async (t) =
   const one = await api.check({ name: 'one', signature: 'none', tags: ['a'], expected_interval_seconds: 60 });
   const two = await api.check({ name: 'TWO', description: '100 %', tags: ['b'] });
   const found = async (query: string) =>
-    z.array(z.object({ id: z.number() })).parse((await api.checks('GET', query)).body['webhook_checks']).map(({ id }) => id);
+    z
+      .array(z.object({ id: z.number() }))
+      .parse((await api.checks('GET', query)).body['webhook_checks'])
+      .map(({ id }) => id);
   t.same(await found(''), [one.id, two.id], 'by name, whatever the case');
   t.same(await found('?tag=b'), [two.id]);
   t.same(await found('?search=%25'), [two.id]);
@@ -107,7 +121,9 @@ void t.test('signature and secret fit together, whatever is changed', async (t) 
   t.match(standard.body['secret'], /^whsec_/, 'one that does not is replaced, and the new one shown');
   const custom = { header: 'X-A', encoding: 'hex' };
   t.match(await put({ signature: 'custom_hmac' }), { status: 422, body: { errors: [{ path: '/custom_hmac' }] } });
-  t.match((await put({ signature: 'custom_hmac', custom_hmac: custom })).body, { custom_hmac: { ...custom, algorithm: 'sha256', prefix: '', id_header: null } });
+  t.match((await put({ signature: 'custom_hmac', custom_hmac: custom })).body, {
+    custom_hmac: { ...custom, algorithm: 'sha256', prefix: '', id_header: null },
+  });
   t.match(await put({ signature: 'slack', custom_hmac: custom }), { status: 422 });
   t.match((await put({ signature: 'slack' })).body, { custom_hmac: null });
   t.match((await put({ signature: 'none' })).body, { has_secret: false });
@@ -137,7 +153,13 @@ void t.test('signature and secret fit together, whatever is changed', async (t) 
 void t.test('a secret is replaced at once, or with a time in which both are taken', async (t) => {
   const api = await webhookChecksApi(t);
   const check = await api.check();
-  const send = async (secret: unknown) => (await api.send(check.slug, signStandard(String(secret), 'x', { seconds: Math.floor((Date.now() + api.clock.aheadMs) / 1_000) }))).status;
+  const send = async (secret: unknown) =>
+    (
+      await api.send(
+        check.slug,
+        signStandard(String(secret), 'x', { seconds: Math.floor((Date.now() + api.clock.aheadMs) / 1_000) }),
+      )
+    ).status;
   const first = check.secret;
   const second = (await api.checks('POST', `/${check.id}/regenerate-secret`)).body['secret'];
   t.same([await send(first), await send(second)], [404, 202]);
@@ -148,7 +170,11 @@ void t.test('a secret is replaced at once, or with a time in which both are take
   api.clock.aheadMs += 600_001;
   t.same([await send(second), await send(third)], [404, 202]);
   t.match((await api.checks('GET', `/${check.id}`)).body, { previous_secret_valid_until: null });
-  t.match((await api.checks('POST', `/${check.id}/regenerate-secret`, { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' })).body, { secret: null });
+  t.match(
+    (await api.checks('POST', `/${check.id}/regenerate-secret`, { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }))
+      .body,
+    { secret: null },
+  );
   t.equal(await send('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'), 202);
   for (const body of [{ grace_seconds: -1 }, { grace_seconds: 604_801 }, { secret: 'x' }]) {
     t.equal((await api.checks('POST', `/${check.id}/regenerate-secret`, body)).status, 422);
@@ -165,7 +191,8 @@ void t.test('viewers see everything but where to deliver to, and change nothing'
   const viewer = await api.account('viewer@example.com');
   await api.database.worker.query(sql.unsafe`
     insert into workspace_members (workspace_id, user_id, role) values (${api.workspaceId}, ${viewer.id}, 'viewer')`);
-  const as = (method: string, path: string, body?: unknown) => api.checks(method, path, body, { token: viewer.accessToken });
+  const as = (method: string, path: string, body?: unknown) =>
+    api.checks(method, path, body, { token: viewer.accessToken });
   t.match((await as('GET', `/${check.id}`)).body, { slug: null, url: null, has_secret: true });
   t.notOk((await as('GET', '')).text.includes(check.slug));
   t.equal((await as('GET', `/${check.id}/events`)).status, 200);
@@ -200,13 +227,20 @@ void t.test('pausing and deleting are told to others, once', async (t) => {
   t.match(await api.told(), [
     { kind: 'webhook_check.paused', payload: { from: 'new', to: 'paused' } },
     { kind: 'webhook_check.resumed', payload: { from: 'paused', to: 'new' } },
-    { kind: 'webhook_check.deleted', payload: { webhook_check_id: check.id, workspace_id: api.workspaceId, name: 'mine' } },
+    {
+      kind: 'webhook_check.deleted',
+      payload: { webhook_check_id: check.id, workspace_id: api.workspaceId, name: 'mine' },
+    },
   ]);
 });
 
 void t.test('of what is deleted nothing stays, and of the rest what is old goes', async (t) => {
   const api = await webhookChecksApi(t);
-  const [gone, stays, ofWorkspace] = [await api.check({ signature: 'none' }), await api.check({ signature: 'none' }), await api.check({ signature: 'none' })];
+  const [gone, stays, ofWorkspace] = [
+    await api.check({ signature: 'none' }),
+    await api.check({ signature: 'none' }),
+    await api.check({ signature: 'none' }),
+  ];
   for (const { slug } of [gone, stays, stays, ofWorkspace]) {
     t.equal((await api.send(slug, { body: 'x', headers: {} })).status, 202);
   }
@@ -216,19 +250,32 @@ void t.test('of what is deleted nothing stays, and of the rest what is old goes'
     update webhook_check_events set received_at = received_at - interval '91 days'
     where id = (select min(id) from webhook_check_events where check_id = ${stays.id})`);
   const counts = async () => {
-    const per = (table: string) => sql.fragment`array(select check_id from ${sql.identifier([table])} order by check_id)`;
-    return worker.one(sql.type(z.object({ checks: z.array(z.number()), events: z.array(z.number()), ranges: z.array(z.number()) }))`
+    const per = (table: string) =>
+      sql.fragment`array(select check_id from ${sql.identifier([table])} order by check_id)`;
+    return worker.one(sql.type(
+      z.object({ checks: z.array(z.number()), events: z.array(z.number()), ranges: z.array(z.number()) }),
+    )`
       select array(select id from webhook_checks order by id) as checks, ${per('webhook_check_events')} as events, ${per('webhook_check_ranges')} as ranges`);
   };
   await tidy(api.context, () => true);
-  t.same(await counts(), {
-    checks: [gone.id, stays.id, ofWorkspace.id],
-    events: [stays.id, ofWorkspace.id],
-    ranges: [gone.id, stays.id, ofWorkspace.id],
-  }, 'a delivery under way may still bring something');
-  await worker.query(sql.unsafe`update webhook_checks set deleted_at = deleted_at - interval '1 hour' where deleted_at is not null`);
+  t.same(
+    await counts(),
+    {
+      checks: [gone.id, stays.id, ofWorkspace.id],
+      events: [stays.id, ofWorkspace.id],
+      ranges: [gone.id, stays.id, ofWorkspace.id],
+    },
+    'a delivery under way may still bring something',
+  );
+  await worker.query(
+    sql.unsafe`update webhook_checks set deleted_at = deleted_at - interval '1 hour' where deleted_at is not null`,
+  );
   await tidy(api.context, () => true);
-  t.same(await counts(), { checks: [stays.id, ofWorkspace.id], events: [stays.id, ofWorkspace.id], ranges: [stays.id, ofWorkspace.id] });
+  t.same(await counts(), {
+    checks: [stays.id, ofWorkspace.id],
+    events: [stays.id, ofWorkspace.id],
+    ranges: [stays.id, ofWorkspace.id],
+  });
   await removeWebhookChecksOfWorkspace(worker, api.workspaceId);
   await worker.query(sql.unsafe`update webhook_checks set deleted_at = deleted_at - interval '1 hour'`);
   await tidy(api.context, () => true);

@@ -140,9 +140,7 @@ void t.test('a time in which nobody took deliveries is credited, once, whoever s
   t.equal(await noticeMisses(api.context), 1, 'what was due before was missed');
   t.match(await read(api, early.id), { status: 'down' });
   t.match(await read(api, check.id), { status: 'late' }, 'of the rest nothing is known yet');
-  const credits = await Promise.all(
-    Array.from({ length: 3 }, () => noteTaken(worker, api.context.now(), creditOf)),
-  );
+  const credits = await Promise.all(Array.from({ length: 3 }, () => noteTaken(worker, api.context.now(), creditOf)));
   t.equal(credits.filter((ms) => ms > 0).length, 1);
   const moved = Date.parse(String((await read(api, check.id))['deadline_at'])) - before;
   t.ok(moved >= 260_000, `${moved} ms`);

@@ -23,7 +23,8 @@ export async function startTaking(context: Context, log: Logger): Promise<Runnin
     everyMs: noteMs,
     work: async () => {
       const creditMs = await noteTaken(context.database.worker, context.now(), creditOf);
-      if (creditMs > 0) log.info({ credit_ms: creditMs }, 'no deliveries were taken for a while; their deadlines were moved');
+      if (creditMs > 0)
+        log.info({ credit_ms: creditMs }, 'no deliveries were taken for a while; their deadlines were moved');
     },
     onError: (error) => log.warn({ err: error }, 'that deliveries are taken was not noted; tried again'),
   });

@@ -52,7 +52,9 @@ for (const [form, { secret, seconds, body, headers }] of Object.entries(publishe
 void t.test('an HMAC of its own, and none', async (t) => {
   const custom = { header: 'X-Mine', encoding: 'base64', prefix: 'v1:', algorithm: 'sha512', id_header: 'X-Id' };
   const check = await api.check({ signature: 'custom_hmac', custom_hmac: custom });
-  const signature = createHmac('sha512', check.secret ?? '').update('hello').digest('base64');
+  const signature = createHmac('sha512', check.secret ?? '')
+    .update('hello')
+    .digest('base64');
   const headers = { 'x-mine': `v1:${signature}`, 'x-id': 'a' };
   t.equal((await api.send(check.slug, { body: 'hello', headers })).status, 202);
   t.equal((await api.send(check.slug, { body: 'hallo', headers })).status, 404);
@@ -69,7 +71,9 @@ void t.test('GitHub is told that its ping arrived, Slack gets its challenge back
   const signed = (secret: string | null, body: string, more: Record<string, string>): Sent => ({
     body,
     headers: {
-      'x-hub-signature-256': `sha256=${createHmac('sha256', secret ?? '').update(body).digest('hex')}`,
+      'x-hub-signature-256': `sha256=${createHmac('sha256', secret ?? '')
+        .update(body)
+        .digest('hex')}`,
       ...more,
     },
   });
@@ -79,8 +83,11 @@ void t.test('GitHub is told that its ping arrived, Slack gets its challenge back
   t.match(await events(github.id), [{ reason: 'ping', accepted: true, status: null }]);
   const slack = await api.check({ signature: 'slack' });
   const seconds = Math.floor(Date.now() / 1_000);
-  const body = '{"token": "t", "challenge": "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P", "type": "url_verification"}';
-  const mac = createHmac('sha256', slack.secret ?? '').update(`v0:${seconds}:${body}`).digest('hex');
+  const body =
+    '{"token": "t", "challenge": "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P", "type": "url_verification"}';
+  const mac = createHmac('sha256', slack.secret ?? '')
+    .update(`v0:${seconds}:${body}`)
+    .digest('hex');
   const asked = { body, headers: { 'x-slack-request-timestamp': String(seconds), 'x-slack-signature': `v0=${mac}` } };
   const answer = await api.send(slack.slug, asked);
   t.equal(answer.status, 200);
@@ -105,7 +112,14 @@ void t.test('rules read the payload; others are told of failure and recovery onc
   t.match(told, [
     {
       kind: 'webhook_check.failed',
-      payload: { webhook_check_id: check.id, workspace_id: api.workspaceId, name: 'nightly', from: 'up', to: 'down', rule: rules[0] },
+      payload: {
+        webhook_check_id: check.id,
+        workspace_id: api.workspaceId,
+        name: 'nightly',
+        from: 'up',
+        to: 'down',
+        rule: rules[0],
+      },
     },
     { kind: 'webhook_check.recovered', payload: { webhook_check_id: check.id, from: 'down', to: 'degraded' } },
   ]);
@@ -113,14 +127,27 @@ void t.test('rules read the payload; others are told of failure and recovery onc
   t.type(told[0]?.payload['event_id'], 'number');
   t.match(
     (await events(check.id)).map(({ status, rule }) => [status, rule]),
-    [['up', null], ['degraded', 1], ['down', 0], ['down', 0], ['up', null]],
+    [
+      ['up', null],
+      ['degraded', 1],
+      ['down', 0],
+      ['down', 0],
+      ['up', null],
+    ],
   );
   const broken = await api.send(check.slug, signStandard(check.secret ?? '', '{"state": "failed"'));
   t.equal(broken.status, 202, 'sent again it would be no better');
   t.equal(await status(check.id), 'up');
   t.match((await events(check.id))[0], { reason: 'invalid_json', status: null, body: '{"state": "failed"' });
   const stats = await api.checks('GET', `/${check.id}/stats`);
-  t.match(stats.body, { hours: 24, accepted: 6, duplicates: 0, refused: 0, said: { up: 2, degraded: 1, down: 2 }, missed: 0 });
+  t.match(stats.body, {
+    hours: 24,
+    accepted: 6,
+    duplicates: 0,
+    refused: 0,
+    said: { up: 2, degraded: 1, down: 2 },
+    missed: 0,
+  });
 });
 
 void t.test('the same delivery counts once in a day, fifty at once too', async (t) => {
@@ -148,14 +175,20 @@ void t.test('an unknown URL and a wrong signature are answered alike', async (t)
     await api.send('x', sent),
     await api.send(check.slug, sent),
     await api.send(check.slug, { body: 'hello', headers: {} }),
-    await api.send(check.slug, signStandard(check.secret ?? '', 'hello', { seconds: Math.floor(Date.now() / 1_000) - 301 })),
-    await api.send(check.slug, signStandard(check.secret ?? '', 'hello', { seconds: Math.floor(Date.now() / 1_000) + 400 })),
+    await api.send(
+      check.slug,
+      signStandard(check.secret ?? '', 'hello', { seconds: Math.floor(Date.now() / 1_000) - 301 }),
+    ),
+    await api.send(
+      check.slug,
+      signStandard(check.secret ?? '', 'hello', { seconds: Math.floor(Date.now() / 1_000) + 400 }),
+    ),
     await api.send(check.slug.toUpperCase(), sent),
   ];
   const comparable = answers.map(({ status, body, headers }) => {
     const { request_id: _, ...rest } = body;
-    const names = ['date', 'x-request-id', 'ratelimit'];
-    return { status, rest, headers: [...headers].filter(([name]) => !names.includes(name)) };
+    const varying = new Set(['date', 'x-request-id', 'ratelimit']);
+    return { status, rest, headers: [...headers].filter(([name]) => !varying.has(name)) };
   });
   t.match(comparable[0], { status: 404, rest: { code: 'not_found' } });
   for (const one of comparable) t.same(one, comparable[0]);
@@ -175,7 +208,10 @@ void t.test('with the largest body neither takes much longer than the other', as
   const sent = signStandard('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', body);
   const took: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] };
   for (let count = 0; count < 15; count += 1) {
-    for (const [kind, slug] of [['known', check.slug], ['unknown', `whk_${'0'.repeat(38)}`]] as const) {
+    for (const [kind, slug] of [
+      ['known', check.slug],
+      ['unknown', `whk_${'0'.repeat(38)}`],
+    ] as const) {
       const startedMs = performance.now();
       t.equal((await api.send(slug, sent)).status, 404);
       took[kind].push(performance.now() - startedMs);
@@ -192,7 +228,9 @@ void t.test('two signatures, from two senders or for one, are none', async (t) =
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const twice = `webhook-signature: ${headers['webhook-signature']}\r\n`;
   const ask = (extra: string) =>
-    rawRequest(`POST /api/v1/webhook-check/${check.slug} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 5\r\n${lines.join('')}${extra}\r\n${String(body)}`);
+    rawRequest(
+      `POST /api/v1/webhook-check/${check.slug} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 5\r\n${lines.join('')}${extra}\r\n${String(body)}`,
+    );
   t.match(await ask(''), /^HTTP\/1\.1 202 /);
   t.match(await ask(twice), /^HTTP\/1\.1 404 /);
   t.match(await refusedEvents(check.id, 1), [{ reason: 'signature_malformed' }]);
@@ -272,12 +310,17 @@ void t.test('a deleted check, and one of a deleted workspace, answer like none',
   const made = await api.call('POST', '/api/v1/workspaces', { token: api.token, body: { name: 'doomed' } });
   const there = await api.check({ signature: 'none', workspace_id: Number(made.body['id']) });
   t.equal((await api.send(there.slug, { body: 'x', headers: {} })).status, 202);
-  t.equal((await api.call('DELETE', `/api/v1/workspaces/${String(made.body['id'])}`, { token: api.token })).status, 204);
+  t.equal(
+    (await api.call('DELETE', `/api/v1/workspaces/${String(made.body['id'])}`, { token: api.token })).status,
+    204,
+  );
   t.equal((await api.send(there.slug, { body: 'x', headers: {} })).status, 404);
 });
 
 void t.test('floods are limited: of refused deliveries by address, of accepted ones by check', async (t) => {
-  const limited = await webhookChecksApi(t, { context: { limits: limitsWith({ webhook_delivery: 3, webhook_refused: 2 }) } });
+  const limited = await webhookChecksApi(t, {
+    context: { limits: limitsWith({ webhook_delivery: 3, webhook_refused: 2 }) },
+  });
   await earlyInTheMinute();
   const check = await limited.check();
   const bad = { body: 'x', headers: {} };
@@ -287,7 +330,8 @@ void t.test('floods are limited: of refused deliveries by address, of accepted o
   t.equal((await refused(bad, 'unknown')).status, 404);
   for (const slug of [check.slug, 'unknown']) isLimited(t, await refused(bad, slug), 2);
   const good = () => limited.send(check.slug, signStandard(check.secret ?? '', 'x', { id: randomUUID() }), { from });
-  for (let count = 0; count < 3; count += 1) t.equal((await good()).status, 202, 'what is rightly signed is taken all the same');
+  for (let count = 0; count < 3; count += 1)
+    t.equal((await good()).status, 202, 'what is rightly signed is taken all the same');
   isLimited(t, await good(), 3);
 });
 

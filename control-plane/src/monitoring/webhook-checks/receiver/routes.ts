@@ -39,22 +39,14 @@ const mostWaiting = 8;
  */
 export function receiverRoutes(context: Context): Route[] {
   const standIn = randomBytes(32);
-  const nobody: ReceiverRow = {
-    id: 0,
-    workspace_id: 0,
-    signature: 'standard',
-    custom_hmac: null,
-    sealed_secret: sealSecret(context.sealer, 0, makeSecret('standard')),
-    sealed_previous: null,
-    previous_until: null,
-    rules: [],
-  };
+  let nobody: ReceiverRow | undefined;
   const keepRefused = refusedKeeper(context);
   return [
     handle(receiveWebhookRoute, async ({ params, raw, request }) => {
       const nowMs = context.now();
       const delivery: Delivery = { headers: headersOf(request.reply.request.raw.rawHeaders), body: raw };
       const found = await findReceiver(context.database.api, randomKeyHash(params.slug));
+      nobody ??= madeUp(context);
       const refusal = refusalOf(signingOf(context.sealer, found ?? nobody, standIn, nowMs), delivery, nowMs);
       if (found === null || refusal !== null) {
         await limitRefused(context, request);
@@ -71,6 +63,20 @@ export function receiverRoutes(context: Context): Route[] {
       return greeting?.reason === 'url_verification' ? new AlternativeAnswer({ challenge: greeting.challenge }) : {};
     }),
   ];
+}
+
+/** What deliveries to a URL of no check are judged by; none fits it. */
+function madeUp({ sealer }: Pick<Context, 'sealer'>): ReceiverRow {
+  return {
+    id: 0,
+    workspace_id: 0,
+    signature: 'standard',
+    custom_hmac: null,
+    sealed_secret: sealSecret(sealer, 0, makeSecret('standard')),
+    sealed_previous: null,
+    previous_until: null,
+    rules: [],
+  };
 }
 
 function refused(): Problem {
@@ -106,8 +112,7 @@ async function accept(
     const row = await lockStateOf(scope, tx, receiver.id);
     if (row === null) throw refused();
     const { deliveryId } = told;
-    const isDuplicate =
-      deliveryId !== null && (await wasDelivered(scope, tx, row.id, deliveryId, nowMs - duplicateMs));
+    const isDuplicate = deliveryId !== null && (await wasDelivered(scope, tx, row.id, deliveryId, nowMs - duplicateMs));
     const isPaused = row.status === 'paused' && told.reason === null;
     const reason = isDuplicate ? 'duplicate' : isPaused ? 'paused' : told.reason;
     const status = reason === null ? told.status : null;

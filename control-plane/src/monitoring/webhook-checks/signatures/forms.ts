@@ -63,11 +63,7 @@ export function readSlack(headers: Headers): Reading {
   if (typeof given === 'object') return given;
   const timestamp = timestampOf(headers, 'x-slack-request-timestamp');
   if ('refusal' in timestamp) return timestamp;
-  return claimOf(
-    [after(given, 'v0=', (hex) => ofHex(hex, sha256Bytes))],
-    `v0:${timestamp.text}:`,
-    timestamp.seconds,
-  );
+  return claimOf([after(given, 'v0=', (hex) => ofHex(hex, sha256Bytes))], `v0:${timestamp.text}:`, timestamp.seconds);
 }
 
 /** HMAC of the body in a header of the check's own. Senders spell hexadecimal digits either way. */

@@ -19,7 +19,9 @@ export function secretProblem(form: SignatureForm, secret: string): string | und
     return secret.length < leastCharacters ? `A secret has at least ${leastCharacters} characters.` : undefined;
   }
   const { least, most } = standardBytes;
-  return standardKey(secret) === undefined ? `This signature needs whsec_ and base64 of ${least} to ${most} bytes.` : undefined;
+  return standardKey(secret) === undefined
+    ? `This signature needs whsec_ and base64 of ${least} to ${most} bytes.`
+    : undefined;
 }
 
 /** The bytes that a form signs with. @throws when the secret does not fit the form: none such is stored */

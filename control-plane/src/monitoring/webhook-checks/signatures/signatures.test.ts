@@ -64,21 +64,28 @@ for (const [form, example] of examples) {
       const { [name]: _, ...without } = example.headers;
       t.match(judged(form, example, { headers: without }), /_(missing|malformed)$/, `without ${name}`);
       t.match(judged(form, example, { headers: { ...without, [name]: '' } }), /_(missing|malformed)$/, `empty ${name}`);
-      const twice = { headers: headersOf([...Object.entries(example.headers).flat(), name, value]), body: Buffer.from(example.body) };
+      const twice = {
+        headers: headersOf([...Object.entries(example.headers).flat(), name, value]),
+        body: Buffer.from(example.body),
+      };
       t.match(refusalOf(signing(form, example.secret), twice, example.seconds * 1_000), /_malformed$/, `${name} twice`);
       const joined = { ...without, [name]: `${value}, ${value}` };
       if (form !== 'stripe' && name !== 'webhook-id')
         t.match(judged(form, example, { headers: joined }), /_malformed$/, `${name} twice in one`);
       // One character, wherever it stands, of a signature or a time.
       fc.assert(
-        fc.property(fc.nat({ max: value.length - 1 }), fc.constantFrom('0', '9', 'a', 'Z', ' ', '=', '.'), (at, put) => {
-          const changed = value.slice(0, at) + put + value.slice(at + 1);
-          if (changed.trim() === value) return true;
-          const headers = { ...without, [name]: changed };
-          // What a scheme passes over may change.
-          if (form === 'stripe' && at >= value.indexOf(',v0=')) return true;
-          return judged(form, example, { headers }) !== null;
-        }),
+        fc.property(
+          fc.nat({ max: value.length - 1 }),
+          fc.constantFrom('0', '9', 'a', 'Z', ' ', '=', '.'),
+          (at, put) => {
+            const changed = value.slice(0, at) + put + value.slice(at + 1);
+            if (changed.trim() === value) return true;
+            const headers = { ...without, [name]: changed };
+            // What a scheme passes over may change.
+            if (form === 'stripe' && at >= value.indexOf(',v0=')) return true;
+            return judged(form, example, { headers }) !== null;
+          },
+        ),
       );
     }
   });
@@ -86,10 +93,14 @@ for (const [form, example] of examples) {
   void t.test(`nothing that claims to be of ${form} throws or is accepted`, async () => {
     const names = Object.keys(example.headers);
     fc.assert(
-      fc.property(fc.array(fc.string({ maxLength: 200 }), { minLength: names.length, maxLength: names.length }), fc.string(), (values, body) => {
-        const headers = Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']));
-        return judged(form, example, { headers, body }) !== null;
-      }),
+      fc.property(
+        fc.array(fc.string({ maxLength: 200 }), { minLength: names.length, maxLength: names.length }),
+        fc.string(),
+        (values, body) => {
+          const headers = Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']));
+          return judged(form, example, { headers, body }) !== null;
+        },
+      ),
     );
   });
 }
@@ -197,7 +208,12 @@ void t.test('secrets fit their form', async (t) => {
     t.equal(secretProblem(form, makeSecret(form)), undefined, form);
     t.not(makeSecret(form), makeSecret(form));
   }
-  for (const secret of ['whsec_', 'whsec_c2hvcnQ=', 'not base64 at all!', `whsec_${Buffer.alloc(65).toString('base64')}`]) {
+  for (const secret of [
+    'whsec_',
+    'whsec_c2hvcnQ=',
+    'not base64 at all!',
+    `whsec_${Buffer.alloc(65).toString('base64')}`,
+  ]) {
     t.type(secretProblem('standard', secret), 'string', secret);
   }
   t.equal(secretProblem('standard', Buffer.alloc(24, 1).toString('base64')), undefined, 'without its prefix');
