@@ -79,7 +79,7 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   webhook_checks: copied,
   webhook_check_events: copied,
   webhook_check_ranges: copied,
-  webhook_watch: leftOut('for how long no deliveries were taken is told by the time of the last start'),
+  webhook_watch: copied,
 
   incidents: copied,
 
