@@ -6,7 +6,7 @@ const outageMs = 5_000;
 /** What senders may take to try again, beside the outage itself (rule 16 of the consensus). */
 const retryMs = 60_000;
 
-/** By how much deadlines move after a time without notes, in milliseconds. */
+/** By how much deadlines move after a time without notes, in whole milliseconds, as they are stored. */
 export function creditOf(sinceMs: number): number {
-  return sinceMs > outageMs ? sinceMs + retryMs : 0;
+  return sinceMs > outageMs ? Math.ceil(sinceMs) + retryMs : 0;
 }

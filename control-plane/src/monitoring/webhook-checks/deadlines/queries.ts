@@ -12,7 +12,7 @@ const watchRow = z.object({ taken_until: z.number().nullable() });
 
 /**
  * Notes that deliveries are taken now, and moves the deadlines that a time without any has made unfair.
- * @param credit by how many milliseconds, for a time since the last note; 0: by none
+ * @param credit by how many whole milliseconds, for a time since the last note; 0: by none
  * @returns by how many milliseconds they were moved
  */
 export async function noteTaken(

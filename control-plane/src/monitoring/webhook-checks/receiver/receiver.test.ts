@@ -217,8 +217,8 @@ void t.test('with the largest body neither takes much longer than the other', as
       took[kind].push(performance.now() - startedMs);
     }
   }
-  const median = (values: number[]) => values.toSorted((a, b) => a - b)[7] ?? 0;
-  const ratio = median(took.known) / median(took.unknown);
+  // The quickest of each: whatever else the machine does only adds to it.
+  const ratio = Math.min(...took.known) / Math.min(...took.unknown);
   t.ok(ratio > 0.2 && ratio < 5, `${ratio}`);
 });
 
