@@ -24,6 +24,7 @@ import {
 import { heartbeatsCapability, removeHeartbeatsOfWorkspace } from './monitoring/heartbeats/index.ts';
 import { createMonitorsCapability } from './monitoring/monitors/index.ts';
 import { probesCapability } from './monitoring/probes/index.ts';
+import { removeWebhookChecksOfWorkspace, webhookChecksCapability } from './monitoring/webhook-checks/index.ts';
 import { sampleReadModels } from './monitoring/status-ranges/index.ts';
 import { createHealthCapability } from './platform/health/index.ts';
 import { idempotencyCapability } from './platform/http/idempotency/index.ts';
@@ -53,7 +54,7 @@ export const capabilities: readonly Capability<Context>[] = [
   flappingCapability,
   createMonitorsCapability({
     onMonitorDeleted: [resolveIncidentOfDeleted, forgetFlappingOfDeleted, leaveGroupsOfDeleted],
-    onWorkspaceEmptied: [removeGroupsOfWorkspace, removeHeartbeatsOfWorkspace],
+    onWorkspaceEmptied: [removeGroupsOfWorkspace, removeHeartbeatsOfWorkspace, removeWebhookChecksOfWorkspace],
     onMonitorsMoved: [leaveGroupsOfMoved],
     onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
     rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings],
@@ -64,6 +65,7 @@ export const capabilities: readonly Capability<Context>[] = [
   expiryCapability,
   groupsCapability,
   heartbeatsCapability,
+  webhookChecksCapability,
   incidentsCapability,
   statisticsCapability,
   slaCapability,

@@ -1,5 +1,6 @@
 import { issueToken } from '../../control-plane/src/identity/account-tokens/index.ts';
 import { signWebapp, signWidget } from '../../control-plane/src/identity/sign-in/messenger/testing.ts';
+import { signStandard } from '../../control-plane/src/monitoring/webhook-checks/testing.ts';
 import { sql } from '../../control-plane/src/platform/database/pools.ts';
 import { z } from 'zod';
 import { heartbeatRecipes } from './heartbeat-recipes.ts';
@@ -70,6 +71,21 @@ async function resetToken(world: World): Promise<string> {
   const scope = { userId: id, workspaceIds: [] };
   return world.database.worker.transaction((transaction) => issueToken(scope, transaction, 'password', email));
 }
+
+/** A webhook check of the workspace. */
+async function webhookCheck(world: World): Promise<{ path: string; slug: string; secret: string }> {
+  const body = { workspace_id: world.workspaceId, name: `contract ${world.unique()}` };
+  const made = (await world.make('POST', '/api/v1/webhook-checks', body)).body;
+  const path = `/api/v1/webhook-checks/${String(made['id'])}`;
+  return { path, slug: String(made['slug']), secret: String(made['secret']) };
+}
+
+const ofWebhookCheck =
+  (suffix: string, body?: unknown): Recipe =>
+  async (world) => ({
+    path: `${(await webhookCheck(world)).path}${suffix}`,
+    ...(body === undefined ? {} : { body }),
+  });
 
 /** A group of the workspace with one monitor and one tag. */
 async function group(world: World): Promise<{ path: string; monitorId: number }> {
@@ -288,6 +304,29 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'DELETE /api/v1/monitor-groups/{id}/tags': ofGroup('/tags', () => ({ tags: ['a'] })),
   'GET /api/v1/monitor-groups/{id}/status': ofGroup('/status'),
   'PUT /api/v1/monitor-groups/{id}/status': ofGroup('/status', () => ({ status: 'paused' })),
+
+  'GET /api/v1/webhook-checks': async (world) => {
+    await webhookCheck(world);
+    return { path: '/api/v1/webhook-checks' };
+  },
+  'POST /api/v1/webhook-checks': async (world) => ({
+    path: '/api/v1/webhook-checks',
+    body: { workspace_id: world.workspaceId, name: `contract ${world.unique()}` },
+  }),
+  'GET /api/v1/webhook-checks/{id}': ofWebhookCheck(''),
+  'PUT /api/v1/webhook-checks/{id}': ofWebhookCheck('', { description: 'changed' }),
+  'DELETE /api/v1/webhook-checks/{id}': ofWebhookCheck(''),
+  'POST /api/v1/webhook-checks/{id}/pause': ofWebhookCheck('/pause'),
+  'POST /api/v1/webhook-checks/{id}/resume': ofWebhookCheck('/resume'),
+  'POST /api/v1/webhook-checks/{id}/regenerate-secret': ofWebhookCheck('/regenerate-secret', { grace_seconds: 60 }),
+  'GET /api/v1/webhook-checks/{id}/events': ofWebhookCheck('/events'),
+  'GET /api/v1/webhook-checks/{id}/stats': ofWebhookCheck('/stats'),
+  'POST /api/v1/webhook-check/{slug}': async (world) => {
+    const { slug, secret } = await webhookCheck(world);
+    const body = { state: 'fine' };
+    const { headers } = signStandard(secret, JSON.stringify(body));
+    return { path: `/api/v1/webhook-check/${slug}`, body, headers };
+  },
 
   'GET /api/v1/incidents': async (world) => {
     await incident(world);

@@ -8,7 +8,7 @@ export const pingBodyBytes = 10_000;
 
 const tag = 'Pings';
 /** A signal counts whatever its body is: of a longer one the beginning is kept, and of an endless one no more is read than this. */
-const anyBody = { keptBytes: pingBodyBytes, readBytes: 1_048_576 };
+const bytes = { keptBytes: pingBodyBytes, readBytes: 1_048_576 };
 
 const text = z.string().max(300);
 /** Whatever else stands in a query is passed over: clients send what they like. */
@@ -56,7 +56,7 @@ const bySlug = methods.flatMap((method): RouteContract[] => [
     description: 'A run has ended well. Takes HEAD too.',
     params: ofSlug,
     query: signalQuery,
-    ...(method === 'POST' ? { anyBody } : {}),
+    ...(method === 'POST' ? { bytes } : {}),
     success: ok,
     alternative,
     errors,
@@ -71,7 +71,7 @@ const bySlug = methods.flatMap((method): RouteContract[] => [
       description: `${meanings[word] ?? ''} ${secretText}`,
       params: ofSlug,
       query: signalQuery,
-      ...(method === 'POST' ? { anyBody } : {}),
+      ...(method === 'POST' ? { bytes } : {}),
       success: ok,
       alternative,
       errors,
@@ -86,7 +86,7 @@ const bySlug = methods.flatMap((method): RouteContract[] => [
     description: `0 is a success, 1 to 255 a failure. ${secretText}`,
     params: ofSlug.extend({ exit_code: text }),
     query: signalQuery,
-    ...(method === 'POST' ? { anyBody } : {}),
+    ...(method === 'POST' ? { bytes } : {}),
     success: ok,
     alternative,
     errors,
@@ -118,7 +118,7 @@ const likeHealthchecks = methods.flatMap((method): RouteContract[] =>
         'As clients of Healthchecks send them. A uuid is itself the secret; by slug, a signal may need `X-Secret`.',
       params,
       query: signalQuery,
-      ...(method === 'POST' ? { anyBody } : {}),
+      ...(method === 'POST' ? { bytes } : {}),
       success: ok,
       alternative,
       errors,
@@ -144,7 +144,7 @@ const likeKuma = methods.map((method) =>
         .optional()
         .describe('Milliseconds.'),
     }),
-    ...(method === 'POST' ? { anyBody } : {}),
+    ...(method === 'POST' ? { bytes } : {}),
     success: { status: 200, answer: z.object({ ok: z.boolean() }).meta({ id: 'PushTaken' }) },
     errors,
   }),

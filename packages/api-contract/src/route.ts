@@ -27,8 +27,8 @@ export type RouteContract<
   readonly body?: Body;
   /** In place of a JSON body: a file, as the body itself or as the first file of a form. */
   readonly file?: FileBody;
-  /** In place of a JSON body: bytes of any type, of which the beginning is kept and nothing is refused. */
-  readonly anyBody?: AnyBody;
+  /** In place of a JSON body: bytes of any type, or none. */
+  readonly bytes?: BytesBody;
   /** The success status and its body; no schema for 204. */
   readonly success: {
     readonly status: 200 | 201 | 202 | 204 | 307;
@@ -36,7 +36,7 @@ export type RouteContract<
     readonly contentType?: string;
   };
   /** Another status that carries the very same body, such as 503 of a health route, or 201 of a signal that has made its heartbeat. */
-  readonly alternative?: { readonly status: 201 | 503; readonly description: string };
+  readonly alternative?: { readonly status: 200 | 201 | 503; readonly description: string };
   /** Error statuses beside 401, 422, 429 and 503, which every route may give. */
   readonly errors?: readonly number[];
   /** Takes the header `Idempotency-Key`: the same request under the same key is done once in a day. For POSTs that create, with credentials. */
@@ -53,13 +53,15 @@ export type FileBody = {
   readonly maxBytes: number;
 };
 
-/** How much of a body is wanted. */
-export type AnyBody = {
-  /** What handlers are given, at most. */
-  readonly keptBytes: number;
-  /** What is read, at most: a body that goes on is answered without being read to its end, and its connection closed. */
-  readonly readBytes: number;
-};
+/** How much of a body is taken: a larger one is refused with 413, or cut where only its beginning is wanted. */
+export type BytesBody =
+  | { readonly maxBytes: number }
+  | {
+      /** What handlers are given, at most. */
+      readonly keptBytes: number;
+      /** What is read, at most: a body that goes on is answered without being read to its end, and its connection closed. */
+      readonly readBytes: number;
+    };
 
 /** Keeps the literal types of a contract. */
 export function route<

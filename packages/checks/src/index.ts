@@ -49,6 +49,8 @@ export { difference, type Difference } from './diagnosis/difference.ts';
 export { tellDifferences } from './diagnosis/tell-differences.ts';
 export { hasRoute, type PingTrial, type TracerouteTrial, tryPing, tryTraceroute } from './capabilities.ts';
 export { type BrowserAccount, findBrowser, tryBrowser } from './pagespeed/browser.ts';
+export { patternProblem, occurs, searchable } from './http/keyword.ts';
+export { type JsonPath, parsePath, valueAt } from './assertions/json-path.ts';
 export { runCheck } from './run.ts';
 export { maxEvidenceCharacters, type OutcomeColumns, outcomeColumns } from './result/columns.ts';
 export { nothingNew, Novelty } from './result/novelty.ts';

@@ -386,6 +386,27 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /api/v1/heartbeats/:id/stats': viewer,
   'GET /api/v1/heartbeats/:id/pings': viewer,
   ...signals,
+  'GET /api/v1/webhook-checks': listed('/api/v1/webhook-checks'),
+  'POST /api/v1/webhook-checks': {
+    least: 'editor',
+    isNamed: true,
+    foreign: async (_world, stranger) => [
+      {
+        what: 'a foreign workspace',
+        path: '/api/v1/webhook-checks',
+        body: { workspace_id: stranger.workspaceId, name: 'mine' },
+      },
+    ],
+  },
+  'GET /api/v1/webhook-checks/:id': viewer,
+  'PUT /api/v1/webhook-checks/:id': editor,
+  'DELETE /api/v1/webhook-checks/:id': editor,
+  'POST /api/v1/webhook-checks/:id/pause': editor,
+  'POST /api/v1/webhook-checks/:id/resume': editor,
+  'POST /api/v1/webhook-checks/:id/regenerate-secret': editor,
+  'GET /api/v1/webhook-checks/:id/events': viewer,
+  'GET /api/v1/webhook-checks/:id/stats': viewer,
+  'POST /api/v1/webhook-check/:slug': anybody,
 
   'GET /api/v1/incidents': listed('/api/v1/incidents'),
   'GET /api/v1/incidents/:incident_id': viewer,

@@ -263,6 +263,7 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
       'identity_take_challenge',
       'identity_take_sign_in',
       'identity_use_proof',
+      'identity_webhook_check',
     ].map((name) => ({ name, api: true, worker: false, anybody: false, path: true })),
   );
   const others = await api.database.worker.any(sql.type(z.object({ name: z.string() }))`

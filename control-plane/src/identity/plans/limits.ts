@@ -159,6 +159,16 @@ export const namedLimits = {
     countedBy: 'workspace',
     meaning: 'heartbeats that are made by their first signal (`create=1`)',
   },
+  webhook_delivery: {
+    rate: perMinute(300),
+    countedBy: 'target',
+    meaning: 'deliveries to one webhook check that are signed as it asks',
+  },
+  webhook_refused: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    meaning: 'deliveries that are refused; those that are signed as their check asks are taken all the same',
+  },
 } as const satisfies Record<string, NamedLimit>;
 
 export type LimitName = keyof typeof namedLimits;

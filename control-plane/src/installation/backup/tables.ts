@@ -82,6 +82,10 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   heartbeat_ranges: copied,
   ping_watch: copied,
   ping_outages: copied,
+  webhook_checks: copied,
+  webhook_check_events: copied,
+  webhook_check_ranges: copied,
+  webhook_watch: copied,
 
   incidents: copied,
 

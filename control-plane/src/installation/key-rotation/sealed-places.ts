@@ -31,6 +31,9 @@ export const sealedPlaces: readonly SealedPlace[] = [
   { table: 'idempotency_keys', key: 'id', keyType: 'int8', column: 'sealed_digest' },
   { table: 'heartbeats', key: 'id', keyType: 'int4', column: 'sealed_uuid' },
   { table: 'totp_factors', key: 'user_id', keyType: 'int4', column: 'secret' },
+  { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_slug' },
+  { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_secret' },
+  { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_previous' },
 ];
 
 /** Columns of bytes that are not sealed: hashes, public keys, measurements. */
@@ -61,4 +64,5 @@ export const unsealedColumns: readonly string[] = [
   'result_hours.summary',
   'sessions.salt',
   'sla_ledger.digest',
+  'webhook_checks.slug_hash',
 ];

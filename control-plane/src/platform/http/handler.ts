@@ -1,6 +1,6 @@
 import type { AnswerOf, InputOf, RouteContract } from '@parallax/api-contract';
 import type { FastifyReply } from 'fastify';
-import type { GivenBytes } from './any-body.ts';
+import type { GivenBytes } from './bytes-body.ts';
 import type { Caller } from './caller.ts';
 import type { GivenFile } from './file-body.ts';
 
@@ -24,7 +24,7 @@ export type HandlerInput<Contract extends RouteContract> = InputOf<Contract> & {
   readonly caller: Contract['credentials'] extends 'bearer' | 'key-or-bearer' ? Caller : Caller | undefined;
   /** Present where the contract takes a file. */
   readonly file: Contract['file'] extends undefined ? undefined : GivenFile;
-  /** The beginning of the body where the contract takes any; undefined for none. */
+  /** The body, or its beginning, where the contract takes bytes; undefined for none. */
   readonly bytes: GivenBytes | undefined;
   readonly request: RequestFacts;
 };

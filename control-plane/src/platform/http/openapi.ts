@@ -1,5 +1,5 @@
 import { problemSchema, problems } from '@parallax/api-contract';
-import type { AnyBody, Credentials, FileBody, RouteContract } from '@parallax/api-contract';
+import type { BytesBody, Credentials, FileBody, RouteContract } from '@parallax/api-contract';
 import { z } from 'zod';
 
 /** A JSON object of the document. */
@@ -67,7 +67,7 @@ function operation(contract: RouteContract, components: Components): Node {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(contract.body === undefined ? {} : { requestBody: requestBody(contract.body, components) }),
     ...(contract.file === undefined ? {} : { requestBody: requestFile(contract.file) }),
-    ...(contract.anyBody === undefined ? {} : { requestBody: requestBytes(contract.anyBody) }),
+    ...(contract.bytes === undefined ? {} : { requestBody: requestBytes(contract.bytes) }),
     responses: responsesOf(contract, components),
   };
 }
@@ -129,8 +129,11 @@ function requestFile(file: FileBody): Node {
   };
 }
 
-function requestBytes({ keptBytes }: AnyBody): Node {
-  const description = `Anything; the first ${keptBytes} bytes are kept.`;
+function requestBytes(limits: BytesBody): Node {
+  const description =
+    'maxBytes' in limits
+      ? `At most ${limits.maxBytes} bytes.`
+      : `Anything; the first ${limits.keptBytes} bytes are kept.`;
   return { required: false, content: { '*/*': { schema: { type: 'string', format: 'binary', description } } } };
 }
 

@@ -1,8 +1,8 @@
 import { invalidInput, Problem } from '@parallax/api-contract';
 import type { RouteContract } from '@parallax/api-contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { takeAnyBody } from './any-body.ts';
-import type { GivenBytes } from './any-body.ts';
+import { takeBytes } from './bytes-body.ts';
+import type { GivenBytes } from './bytes-body.ts';
 import type { Caller } from './caller.ts';
 import { takeFiles } from './file-body.ts';
 import type { GivenFile } from './file-body.ts';
@@ -32,12 +32,12 @@ const callers = new WeakMap<FastifyRequest, Caller | undefined>();
 
 /** Adds one route: credentials, limits, validation, handler, answer. */
 export async function registerRoute(app: FastifyInstance, route: Route, guards: RequestGuards): Promise<void> {
-  const { file, anyBody } = route.contract;
-  if (file === undefined && anyBody === undefined) return addRoute(app, route, guards);
+  const { file, bytes } = route.contract;
+  if (file === undefined && bytes === undefined) return addRoute(app, route, guards);
   // What a body may be belongs to a scope of the framework, so such a route has one of its own.
   await app.register(async (scope) => {
     if (file !== undefined) takeFiles(scope, file);
-    if (anyBody !== undefined) takeAnyBody(scope, anyBody);
+    if (bytes !== undefined) takeBytes(scope, bytes);
     addRoute(scope, route, guards);
   });
 }
@@ -60,7 +60,7 @@ function addRoute(app: FastifyInstance, route: Route, guards: RequestGuards): vo
       const input = validateInput(contract, request);
       const caller = callers.get(request);
       const file = givenFile(contract, request.body);
-      const bytes = contract.anyBody === undefined ? undefined : (request.body as GivenBytes | undefined);
+      const bytes = contract.bytes === undefined ? undefined : (request.body as GivenBytes | undefined);
       const facts = factsOf(request, reply, () => guards.authenticate(request, contract));
       const run = async (): Promise<EncodedAnswer> =>
         encodeAnswer(contract, await route.handler({ ...input, caller, file, bytes, request: facts }));

@@ -29,7 +29,7 @@ export function validateInput(contract: RouteContract, raw: RawInput): RawInput 
 }
 
 function parseBody(contract: RouteContract, body: unknown, errors: InputError[]): unknown {
-  if (contract.file !== undefined || contract.anyBody !== undefined) return undefined;
+  if (contract.file !== undefined || contract.bytes !== undefined) return undefined;
   return contract.body === undefined ? refuseBody(body, errors) : parsePart('body', contract.body, body, errors);
 }
 

@@ -2,7 +2,7 @@ import { pingBodyBytes, pingRoutes, Problem, pushRoutes } from '@parallax/api-co
 import type { Context } from '../../../context.ts';
 import { randomKeyHash } from '../../../platform/crypto/random-key.ts';
 import { applyRates } from '../../../platform/http/apply-rates.ts';
-import type { GivenBytes } from '../../../platform/http/any-body.ts';
+import type { GivenBytes } from '../../../platform/http/bytes-body.ts';
 import { clientNetwork } from '../../../platform/http/client-address.ts';
 import { AlternativeAnswer, handle } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';

@@ -15,7 +15,7 @@ const contract = route({
   credentials: 'none',
   tag: 'Test',
   summary: 'Takes anything',
-  anyBody: { keptBytes: 10, readBytes: 100_000 },
+  bytes: { keptBytes: 10, readBytes: 100_000 },
   success: { status: 200, answer: z.object({ text: z.string().nullable(), isCut: z.boolean() }) },
 });
 

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
-import type { AnyBody } from '@parallax/api-contract';
+import type { BytesBody } from '@parallax/api-contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-/** The beginning of a body, whatever it is. */
+/** A body or its beginning, whatever it is. */
 export type GivenBytes = {
   readonly bytes: Buffer;
   /** There was more. */
@@ -12,9 +12,29 @@ export type GivenBytes = {
 /** Bodies of which no more is read than is wanted: their connections are closed behind the answer. */
 const unread = new WeakSet<FastifyRequest>();
 
-/** Lets the routes of a scope of the framework take bytes of any type in place of JSON; handlers get `GivenBytes`, or undefined for no body at all. */
-export function takeAnyBody(scope: FastifyInstance, limits: AnyBody): void {
+/**
+ * Lets the routes of a scope of the framework take bytes of any type and encoding in place of JSON, as they came; handlers get `GivenBytes`, or
+ * undefined for no body at all.
+ */
+export function takeBytes(scope: FastifyInstance, limits: BytesBody): void {
   scope.removeAllContentTypeParsers();
+  if ('maxBytes' in limits) takeWhole(scope, limits.maxBytes);
+  else takeBeginning(scope, limits);
+}
+
+function takeWhole(scope: FastifyInstance, maxBytes: number): void {
+  scope.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer', bodyLimit: maxBytes },
+    async (_request: FastifyRequest, bytes: Buffer) =>
+      bytes.length === 0 ? undefined : ({ bytes, isCut: false } satisfies GivenBytes),
+  );
+}
+
+/** How much of a body is read where only its beginning is wanted. */
+type Beginning = Exclude<BytesBody, { maxBytes: number }>;
+
+function takeBeginning(scope: FastifyInstance, limits: Beginning): void {
   scope.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
     const given = await readBeginning(payload, limits);
     if (given.isUnread) unread.add(request);
@@ -28,7 +48,7 @@ export function takeAnyBody(scope: FastifyInstance, limits: AnyBody): void {
 /** @throws when the client goes away in the middle */
 function readBeginning(
   payload: Readable,
-  { keptBytes, readBytes }: AnyBody,
+  { keptBytes, readBytes }: Beginning,
 ): Promise<{ readonly bytes: Buffer; readonly isCut: boolean; readonly isUnread: boolean }> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];

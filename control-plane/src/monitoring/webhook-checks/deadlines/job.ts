@@ -1,0 +1,77 @@
+import type { Logger } from '@parallax/telemetry';
+import type { Context } from '../../../context.ts';
+import { outboxSubject } from '../../../platform/bus/subjects.ts';
+import { enqueue } from '../../../platform/outbox/enqueue.ts';
+import { repeat } from '../../../platform/repeat.ts';
+import type { RunningService } from '../../../platform/running-service.ts';
+import { entriesOf } from '../announce.ts';
+import { removeOldEvents } from '../events/queries.ts';
+import { removeDeleted } from '../queries.ts';
+import { stateOf } from '../row.ts';
+import { miss } from '../state.ts';
+import { creditOf, noteMs } from './credit.ts';
+import { claimMiss, noteTaken, overdueChecks } from './queries.ts';
+
+const lookMs = 1_000;
+const atOnce = 100;
+const tidyMs = 60_000;
+const removedAtOnce = 5_000;
+
+/** Notes, where the API runs, that deliveries are taken. */
+export async function startTaking(context: Context, log: Logger): Promise<RunningService> {
+  return repeat({
+    everyMs: noteMs,
+    work: async () => {
+      const creditMs = await noteTaken(context.database.worker, context.now(), creditOf);
+      if (creditMs > 0)
+        log.info({ credit_ms: creditMs }, 'no deliveries were taken for a while; their deadlines were moved');
+    },
+    onError: (error) => log.warn({ err: error }, 'that deliveries are taken was not noted; tried again'),
+  });
+}
+
+/** Notices what was missed. */
+export async function startMisses(context: Context, log: Logger): Promise<RunningService> {
+  return repeat({
+    everyMs: lookMs,
+    work: async (isStopped) => {
+      while (!isStopped() && (await noticeMisses(context)) === atOnce);
+    },
+    onError: (error) => log.warn({ err: error }, 'missed deliveries were not looked for; tried again'),
+  });
+}
+
+/** One batch, each check in a transaction of its own. @returns how many were overdue */
+export async function noticeMisses(context: Pick<Context, 'database' | 'now' | 'bus'>): Promise<number> {
+  const nowMs = context.now();
+  const overdue = await overdueChecks(context.database.worker, nowMs, atOnce);
+  let isTold = false;
+  for (const row of overdue) {
+    const change = miss(stateOf(row), nowMs);
+    if (change === null) continue;
+    const isOurs = await context.database.worker.transaction(async (tx) => {
+      if (!(await claimMiss(tx, row, change.state))) return false;
+      await enqueue(tx, ...entriesOf(row, change, nowMs));
+      return true;
+    });
+    isTold ||= isOurs;
+  }
+  if (isTold) context.bus.hint(outboxSubject, {});
+  return overdue.length;
+}
+
+/** Removes deliveries that are too old, and what deleted checks have left. */
+export async function startTidying(context: Context, log: Logger): Promise<RunningService> {
+  return repeat({
+    everyMs: tidyMs,
+    work: (isStopped) => tidy(context, () => !isStopped()),
+    onError: (error) => log.warn({ err: error }, 'old deliveries were not removed; tried again'),
+  });
+}
+
+/** @param mayGoOn asked before each batch */
+export async function tidy(context: Pick<Context, 'database' | 'now'>, mayGoOn: () => boolean): Promise<void> {
+  const { worker } = context.database;
+  while (mayGoOn() && (await removeOldEvents(worker, context.now(), removedAtOnce)) > 0);
+  while (mayGoOn() && (await removeDeleted(worker, removedAtOnce)) > 0);
+}
