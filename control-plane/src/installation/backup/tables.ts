@@ -78,6 +78,8 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   dnsbl_runs: copied,
 
   incidents: copied,
+  incident_members: copied,
+  incident_updates: copied,
 
   sla_corrections: copied,
   sla_ledger: copied,

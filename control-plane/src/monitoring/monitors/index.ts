@@ -32,6 +32,8 @@ export { kindOf } from './kinds.ts';
 export { countMonitorsByCategory, stateJoin } from './list/queries.ts';
 export { noMonitor } from './not-found.ts';
 export { findMonitor, openSeats } from './queries.ts';
+export { failuresBehind } from './range-evidence/queries.ts';
+export { codeOf, failurePhase, readStored } from './range-evidence/votes.ts';
 export { openSecrets } from './secrets.ts';
 export { sameJson } from './settings.ts';
 export { movesDestination, protocolOf } from './target.ts';

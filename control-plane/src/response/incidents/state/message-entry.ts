@@ -1,0 +1,40 @@
+import type { OutboxEntry } from '../../../platform/outbox/enqueue.ts';
+import type { Message } from '../folding/incident-state.ts';
+import type { IncidentFacts } from './queries.ts';
+
+const iso = (value: number): string => new Date(value).toISOString();
+
+/** What else is announced of an incident, by what people do. */
+export type Announced = {
+  readonly kind: Message['kind'] | 'acknowledged' | 'deleted';
+  readonly reason?: Message['reason'] | 'changed' | 'update';
+};
+
+/**
+ * The row of the outbox by which an incident is announced. `(incident_id, seq)` is told once: later messages of one incident have higher numbers.
+ * It carries no evidence, which may be large; that stands with the members.
+ */
+export function messageEntry(facts: IncidentFacts, message: Announced, seq: number): OutboxEntry {
+  return {
+    key: `incident:${facts.id}`,
+    kind: `incident.${message.kind}`,
+    payload: {
+      incident_id: facts.id,
+      workspace_id: facts.workspace_id,
+      seq,
+      ...(message.reason === undefined ? {} : { reason: message.reason }),
+      title: facts.title,
+      status: facts.status,
+      severity: facts.severity,
+      resolution: facts.resolution,
+      started_at: iso(facts.started_at),
+      resolved_at: facts.resolved_at === null ? null : iso(facts.resolved_at),
+      is_manual: facts.is_manual,
+      detected_late: facts.detected_late,
+      folded_into: facts.folded_into,
+      version: facts.version,
+      member_count: facts.member_count,
+      members: facts.members,
+    },
+  };
+}
