@@ -127,9 +127,30 @@
 -- identities.email text
 -- identities.created_at timestamp with time zone not null default now()
 -- identities.last_used_at timestamp with time zone
+-- incident_members.id integer not null generated always as identity
+-- incident_members.workspace_id integer not null
+-- incident_members.incident_id integer not null
+-- incident_members.subject_type text not null
+-- incident_members.subject_id integer not null
+-- incident_members.name text not null
+-- incident_members.title text not null
+-- incident_members.started_at timestamp with time zone not null
+-- incident_members.ended_at timestamp with time zone
+-- incident_members.resolution text
+-- incident_members.window_seconds integer not null default 60
+-- incident_members.causes jsonb not null default '[]'::jsonb
+-- incident_members.detected_late boolean not null default false
+-- incident_members.is_manual boolean not null default false
+-- incident_updates.id integer not null generated always as identity
+-- incident_updates.workspace_id integer not null
+-- incident_updates.incident_id integer not null
+-- incident_updates.kind text not null
+-- incident_updates.body text not null
+-- incident_updates.is_public boolean not null
+-- incident_updates.author_id integer
+-- incident_updates.created_at timestamp with time zone not null default clock_timestamp()
 -- incidents.id integer not null generated always as identity
 -- incidents.workspace_id integer not null
--- incidents.monitor_id integer not null
 -- incidents.title text not null
 -- incidents.status text not null default 'open'::text
 -- incidents.severity text not null default 'major'::text
@@ -137,11 +158,26 @@
 -- incidents.started_at timestamp with time zone not null
 -- incidents.resolved_at timestamp with time zone
 -- incidents.acknowledged_at timestamp with time zone
--- incidents.cause jsonb not null default '{}'::jsonb
 -- incidents.detected_late boolean not null default false
 -- incidents.version integer not null default 1
 -- incidents.created_at timestamp with time zone not null default now()
 -- incidents.updated_at timestamp with time zone not null default now()
+-- incidents.description text not null default ''::text
+-- incidents.postmortem text
+-- incidents.is_manual boolean not null default false
+-- incidents.has_own_title boolean not null default false
+-- incidents.assignee_id integer
+-- incidents.acknowledged_by integer
+-- incidents.resolved_by integer
+-- incidents.fold_key text
+-- incidents.folded_into integer
+-- incidents.deleted_at timestamp with time zone
+-- incidents.told_seq integer not null default 0
+-- incidents.told_at timestamp with time zone
+-- incidents.told_members integer not null default 0
+-- incidents.tell_at timestamp with time zone
+-- incidents.held_at timestamp with time zone
+-- incidents.awaits_recovery boolean not null default false
 -- installation.only_row boolean not null default true
 -- installation.shards integer not null
 -- installation.key_check bytea not null
@@ -515,6 +551,8 @@
 -- flapping row-level security forced
 -- idempotency_keys row-level security forced
 -- identities row-level security forced
+-- incident_members row-level security forced
+-- incident_updates row-level security forced
 -- incidents row-level security forced
 -- installation
 -- join_tokens row-level security forced
@@ -612,13 +650,33 @@
 -- identities.identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- identities.identities_way_check CHECK ((way = ANY (ARRAY['identity_provider_a'::text, 'identity_provider_b'::text, 'messenger'::text])))
 -- identities.identities_way_issuer_subject_key UNIQUE (way, issuer, subject)
+-- incident_members.incident_members_causes_check CHECK ((jsonb_typeof(causes) = 'array'::text))
+-- incident_members.incident_members_check CHECK (((ended_at IS NULL) = (resolution IS NULL)))
+-- incident_members.incident_members_pkey PRIMARY KEY (id)
+-- incident_members.incident_members_resolution_check CHECK ((resolution = ANY (ARRAY['auto'::text, 'manual'::text, 'paused'::text, 'corrected'::text, 'deleted'::text])))
+-- incident_members.incident_members_subject_type_check CHECK ((subject_type = ANY (ARRAY['monitor'::text, 'heartbeat'::text, 'webhook_check'::text])))
+-- incident_members.incident_members_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
+-- incident_members.incident_members_workspace_id_incident_id_fkey FOREIGN KEY (workspace_id, incident_id) REFERENCES incidents(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE
+-- incident_updates.incident_updates_author_id_fkey FOREIGN KEY (author_id) REFERENCES users(id) ON DELETE SET NULL
+-- incident_updates.incident_updates_body_check CHECK (((length(body) >= 1) AND (length(body) <= 10000)))
+-- incident_updates.incident_updates_kind_check CHECK ((kind = ANY (ARRAY['investigating'::text, 'identified'::text, 'monitoring'::text, 'resolved'::text, 'note'::text])))
+-- incident_updates.incident_updates_pkey PRIMARY KEY (id)
+-- incident_updates.incident_updates_workspace_id_incident_id_fkey FOREIGN KEY (workspace_id, incident_id) REFERENCES incidents(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE
+-- incidents.incidents_acknowledged_by_fkey FOREIGN KEY (acknowledged_by) REFERENCES users(id) ON DELETE SET NULL
+-- incidents.incidents_assignee_id_fkey FOREIGN KEY (assignee_id) REFERENCES users(id) ON DELETE SET NULL
 -- incidents.incidents_check CHECK (((status = 'resolved'::text) = (resolved_at IS NOT NULL)))
+-- incidents.incidents_description_check CHECK ((length(description) <= 2000))
+-- incidents.incidents_fold_key_check CHECK ((length(fold_key) <= 300))
 -- incidents.incidents_pkey PRIMARY KEY (id)
--- incidents.incidents_resolution_check CHECK ((resolution = ANY (ARRAY['auto'::text, 'manual'::text, 'paused'::text, 'corrected'::text, 'deleted'::text])))
+-- incidents.incidents_postmortem_check CHECK ((length(postmortem) <= 50000))
+-- incidents.incidents_resolution_check CHECK ((resolution = ANY (ARRAY['auto'::text, 'manual'::text, 'paused'::text, 'corrected'::text, 'deleted'::text, 'folded'::text])))
+-- incidents.incidents_resolved_by_fkey FOREIGN KEY (resolved_by) REFERENCES users(id) ON DELETE SET NULL
 -- incidents.incidents_severity_check CHECK ((severity = ANY (ARRAY['minor'::text, 'major'::text, 'critical'::text])))
 -- incidents.incidents_status_check CHECK ((status = ANY (ARRAY['open'::text, 'acknowledged'::text, 'resolved'::text])))
 -- incidents.incidents_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
--- incidents.incidents_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id) ON UPDATE CASCADE
+-- incidents.incidents_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- incidents.incidents_workspace_id_folded_into_fkey FOREIGN KEY (workspace_id, folded_into) REFERENCES incidents(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE
+-- incidents.incidents_workspace_id_id_key UNIQUE (workspace_id, id)
 -- installation.installation_only_row_check CHECK (only_row)
 -- installation.installation_pkey PRIMARY KEY (only_row)
 -- installation.installation_shards_check CHECK (((shards >= 1) AND (shards <= 64)))
@@ -772,7 +830,13 @@
 -- CREATE INDEX flapping_calm ON public.flapping USING btree (calm_at)
 -- CREATE INDEX idempotency_keys_begun ON public.idempotency_keys USING btree (begun_at)
 -- CREATE INDEX identities_user ON public.identities USING btree (user_id)
--- CREATE INDEX incidents_monitor ON public.incidents USING btree (monitor_id)
+-- CREATE INDEX incident_members_incident ON public.incident_members USING btree (workspace_id, incident_id)
+-- CREATE INDEX incident_members_subject ON public.incident_members USING btree (subject_type, subject_id, started_at)
+-- CREATE INDEX incident_updates_incident ON public.incident_updates USING btree (workspace_id, incident_id, id)
+-- CREATE INDEX incidents_due ON public.incidents USING btree (tell_at) WHERE (tell_at IS NOT NULL)
+-- CREATE INDEX incidents_folded ON public.incidents USING btree (workspace_id, folded_into) WHERE (folded_into IS NOT NULL)
+-- CREATE INDEX incidents_folding ON public.incidents USING btree (workspace_id, fold_key) WHERE (fold_key IS NOT NULL)
+-- CREATE INDEX incidents_held ON public.incidents USING btree (workspace_id) WHERE (held_at IS NOT NULL)
 -- CREATE INDEX incidents_workspace ON public.incidents USING btree (workspace_id, started_at DESC, id DESC)
 -- CREATE INDEX join_tokens_workspace ON public.join_tokens USING btree (workspace_id) WHERE (workspace_id IS NOT NULL)
 -- CREATE INDEX live_events_at ON public.live_events USING brin (at)
@@ -827,8 +891,11 @@
 -- CREATE UNIQUE INDEX idempotency_keys_user_id_route_key_key ON public.idempotency_keys USING btree (user_id, route, key)
 -- CREATE UNIQUE INDEX identities_pkey ON public.identities USING btree (id)
 -- CREATE UNIQUE INDEX identities_way_issuer_subject_key ON public.identities USING btree (way, issuer, subject)
--- CREATE UNIQUE INDEX incidents_open ON public.incidents USING btree (monitor_id) WHERE (status <> 'resolved'::text)
+-- CREATE UNIQUE INDEX incident_members_open ON public.incident_members USING btree (subject_type, subject_id) WHERE ((ended_at IS NULL) AND (NOT is_manual))
+-- CREATE UNIQUE INDEX incident_members_pkey ON public.incident_members USING btree (id)
+-- CREATE UNIQUE INDEX incident_updates_pkey ON public.incident_updates USING btree (id)
 -- CREATE UNIQUE INDEX incidents_pkey ON public.incidents USING btree (id)
+-- CREATE UNIQUE INDEX incidents_workspace_id_id_key ON public.incidents USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX installation_pkey ON public.installation USING btree (only_row)
 -- CREATE UNIQUE INDEX join_tokens_pkey ON public.join_tokens USING btree (id)
 -- CREATE UNIQUE INDEX live_events_pkey ON public.live_events USING btree (xid, id)
@@ -916,6 +983,8 @@
 -- idempotency_keys.own_idempotency_keys * using ((user_id = current_user_id()))
 -- identities.lookups_of_owner * using (true) with check (true)
 -- identities.own_identities * using ((user_id = current_user_id()))
+-- incident_members.incident_members_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- incident_updates.incident_updates_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- incidents.incidents_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- join_tokens.join_tokens_of_tenant * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
 -- live_events.live_events_of_tenant * using ((workspace_id = ANY (current_workspaces())))
@@ -1014,6 +1083,10 @@
 -- idempotency_keys to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- identities to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- identities to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- incident_members to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- incident_members to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- incident_updates to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- incident_updates to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- incidents to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- incidents to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- installation to parallax_api: SELECT

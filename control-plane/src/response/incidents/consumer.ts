@@ -188,8 +188,9 @@ async function onPaused(transaction: Transaction, payload: unknown, nowMs: numbe
 /** What a heartbeat or a webhook check tells of itself. Its workspace is that of the event: such a subject is never moved. */
 async function onSubjectEvent(transaction: Transaction, event: SubjectEvent, nowMs: number): Promise<void> {
   const { open } = await knownOutages(transaction, event.subject);
-  if (event.what === 'recovered') {
-    const incidentId = await endMember(transaction, event.subject, 'auto', event.atMs);
+  if (event.what !== 'missed' && event.what !== 'failed') {
+    const resolution = event.what === 'recovered' ? 'auto' : event.what;
+    const incidentId = await endMember(transaction, event.subject, resolution, event.atMs);
     if (incidentId !== null) await settleIncident(transaction, incidentId, nowMs);
     return;
   }
@@ -206,7 +207,7 @@ async function onSubjectEvent(transaction: Transaction, event: SubjectEvent, now
       subject: event.subject,
       workspaceId: event.workspaceId,
       name: event.name,
-      title: titleOfSubject(event),
+      title: titleOfSubject(event.name, event.what),
       startedMs: event.atMs,
       windowMs: windowOf(0),
       key: null,

@@ -8,11 +8,8 @@ import { incidentRoutes } from './routes.ts';
 export {
   moveIncidents,
   removeIncidentsOfReset,
-  removeIncidentsOfSubject,
   removeIncidentsOfWorkspace,
   resolveIncidentOfDeleted,
-  resolveIncidentOfPaused,
-  resolveIncidentOfSubject,
 } from './hooks/queries.ts';
 
 /** Incidents: confirmed outages, from their onset to their end, of all that fails for one cause, and what people say of them. */

@@ -5,7 +5,7 @@ const instant = z.iso.datetime({ offset: true });
 
 /**
  * Payload of `heartbeat.*` and `webhook_check.*`: what happened to a subject that tells of itself. `at` is the effective time: when it was
- * missed, or said that it has failed or is well again.
+ * missed, said that it has failed or is well again, or was paused or deleted.
  */
 const subjectEventSchema = z.looseObject({
   workspace_id: z.number().int(),
@@ -21,9 +21,13 @@ export const subjectEventKinds = [
   'heartbeat.missed',
   'heartbeat.failed',
   'heartbeat.recovered',
+  'heartbeat.paused',
+  'heartbeat.deleted',
   'webhook_check.missed',
   'webhook_check.failed',
   'webhook_check.recovered',
+  'webhook_check.paused',
+  'webhook_check.deleted',
 ] as const;
 export type SubjectEventKind = (typeof subjectEventKinds)[number];
 
@@ -31,7 +35,7 @@ export type SubjectEvent = {
   readonly subject: Subject;
   readonly workspaceId: number;
   readonly name: string;
-  readonly what: 'missed' | 'failed' | 'recovered';
+  readonly what: 'missed' | 'failed' | 'recovered' | 'paused' | 'deleted';
   readonly atMs: number;
   /** The rest of the payload, as evidence. */
   readonly facts: Readonly<Record<string, unknown>>;
@@ -56,7 +60,7 @@ export function subjectEventOf(kind: SubjectEventKind, payload: unknown): Subjec
 const mostTitle = 200;
 
 /** "<name> was missed" or "<name> has failed", at most 200 characters. */
-export function titleOfSubject({ name, what }: Pick<SubjectEvent, 'name' | 'what'>): string {
+export function titleOfSubject(name: string, what: 'missed' | 'failed'): string {
   const end = what === 'missed' ? ' was missed' : ' has failed';
   const characters = Array.from(name);
   const room = mostTitle - end.length;

@@ -5,50 +5,30 @@ import type { Transaction } from '../../../platform/database/pools.ts';
 import { endMember, removeMembers } from '../members/queries.ts';
 import { settleIncident } from '../state/queries.ts';
 import { ofMonitor } from '../subject.ts';
-import type { Subject } from '../subject.ts';
 
-/* What becomes of incidents when a subject is deleted, reset or moved. */
+/* What becomes of incidents when a monitor is deleted, reset or moved. */
 
-/** Hook of the deletion of a subject: its outage ends, and its history stays. */
-export async function resolveIncidentOfSubject(transaction: Transaction, subject: Subject): Promise<void> {
-  const incidentId = await endMember(transaction, subject, 'deleted', undefined);
-  if (incidentId !== null) await settleIncident(transaction, incidentId, Date.now());
-}
-
-/** Hook of the deletion of a monitor. */
-export function resolveIncidentOfDeleted(transaction: Transaction, monitorId: number): Promise<void> {
-  return resolveIncidentOfSubject(transaction, ofMonitor(monitorId));
-}
-
-/** Hook of the pause of a subject that is no monitor; a monitor's comes by the outbox. */
-export async function resolveIncidentOfPaused(transaction: Transaction, subject: Subject): Promise<void> {
-  const incidentId = await endMember(transaction, subject, 'paused', undefined);
+/** Hook of the deletion of a monitor: its outage ends, and its history stays. */
+export async function resolveIncidentOfDeleted(transaction: Transaction, monitorId: number): Promise<void> {
+  const incidentId = await endMember(transaction, ofMonitor(monitorId), 'deleted', undefined);
   if (incidentId !== null) await settleIncident(transaction, incidentId, Date.now());
 }
 
 /**
- * Hook of the reset of a subject's statistics: its outages go with what they were made from, and incidents of which nothing is left.
+ * Hook of the reset of a monitor's statistics: its outages go with what they were made from, and incidents of which nothing is left.
  * @returns of how many incidents something was removed
  */
-export async function removeIncidentsOfSubject(
+export async function removeIncidentsOfReset(
   transaction: Transaction,
-  subject: Subject,
+  monitorId: number,
 ): Promise<{ readonly incidents: number }> {
-  const ids = await removeMembers(transaction, subject);
+  const ids = await removeMembers(transaction, ofMonitor(monitorId));
   const emptied = await transaction.anyFirst(sql.typeAlias('id')`
     delete from incidents i where id = any(${sql.array(ids, 'int4')}) and not is_manual
       and not exists (select from incident_members u where u.incident_id = i.id)
     returning id`);
   for (const id of ids) if (!emptied.includes(id)) await settleIncident(transaction, id, Date.now());
   return { incidents: ids.length };
-}
-
-/** The same for a monitor. */
-export function removeIncidentsOfReset(
-  transaction: Transaction,
-  monitorId: number,
-): Promise<{ readonly incidents: number }> {
-  return removeIncidentsOfSubject(transaction, ofMonitor(monitorId));
 }
 
 const sharedRow = z.object({ id: z.number(), is_shared: z.boolean() });

@@ -1,6 +1,27 @@
+import { incidentStatuses } from '@parallax/api-contract';
+import { z } from 'zod';
 import type { OutboxEntry } from '../../../platform/outbox/enqueue.ts';
 import type { Message } from '../folding/incident-state.ts';
-import type { IncidentFacts } from './queries.ts';
+
+/** A row of what a message says of an incident. */
+export const factsRow = z.object({
+  id: z.number(),
+  workspace_id: z.number(),
+  title: z.string(),
+  status: z.enum(incidentStatuses),
+  severity: z.string(),
+  resolution: z.string().nullable(),
+  started_at: z.number(),
+  resolved_at: z.number().nullable(),
+  detected_late: z.boolean(),
+  is_manual: z.boolean(),
+  folded_into: z.number().nullable(),
+  version: z.number(),
+  member_count: z.number(),
+  members: z.unknown(),
+});
+/** What a message says of an incident. */
+export type IncidentFacts = z.output<typeof factsRow>;
 
 const iso = (value: number): string => new Date(value).toISOString();
 

@@ -5,7 +5,8 @@ import type { Transaction } from '../../../platform/database/pools.ts';
 import { enqueue } from '../../../platform/outbox/enqueue.ts';
 import type { IncidentState, Message } from '../folding/incident-state.ts';
 import { settle } from '../folding/settle.ts';
-import { messageEntry } from './message-entry.ts';
+import { factsRow, messageEntry } from './message-entry.ts';
+import type { IncidentFacts } from './message-entry.ts';
 
 /* Incidents as the decisions see them. Rows are locked, so decisions about one incident go one after another. */
 
@@ -150,25 +151,6 @@ export async function writeIncident(
   const first = told.seq - messages.length;
   await enqueue(transaction, ...messages.map((message, index) => messageEntry(facts, message, first + index + 1)));
 }
-
-const factsRow = z.object({
-  id: z.number(),
-  workspace_id: z.number(),
-  title: z.string(),
-  status: z.enum(incidentStatuses),
-  severity: z.string(),
-  resolution: z.string().nullable(),
-  started_at: z.number(),
-  resolved_at: ms,
-  detected_late: z.boolean(),
-  is_manual: z.boolean(),
-  folded_into: z.number().nullable(),
-  version: z.number(),
-  member_count: z.number(),
-  members: z.unknown(),
-});
-/** What a message says of an incident. */
-export type IncidentFacts = z.output<typeof factsRow>;
 
 const namedMembers = 20;
 
