@@ -37,6 +37,12 @@ import {
   removeIncidentsOfWorkspace,
   resolveIncidentOfDeleted,
 } from './response/incidents/index.ts';
+import {
+  leaveMaintenanceOfDeleted,
+  leaveMaintenanceOfMoved,
+  maintenanceCapability,
+  removeMaintenanceOfWorkspace,
+} from './response/maintenance/index.ts';
 
 /** Every capability of the control plane, in the order in which its services start: the only list. */
 export const capabilities: readonly Capability<Context>[] = [
@@ -56,9 +62,14 @@ export const capabilities: readonly Capability<Context>[] = [
   diagnosticsCapability,
   flappingCapability,
   createMonitorsCapability({
-    onMonitorDeleted: [resolveIncidentOfDeleted, forgetFlappingOfDeleted, leaveGroupsOfDeleted],
-    onWorkspaceEmptied: [removeGroupsOfWorkspace, removeIncidentsOfWorkspace],
-    onMonitorsMoved: [leaveGroupsOfMoved, moveIncidents],
+    onMonitorDeleted: [
+      resolveIncidentOfDeleted,
+      forgetFlappingOfDeleted,
+      leaveGroupsOfDeleted,
+      leaveMaintenanceOfDeleted,
+    ],
+    onWorkspaceEmptied: [removeMaintenanceOfWorkspace, removeGroupsOfWorkspace, removeIncidentsOfWorkspace],
+    onMonitorsMoved: [leaveGroupsOfMoved, leaveMaintenanceOfMoved, moveIncidents],
     onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
     rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings],
   }),
@@ -67,6 +78,7 @@ export const capabilities: readonly Capability<Context>[] = [
   expiryCapability,
   groupsCapability,
   incidentsCapability,
+  maintenanceCapability,
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

@@ -1,6 +1,7 @@
 import { issueToken } from '../../control-plane/src/identity/account-tokens/index.ts';
 import { signWebapp, signWidget } from '../../control-plane/src/identity/sign-in/messenger/testing.ts';
 import { sql } from '../../control-plane/src/platform/database/pools.ts';
+import { turnClock } from '../../control-plane/src/response/maintenance/job.ts';
 import type { World } from './world.ts';
 
 /** A call that must succeed. */
@@ -46,6 +47,26 @@ const ofIncident =
     path: `/api/v1/incidents/${await incident(world)}${suffix}`,
     ...(body === undefined ? {} : { body }),
   });
+
+/** A window of maintenance; one that is under way began a minute ago. */
+async function maintenance(world: World, isActive = false): Promise<string> {
+  const made = await world.make('POST', '/api/v1/maintenance', {
+    workspace_id: world.workspaceId,
+    title: `contract ${world.unique()}`,
+    scope: { monitor_ids: [await world.monitor()] },
+    starts_at: new Date(Date.now() + (isActive ? -60_000 : 3_600_000)).toISOString(),
+    duration_seconds: 3_600,
+  });
+  if (isActive) await turnClock(world.context);
+  return `/api/v1/maintenance/${String(made.body['id'])}`;
+}
+
+const ofMaintenance =
+  (suffix: string, body?: unknown): Recipe =>
+  async (world) => ({ path: `${await maintenance(world)}${suffix}`, ...(body === undefined ? {} : { body }) });
+
+/** A window under way, to be ended. */
+export const endMaintenance: Recipe = async (world) => ({ path: `${await maintenance(world, true)}/end` });
 
 /** A session of its own, so that ending it harms no other call. */
 async function session(world: World): Promise<{ accessToken: string; refreshToken: string }> {
@@ -308,6 +329,22 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'DELETE /api/v1/incidents/{id}': ofIncident(''),
   'POST /api/v1/incidents/{id}/updates': ofIncident('/updates', { kind: 'identified', body: 'The disk is full.' }),
   'POST /api/v1/incidents/{id}/resolve': ofIncident('/resolve'),
+
+  'GET /api/v1/maintenance': plain('/api/v1/maintenance'),
+  'POST /api/v1/maintenance': async (world) => ({
+    path: '/api/v1/maintenance',
+    body: {
+      workspace_id: world.workspaceId,
+      title: `contract ${world.unique()}`,
+      scope: { all: true },
+      starts_at: new Date(Date.now() + 3_600_000).toISOString(),
+      duration_seconds: 600,
+    },
+  }),
+  'GET /api/v1/maintenance/{id}': ofMaintenance(''),
+  'PUT /api/v1/maintenance/{id}': ofMaintenance('', { description: 'changed' }),
+  'DELETE /api/v1/maintenance/{id}': ofMaintenance(''),
+  'POST /api/v1/maintenance/{id}/cancel': ofMaintenance('/cancel'),
 
   'GET /api/v1/probe/ips': plain('/api/v1/probe/ips'),
 };

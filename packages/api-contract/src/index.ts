@@ -9,6 +9,7 @@ export * from './dnsbl.ts';
 export * from './group-check.ts';
 export * from './health.ts';
 export * from './incidents.ts';
+export * from './maintenance.ts';
 export * from './live-events.ts';
 export * from './members.ts';
 export * from './monitor-bulk.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { issueToken } from '../../../control-plane/src/identity/account-tokens/index.ts';
 import { sql } from '../../../control-plane/src/platform/database/pools.ts';
+import { endMaintenance } from '../recipes.ts';
 import type { Recipe } from '../recipes.ts';
 import type { World } from '../world.ts';
 
@@ -208,6 +209,32 @@ export const moreRecipes: Readonly<Record<string, Recipe>> = {
   },
   'GET /api/v1/probes/:probe_id': ofProbe(),
   'PATCH /api/v1/probes/:probe_id': ofProbe('', (world) => ({ name: `contract-${world.unique()}` })),
+  'POST /api/v1/maintenance/preview': async (world) => ({
+    path: '/api/v1/maintenance/preview',
+    body: {
+      workspace_id: world.workspaceId,
+      scope: { all: true },
+      starts_at: new Date(Date.now() + 3_600_000).toISOString(),
+      duration_seconds: 600,
+    },
+  }),
+  'POST /api/v1/maintenance/:id/end': endMaintenance,
+  'POST /api/v1/maintenance/calendar-token': async (world) => ({
+    path: '/api/v1/maintenance/calendar-token',
+    body: { workspace_id: world.workspaceId },
+  }),
+  'DELETE /api/v1/maintenance/calendar-token': async (world) => ({
+    path: `/api/v1/maintenance/calendar-token?workspace_id=${world.workspaceId}`,
+  }),
+  'GET /api/v1/maintenance/calendar.ics': async (world) => {
+    const made = await world.make('POST', '/api/v1/maintenance/calendar-token', { workspace_id: world.workspaceId });
+    return { path: `/api/v1/maintenance/calendar.ics?token=${String(made.body['token'])}` };
+  },
+  'POST /api/v1/maintenance/import/ics': async (world) => ({
+    path: `/api/v1/maintenance/import/ics?workspace_id=${world.workspaceId}&dry_run=true`,
+    body: 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n',
+    headers: { 'content-type': 'text/calendar' },
+  }),
   'POST /api/v1/incidents': async (world) => ({
     path: '/api/v1/incidents',
     body: { workspace_id: world.workspaceId, title: `contract ${world.unique()}`, update: { body: 'We look at it.' } },

@@ -64,6 +64,31 @@ const withForeignMonitor: Rule = {
   },
 };
 
+/** What a window of maintenance is for is of its own workspace. */
+const plansMaintenance = (least: Rule['least'], path: string): Rule => ({
+  least,
+  isNamed: true,
+  foreign: async (world, stranger) => {
+    const times = { title: 'mine', starts_at: new Date(Date.now() + 3_600_000).toISOString(), duration_seconds: 600 };
+    return [
+      {
+        what: 'a foreign workspace',
+        path,
+        body: { ...times, workspace_id: stranger.workspaceId, scope: { all: true } },
+      },
+      {
+        what: 'a foreign monitor beside an own one',
+        path,
+        body: {
+          ...times,
+          workspace_id: world.workspaceId,
+          scope: { monitor_ids: [await world.monitor(), stranger.monitorId] },
+        },
+      },
+    ];
+  },
+});
+
 /** Every route of the API. A route that is missing here fails the gate. */
 export const rules: Readonly<Record<string, Rule>> = {
   'GET /health': anybody,
@@ -351,6 +376,19 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /api/v1/incidents/:incident_id/updates': editor,
   'POST /api/v1/incidents/:incident_id/resolve': editor,
   'POST /api/v1/incidents/:incident_id/acknowledge': editor,
+
+  'GET /api/v1/maintenance': listed('/api/v1/maintenance'),
+  'POST /api/v1/maintenance': plansMaintenance('editor', '/api/v1/maintenance'),
+  'POST /api/v1/maintenance/preview': plansMaintenance('viewer', '/api/v1/maintenance/preview'),
+  'GET /api/v1/maintenance/:id': viewer,
+  'PUT /api/v1/maintenance/:id': editor,
+  'DELETE /api/v1/maintenance/:id': editor,
+  'POST /api/v1/maintenance/:id/cancel': editor,
+  'POST /api/v1/maintenance/:id/end': editor,
+  'POST /api/v1/maintenance/calendar-token': { least: 'owner', isNamed: true },
+  'DELETE /api/v1/maintenance/calendar-token': { least: 'owner', isNamed: true },
+  'GET /api/v1/maintenance/calendar.ics': anybody,
+  'POST /api/v1/maintenance/import/ics': { least: 'editor', isNamed: true },
 
   'GET /api/v1/probes': listed('/api/v1/probes'),
   'GET /api/v1/probes/:probe_id': viewer,

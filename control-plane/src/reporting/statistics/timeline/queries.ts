@@ -6,11 +6,11 @@ import { createAvailabilityFold } from '../availability-fold.ts';
 import type { AvailabilityReport } from '../availability-fold.ts';
 import { measuredSpans } from '../spans.ts';
 import type { ReportRange, Span, TimeInterval } from '../spans.ts';
+import { maintenanceOf } from '../../../response/maintenance/index.ts';
 import type { ReportWindow } from '../window.ts';
 
 /** What is reported of a window beside its ranges. */
 export type ReportOptions = {
-  readonly maintenance: readonly TimeInterval[];
   /** Outages that are listed at most. */
   readonly listedOutages: number;
   /** Lengths of the ends of the window that are wanted apart, in milliseconds. */
@@ -24,9 +24,10 @@ export async function readAvailability(
   connection: CommonQueryMethods,
   monitorId: number,
   window: Pick<ReportWindow, 'fromMs' | 'toMs' | 'openUntilMs'>,
-  { maintenance, correct = (spans) => spans, ...wanted }: ReportOptions,
+  { correct = (spans) => spans, ...wanted }: ReportOptions,
 ): Promise<AvailabilityReport> {
   const pauses = await pausesOf(connection, monitorId, window);
+  const maintenance = await maintenanceOf(connection, 'monitor', [monitorId], window);
   const slices = rangesOf(connection, monitorId, window);
   let ranges = (await slices.next()).value ?? [];
   const first = ranges.at(0);

@@ -168,16 +168,23 @@ export async function factsOf(transaction: Transaction, incidentId: number): Pro
     from incidents i where i.id = ${incidentId}`);
 }
 
-/** Subjects, as `type:id`, that lie in a maintenance now. */
+const subjectRow = z.object({ subject: z.string() });
+
+/** Of some subjects (`type:id`) those that lie in a maintenance now. */
 export async function heldSubjects(
-  _transaction: Transaction,
-  _subjects: readonly string[],
+  transaction: Transaction,
+  subjects: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  return new Set();
+  const pairs = subjects.map((subject) => subject.split(':'));
+  const found = await transaction.anyFirst(sql.type(subjectRow)`
+    select distinct h.subject_type || ':' || h.subject_id as subject
+    from ${sql.unnest(pairs, ['text', 'int4'])} as asked (subject_type, subject_id)
+      join maintenance_subjects h on h.subject_type = asked.subject_type and h.subject_id = asked.subject_id and h.ended_at is null`);
+  return new Set(found);
 }
 
 /** Whether a maintenance covers all that lasts of an incident; of one that is over, all of it. */
-async function isHeld(transaction: Transaction, { members }: IncidentState): Promise<boolean> {
+export async function isHeld(transaction: Transaction, { members }: IncidentState): Promise<boolean> {
   const lasting = members.filter(({ endedMs }) => endedMs === null);
   const subjects = (lasting.length > 0 ? lasting : members).map(({ subject }) => subject);
   if (subjects.length === 0) return false;
@@ -197,4 +204,10 @@ export async function settleIncident(transaction: Transaction, incidentId: numbe
 export async function dueIncidents(transaction: Transaction, nowMs: number, most: number): Promise<readonly number[]> {
   return transaction.anyFirst(sql.type(idRow)`
     select id from incidents where tell_at <= ${at(nowMs)} order by tell_at, id limit ${most} for update skip locked`);
+}
+
+/** Incidents of a workspace whose first message is held back. */
+export async function heldIncidents(transaction: Transaction, workspaceId: number): Promise<readonly number[]> {
+  return transaction.anyFirst(sql.type(idRow)`
+    select id from incidents where workspace_id = ${workspaceId} and held_at is not null order by id`);
 }
