@@ -8,7 +8,7 @@ import {
   endOccurrence,
   noteNext,
   openOccurrence,
-  openOccurrences,
+  coverWhatCame,
   planNext,
   takeBeginning,
   takeEnding,
@@ -16,16 +16,22 @@ import {
 import type { OpenOccurrence } from './occurrences/queries.ts';
 import { nextOccurrence, scheduleOf } from './recurrence/occurrences.ts';
 import type { Occurrence } from './recurrence/occurrences.ts';
-import { coverSubjects } from './scope/queries.ts';
 
 const everyMs = 1_000;
 const atOnce = 20;
+/** What comes into a scope while it lasts is looked for every ten seconds: it reads all that is in the scope. */
+const turnsUntilCovered = 10;
 
 /** Begins and ends windows by the clock. Any number of replicas may run it: each step is claimed by the lock of its window. */
 export async function startMaintenanceClock(context: Context, log: Logger): Promise<RunningService> {
+  let turn = 0;
   return repeat({
     everyMs,
-    work: (isStopped) => turnClock(context, () => !isStopped()),
+    work: async (isStopped) => {
+      await turnClock(context, () => !isStopped());
+      if (turn % turnsUntilCovered === 0) await coverWhatCame(context.database.worker);
+      turn += 1;
+    },
     onError: (error) => log.warn({ err: error }, 'windows of maintenance were not looked at; it is tried again'),
   });
 }
@@ -39,9 +45,6 @@ export async function turnClock(
   mayGoOn: () => boolean = () => true,
 ): Promise<void> {
   const { worker } = context.database;
-  // Joins what has come into the scope of a window that is under way.
-  const open = await openOccurrences(worker);
-  if (open.length > 0) await coverSubjects(worker, open, false);
   for (let done = 1; done > 0 && mayGoOn(); ) {
     done = await worker.transaction(async (tx) => {
       const nowMs = context.now();

@@ -8,7 +8,8 @@ import type { Scope } from '../../platform/database/scope.ts';
 
 type Fragment = ReturnType<typeof sql.fragment>;
 
-const iso = (column: Fragment) => sql.fragment`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const iso = (column: Fragment) =>
+  sql.fragment`to_char((${column}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const idsOf = (type: string) => sql.fragment`coalesce((
   select jsonb_agg(c.subject_id order by c.subject_id) from maintenance_scopes c where c.window_id = w.id and c.subject_type = ${type}), '[]')`;

@@ -1,4 +1,4 @@
-import type { CommonQueryMethods } from 'slonik';
+import type { DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
@@ -161,9 +161,22 @@ export async function noteNext(
     where id = ${windowId} and status = 'active'`);
 }
 
-/** Occurrences that are under way. For the worker login. */
-export async function openOccurrences(worker: CommonQueryMethods): Promise<readonly number[]> {
-  return worker.anyFirst(sql.typeAlias('id')`select id from maintenance_occurrences where ended_at is null`);
+/**
+ * Notes what has come into the scope of occurrences that are under way. Their windows are locked against being ended meanwhile, which would leave
+ * what is noted after it without an end; one that somebody holds is looked at the next time. For the worker login.
+ */
+export async function coverWhatCame(worker: DatabasePool): Promise<void> {
+  if (!(await worker.exists(sql.unsafe`select from maintenance_occurrences where ended_at is null`))) return;
+  await worker.transaction(async (transaction) => {
+    const windows = await transaction.anyFirst(sql.typeAlias('id')`
+      select w.id from maintenance_windows w
+      where exists (select from maintenance_occurrences o where o.window_id = w.id and o.ended_at is null)
+      order by w.id for share of w skip locked`);
+    // In a statement of its own, which sees what was ended until the locks were held.
+    const open = await transaction.anyFirst(sql.typeAlias('id')`
+      select id from maintenance_occurrences where window_id = any(${sql.array(windows, 'int4')}) and ended_at is null`);
+    await coverSubjects(transaction, open, false);
+  });
 }
 
 export type MaintenanceEvent = {

@@ -106,5 +106,8 @@ export async function coverSubjects(
     from maintenance_occurrences o join maintenance_windows w on w.id = o.window_id
       cross join lateral ${subjectRows(sql.fragment`w.workspace_id`)} s
     where o.id = any(${sql.array(occurrenceIds, 'int4')}) and o.ended_at is null and ${isInScope}
+      and not exists (
+        select from maintenance_subjects h
+        where h.occurrence_id = o.id and h.subject_type = s.subject_type and h.subject_id = s.subject_id and h.ended_at is null)
     on conflict (occurrence_id, subject_type, subject_id) where ended_at is null do nothing`);
 }
