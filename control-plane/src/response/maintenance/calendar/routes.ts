@@ -12,6 +12,7 @@ import type { Context } from '../../../context.ts';
 import { recordAudit } from '../../../identity/audit/index.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { inScope } from '../../../platform/database/scope.ts';
+import type { Scope } from '../../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
@@ -19,8 +20,8 @@ import { plan } from '../gateway.ts';
 import type { Actor } from '../gateway.ts';
 import { CalendarError, readCalendar } from '../ics/read.ts';
 import type { CalendarEvent } from '../ics/read.ts';
-import { writeCalendar } from '../ics/write.ts';
-import { windowsOfCalendar } from '../queries.ts';
+import { windowOfUid, writeCalendar } from '../ics/write.ts';
+import { readWindow, windowsOfCalendar } from '../queries.ts';
 import { judgeScope } from '../scope/judge.ts';
 import { judgeEvent } from './judge-event.ts';
 import { putCalendarToken, removeCalendarToken, workspaceOfToken } from './queries.ts';
@@ -56,20 +57,25 @@ export function calendarRoutes(context: Context): Route[] {
       if (workspaceId === null) throw new Problem('not_found', 'there is no calendar with this token');
       const scope = { userId: null, workspaceIds: [workspaceId] };
       const windows = await inScope(api, scope, (tx) => windowsOfCalendar(scope, tx));
-      return writeCalendar(windows, new URL(context.publicUrl).hostname, context.now());
+      return writeCalendar(windows, hostOf(context), context.now());
     }),
 
     handle(importMaintenanceRoute, async ({ query, file, caller, request }) => {
       requireRole(caller, query.workspace_id, 'editor');
       const events = eventsOf(file.bytes);
       const what = judgeScope(scopeOfQuery(query));
-      return inScope(context.database.api, scopeOf(caller), async (tx) => {
+      const scope = scopeOf(caller);
+      return inScope(context.database.api, scope, async (tx) => {
         const report: MaintenanceImport['events'] = [];
         for (const event of events) {
           const item = judgeEvent(event, context.now());
           const base = { uid: event.uid, title: event.title, detail: item.detail, maintenance_id: null };
           if (item.result !== 'created') {
             report.push({ ...base, result: item.result });
+            continue;
+          }
+          if (await isOwn(tx, context, scope, query.workspace_id, event.uid)) {
+            report.push({ ...base, result: 'skipped', detail: 'it is a window of this workspace' });
             continue;
           }
           const { title, description, uid } = event;
@@ -86,6 +92,20 @@ export function calendarRoutes(context: Context): Route[] {
       });
     }),
   ];
+}
+
+const hostOf = (context: Pick<Context, 'publicUrl'>): string => new URL(context.publicUrl).hostname;
+
+/** Whether an event is a window of the workspace that its own calendar shows. */
+async function isOwn(
+  tx: Transaction,
+  context: Context,
+  scope: Scope,
+  workspaceId: number,
+  uid: string | null,
+): Promise<boolean> {
+  const id = windowOfUid(uid, hostOf(context));
+  return id !== null && (await readWindow(scope, tx, id))?.workspace_id === workspaceId;
 }
 
 /** Takes back what a trial has written: so it says what the import itself would. */

@@ -27,7 +27,7 @@ export function foldLine(line: string): string {
 export function escapeText(text: string): string {
   return text
     .replaceAll(/\r\n?/g, '\n')
-    .replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f]/g, ' ')
+    .replaceAll(/[^\P{Cc}\n]/gu, ' ')
     .replaceAll(/[\\;,]/g, '\\$&')
     .replaceAll('\n', '\\n');
 }

@@ -83,10 +83,9 @@ function readEvent(lines: readonly ContentLine[]): CalendarEvent {
 const clean = (text: string): string =>
   text
     .normalize('NFC')
-    .replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+    .replaceAll(/\p{Cc}+/gu, ' ')
     .trim();
-const cleanLines = (text: string): string =>
-  text.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, ' ').trim();
+const cleanLines = (text: string): string => text.replaceAll(/[^\P{Cc}\t\n\r]/gu, ' ').trim();
 
 function timesOf(lines: readonly ContentLine[], find: (name: string) => ContentLine | undefined) {
   const start = find('DTSTART');

@@ -17,6 +17,14 @@ function localText(ms: number, zone: string): string {
   return `${pad(year, 4)}${pad(month)}${pad(day)}T${pad(hour)}${pad(minute)}${pad(second)}`;
 }
 
+const uidOf = (windowId: number, host: string): string => `maintenance-${windowId}@${host}`;
+
+/** The number of the window that such a calendar gives a UID; null for one of elsewhere. */
+export function windowOfUid(uid: string | null, host: string): number | null {
+  const id = Number(/^maintenance-(\d{1,9})@/.exec(uid ?? '')?.[1] ?? Number.NaN);
+  return uid === uidOf(id, host) ? id : null;
+}
+
 /** Shifted occurrences are written so far ahead; calendars ask again long before. */
 const shiftsAheadMs = 2 * 366 * 86_400_000;
 
@@ -49,7 +57,7 @@ function eventOf(window: Maintenance, host: string, nowMs: number): string[] {
   const status = window.status === 'cancelled' ? 'CANCELLED' : 'CONFIRMED';
   return [
     'BEGIN:VEVENT',
-    `UID:maintenance-${window.id}@${host}`,
+    `UID:${uidOf(window.id, host)}`,
     `DTSTAMP:${utcText(Date.parse(window.updated_at))}`,
     `SEQUENCE:${window.version}`,
     start,

@@ -86,7 +86,7 @@ export async function covered(
       or s.group_ids && ${sql.array(groups, 'int4')} or s.tags && ${sql.array(tags, 'text')}
       or exists (select from monitor_groups g where g.id = any(s.group_ids) and g.tags && ${sql.array(tags, 'text')})
     order by s.name, s.subject_id limit ${most}`);
-  return { subjects: rows.map(({ total: _, ...subject }) => subject), total: rows[0]?.total ?? 0 };
+  return { subjects: rows.map(({ type, id, name }) => ({ type, id, name })), total: rows[0]?.total ?? 0 };
 }
 
 /**
