@@ -216,3 +216,8 @@ export async function windowsOfCalendar(scope: Scope, connection: CommonQueryMet
       or w.updated_at > now() - interval '90 days')
     order by w.id limit 2000`);
 }
+
+/** Whether the transaction sees a workspace: what is answered without a row of it rests on more than the caller's role. */
+export async function seesWorkspace(tx: Transaction, workspaceId: number): Promise<boolean> {
+  return tx.exists(sql.unsafe`select from workspaces where id = ${workspaceId} and deleted_at is null`);
+}

@@ -19,10 +19,10 @@ import { handle, JsonText } from '../../platform/http/handler.ts';
 import type { Route } from '../../platform/http/handler.ts';
 import { changing, plan, present, stop } from './gateway.ts';
 import { after } from './job.ts';
-import { noWindow } from './not-found.ts';
+import { noWindow, noWorkspace } from './not-found.ts';
 import { endOccurrence, openOccurrence, planNext } from './occurrences/queries.ts';
 import { judgePlan } from './plan.ts';
-import { incidentsWithin, listWindows, readWindow, writeWindow } from './queries.ts';
+import { incidentsWithin, listWindows, readWindow, seesWorkspace, writeWindow } from './queries.ts';
 import { nextOccurrence, nextOccurrences, wouldHaveBeen } from './recurrence/occurrences.ts';
 import { judgeScope, requireItems } from './scope/judge.ts';
 import { covered, missingItems, writeScope } from './scope/queries.ts';
@@ -68,6 +68,7 @@ export function maintenanceRoutes(context: Context): Route[] {
       const judged = judgePlan(body, nowMs);
       const scope = scopeOf(caller);
       return inScope(context.database.api, scope, async (tx) => {
+        if (!(await seesWorkspace(tx, body.workspace_id))) throw noWorkspace(body.workspace_id);
         requireItems(body.workspace_id, await missingItems(tx, body.workspace_id, what.items));
         const { subjects, total } = await covered(tx, body.workspace_id, what, mostCovered);
         const past = wouldHaveBeen(judged.schedule, nowMs - lookedBackMs, nowMs);

@@ -139,6 +139,28 @@ void t.test('a deleted incident is gone, and its outage opens no other', async (
   t.notOk(await api.database.worker.exists(sql.unsafe`select from incident_updates`), 'what people wrote is removed');
 });
 
+void t.test(
+  'what people do before the first message is told after it, and nothing of what nobody knows of',
+  async (t) => {
+    const api = await incidentsApi(t);
+    const { id: monitorId } = await api.monitor({ name: 'Shop' });
+    const cause = { code: 'connect_refused', evidence: { address: '192.0.2.1' } } as const;
+    await api.turns(monitorId, 'DOWN', api.clock.nowMs, cause);
+    const { incidents } = (await api.incidents('GET')) as { incidents: { id: number }[] };
+    t.same(await kinds(api), [], 'it waits for company');
+    await api.incidents('POST', `/${incidents[0]?.id}/acknowledge`);
+    await api.passes(5_000);
+    t.same(await kinds(api), ['incident.opened', 'incident.acknowledged']);
+    await api.call('POST', `/api/v1/monitors/${monitorId}/reset-stats`, { token: api.token, body: { confirm: true } });
+    t.same((await kinds(api)).slice(2), ['incident.deleted'], 'a reset ends it for who was told');
+    await api.database.worker.query(sql.unsafe`
+    insert into incidents (workspace_id, title, started_at, detected_late) values (${api.workspaceId}, 'late', now(), true)`);
+    const late = (await api.incidents('GET')) as { incidents: { id: number }[] };
+    await api.incidents('PUT', `/${late.incidents[0]?.id}`, { severity: 'minor' });
+    t.equal((await kinds(api)).length, 3);
+  },
+);
+
 void t.test('an own title stays while others join, and null makes it from the members again', async (t) => {
   const api = await incidentsApi(t);
   const { id: a } = await api.monitor({ name: 'a' });

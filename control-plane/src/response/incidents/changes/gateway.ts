@@ -13,11 +13,12 @@ import { etagOf, requireMatch } from '../../../platform/http/etag.ts';
 import type { RequestFacts } from '../../../platform/http/handler.ts';
 import { enqueue } from '../../../platform/outbox/enqueue.ts';
 import { resolveByHand } from '../folding/by-hand.ts';
+import { settle } from '../folding/settle.ts';
 import { noIncident } from '../not-found.ts';
 import { readIncident } from '../queries.ts';
 import { messageEntry } from '../state/message-entry.ts';
 import type { Announced } from '../state/message-entry.ts';
-import { factsOf, lockIncidents, writeIncident } from '../state/queries.ts';
+import { factsOf, isHeld, lockIncidents, writeIncident } from '../state/queries.ts';
 import { endManualMembers, isMember, lockIncident, nextMessage, noteResolver } from './queries.ts';
 import type { LockedIncident } from './queries.ts';
 
@@ -73,8 +74,22 @@ export function record(
   });
 }
 
-/** Announces what a person has done with an incident. */
-export async function announce(tx: Transaction, incidentId: number, message: Announced): Promise<void> {
+/**
+ * Announces what a person has done with an incident. Where its first message still waits for company, that goes before; where it is held back or
+ * was found late, nobody knows of the incident, and nothing is said.
+ */
+export async function announce(tx: Transaction, incidentId: number, message: Announced, nowMs: number): Promise<void> {
+  const [waiting] = await lockIncidents(tx, [incidentId]);
+  if (waiting === undefined) return;
+  const { told } = waiting;
+  if (told.seq === 0 && told.dueMs !== null) {
+    const due = { ...waiting, told: { ...told, dueMs: Math.min(told.dueMs, nowMs) } };
+    const { incident, messages } = settle(due, nowMs, await isHeld(tx, waiting));
+    await writeIncident(tx, incident, messages);
+    if (incident.told.seq === 0) return;
+  } else if (told.seq === 0) {
+    return;
+  }
   const seq = await nextMessage(tx, incidentId);
   const facts = await factsOf(tx, incidentId);
   if (facts !== null) await enqueue(tx, messageEntry(facts, message, seq));

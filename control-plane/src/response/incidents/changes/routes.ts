@@ -51,7 +51,7 @@ export function incidentChangeRoutes(context: Context): Route[] {
         await requireAssignee(tx, incident.workspace_id, body.assignee_id);
         await changeIncident(tx, id, body);
         await settleIncident(tx, id, context.now());
-        await announce(tx, id, { kind: 'updated', reason: 'changed' });
+        await announce(tx, id, { kind: 'updated', reason: 'changed' }, context.now());
         return { action: 'incident.updated', detail: { fields } };
       });
       return present(changed, id);
@@ -62,7 +62,7 @@ export function incidentChangeRoutes(context: Context): Route[] {
       const changed = await changing(context, { caller, request }, id, async (_scope, tx, incident) => {
         await say(tx, incident, body, caller.userId);
         const isResolved = body.kind === 'resolved' && (await resolve(tx, id, caller.userId, context.now()));
-        if (!isResolved) await announce(tx, id, { kind: 'updated', reason: 'update' });
+        if (!isResolved) await announce(tx, id, { kind: 'updated', reason: 'update' }, context.now());
         return { action: 'incident.update_added', detail: { kind: body.kind, is_public: body.is_public } };
       });
       return present(changed, id);
@@ -86,7 +86,7 @@ export function incidentChangeRoutes(context: Context): Route[] {
       const scope = scopeOf(caller);
       const changed = await changing(context, { caller, request }, id, async (_scope, tx) => {
         if (await acknowledge(tx, id, caller.userId)) {
-          await announce(tx, id, { kind: 'acknowledged' });
+          await announce(tx, id, { kind: 'acknowledged' }, context.now());
           return { action: 'incident.acknowledged' };
         }
         const now = await readIncident(tx, scope, id);
@@ -99,7 +99,7 @@ export function incidentChangeRoutes(context: Context): Route[] {
     handle(deleteIncidentRoute, async ({ params, caller, request }) => {
       const id = params.incident_id;
       await changing(context, { caller, request }, id, async (_scope, tx, incident) => {
-        await announce(tx, id, { kind: 'deleted' });
+        await announce(tx, id, { kind: 'deleted' }, context.now());
         await hideIncident(tx, id);
         return { action: 'incident.deleted', detail: { title: incident.title } };
       });

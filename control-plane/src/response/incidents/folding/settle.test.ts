@@ -122,6 +122,20 @@ void t.test(
   },
 );
 
+void t.test(
+  'who joins inside of a maintenance is told of when it is over, and looked at once a minute until then',
+  async (t) => {
+    const joined = incident({
+      members: [member('a'), member('b')],
+      told: { ...untold, seq: 1, atMs: 1_000, members: 1, dueMs: 61_000 },
+    });
+    t.match(settle(joined, 60_999, true), { incident: { told: { dueMs: 61_000 } }, messages: [] });
+    const held = settle(joined, 61_000, true);
+    t.match(held, { incident: { told: { dueMs: 121_000 } }, messages: [] });
+    t.same(kinds(settle(held.incident, 121_000, false).messages), ['updated']);
+  },
+);
+
 void t.test('nothing is told of an incident that was deleted', async (t) => {
   const deleted = incident({ isDeleted: true, members: [member('a', over(9_000))] });
   t.match(settle(deleted, 9_000, false), { incident: { status: 'resolved' }, messages: [] });

@@ -72,8 +72,9 @@ function toldOfOpen(before: IncidentState, after: IncidentState, nowMs: number, 
   if (before.status === 'resolved') return { told, messages: [{ kind: 'updated', reason: 'reopened' }] as const };
   if (after.members.length <= told.members) return { told: { ...told, dueMs: null }, messages: [] };
   const dueMs = told.dueMs ?? Math.max(nowMs, (told.atMs ?? 0) + followUpEveryMs);
-  // Who joins inside of a maintenance is no news.
-  if (dueMs > nowMs || isHeld) return { told: { ...told, dueMs }, messages: [] };
+  if (dueMs > nowMs) return { told: { ...told, dueMs }, messages: [] };
+  // Who joins inside of a maintenance is no news while that lasts.
+  if (isHeld) return { told: { ...told, dueMs: nowMs + followUpEveryMs }, messages: [] };
   return { told, messages: [{ kind: 'updated', reason: 'members' }] as const };
 }
 

@@ -3,7 +3,9 @@ import type { DatabasePool } from 'slonik';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { endMember, removeMembers } from '../members/queries.ts';
-import { settleIncident } from '../state/queries.ts';
+import { messageEntry } from '../state/message-entry.ts';
+import { factsOf, settleIncident } from '../state/queries.ts';
+import { enqueue } from '../../../platform/outbox/enqueue.ts';
 import { ofMonitor } from '../subject.ts';
 
 /* What becomes of incidents when a monitor is deleted, reset or moved. */
@@ -24,11 +26,24 @@ export async function removeIncidentsOfReset(
 ): Promise<{ readonly incidents: number }> {
   const ids = await removeMembers(transaction, ofMonitor(monitorId));
   const emptied = await transaction.anyFirst(sql.typeAlias('id')`
-    delete from incidents i where id = any(${sql.array(ids, 'int4')}) and not is_manual
-      and not exists (select from incident_members u where u.incident_id = i.id)
-    returning id`);
+    select id from incidents i where id = any(${sql.array(ids, 'int4')}) and not is_manual
+      and not exists (select from incident_members u where u.incident_id = i.id) for update`);
+  for (const id of emptied) await tellRemoved(transaction, id);
+  await transaction.query(sql.unsafe`delete from incidents where id = any(${sql.array(emptied, 'int4')})`);
   for (const id of ids) if (!emptied.includes(id)) await settleIncident(transaction, id, Date.now());
   return { incidents: ids.length };
+}
+
+const toldRow = z.object({ n: z.number() });
+
+/** Who was told that an incident is open is told that it is gone: nothing else will end it for them. */
+async function tellRemoved(transaction: Transaction, incidentId: number): Promise<void> {
+  const told = await transaction.maybeOneFirst(sql.type(toldRow)`
+    select told_seq as n from incidents where id = ${incidentId} and status <> 'resolved' and told_seq > 0 and deleted_at is null`);
+  const facts = told === null ? null : await factsOf(transaction, incidentId);
+  if (told !== null && facts !== null) {
+    await enqueue(transaction, messageEntry(facts, { kind: 'deleted' }, told + 1));
+  }
 }
 
 const sharedRow = z.object({ id: z.number(), is_shared: z.boolean() });

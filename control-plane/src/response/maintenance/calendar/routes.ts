@@ -21,7 +21,8 @@ import type { Actor } from '../gateway.ts';
 import { CalendarError, readCalendar } from '../ics/read.ts';
 import type { CalendarEvent } from '../ics/read.ts';
 import { windowOfUid, writeCalendar } from '../ics/write.ts';
-import { readWindow, windowsOfCalendar } from '../queries.ts';
+import { noWorkspace } from '../not-found.ts';
+import { readWindow, seesWorkspace, windowsOfCalendar } from '../queries.ts';
 import { judgeScope } from '../scope/judge.ts';
 import { judgeEvent } from './judge-event.ts';
 import { putCalendarToken, removeCalendarToken, workspaceOfToken } from './queries.ts';
@@ -45,6 +46,7 @@ export function calendarRoutes(context: Context): Route[] {
     handle(revokeCalendarTokenRoute, async ({ query, caller, request }) => {
       requireRole(caller, query.workspace_id, 'owner');
       await inScope(context.database.api, scopeOf(caller), async (tx) => {
+        if (!(await seesWorkspace(tx, query.workspace_id))) throw noWorkspace(query.workspace_id);
         if (!(await removeCalendarToken(tx, query.workspace_id))) return;
         await recordToken(tx, { caller, request }, query.workspace_id, 'maintenance.calendar_token_revoked');
       });
