@@ -117,6 +117,12 @@ void t.test('an outage that begins inside is announced when the window ends, if 
   await api.turns(monitorId, 'DOWN', api.clock.nowMs);
   await api.later(minute);
   t.same(await api.kinds(), ['maintenance.started'], 'held');
+  const byHand = { workspace_id: api.workspaceId, title: 'It went wrong', monitor_ids: [monitorId] };
+  const said = await api.incidents('POST', '', byHand);
+  await api.incidents('POST', `/${String(said['id'])}/resolve`);
+  t.same((await api.kinds()).slice(1), ['incident.opened', 'incident.resolved'], 'what a person opens is told');
+  await api.database.worker.query(sql.unsafe`delete from incidents where is_manual`);
+  await api.database.worker.query(sql.unsafe`delete from outbox where kind like 'incident.%'`);
   t.match(await api.incidents('GET'), { incidents: [{ status: 'open', is_held: true }] });
   await api.later(5 * minute);
   t.same(await api.kinds(), ['maintenance.started', 'maintenance.ended', 'incident.opened']);

@@ -183,8 +183,9 @@ export async function heldSubjects(
   return new Set(found);
 }
 
-/** Whether a maintenance covers all that lasts of an incident; of one that is over, all of it. */
-export async function isHeld(transaction: Transaction, { members }: IncidentState): Promise<boolean> {
+/** Whether a maintenance covers all that lasts of an incident; of one that is over, all of it. What a person opens is meant to be told. */
+export async function isHeld(transaction: Transaction, { members, isManual }: IncidentState): Promise<boolean> {
+  if (isManual) return false;
   const lasting = members.filter(({ endedMs }) => endedMs === null);
   const subjects = (lasting.length > 0 ? lasting : members).map(({ subject }) => subject);
   if (subjects.length === 0) return false;
