@@ -1,15 +1,11 @@
-import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { onsetOf, statusRanges } from '../../monitoring/status-ranges/index.ts';
 import type { StatusRangeItem } from '../../monitoring/status-ranges/index.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import type { OutboxConsumer } from '../../platform/outbox/consumer.ts';
-import { enqueue } from '../../platform/outbox/enqueue.ts';
 import { isOtherCause } from './changed-cause.ts';
 import { windowOf } from './folding/fold.ts';
-import { released } from './folding/by-hand.ts';
 import { untold } from './folding/incident-state.ts';
-import { settle } from './folding/settle.ts';
 import { begin, causeKeyOf } from './gateway.ts';
 import {
   amendMember,
@@ -25,16 +21,10 @@ import {
 } from './members/queries.ts';
 import type { LockedMonitor, StoredCause } from './members/queries.ts';
 import { isVoidByReset } from './reset.ts';
+import { onMaintenanceEnded } from './release/consumer.ts';
 import { amend, outagesOf, revisionSchema } from './revision.ts';
 import type { Amendment, Range } from './revision.ts';
-import {
-  heldIncidents,
-  insertIncident,
-  isHeld,
-  lockIncidents,
-  settleIncident,
-  writeIncident,
-} from './state/queries.ts';
+import { insertIncident, lockIncidents, settleIncident, writeIncident } from './state/queries.ts';
 import { ofMonitor } from './subject.ts';
 import { subjectEventKinds, subjectEventOf, titleOfSubject } from './subject-events.ts';
 import type { SubjectEvent } from './subject-events.ts';
@@ -232,35 +222,5 @@ async function onSubjectEvent(transaction: Transaction, event: SubjectEvent, now
     nowMs,
   );
 }
-
-const endedSchema = z.looseObject({
-  maintenance_id: z.number().int(),
-  workspace_id: z.number().int(),
-  title: z.string(),
-});
-
-/**
- * What a maintenance held back is told when it is over: of each incident that lasts that it was opened, and of all those that ended meanwhile one
- * all-clear. Where another maintenance covers an incident still, that one holds it.
- */
-async function onMaintenanceEnded(transaction: Transaction, payload: unknown, nowMs: number): Promise<void> {
-  const ended = endedSchema.parse(payload);
-  const { workspace_id: workspaceId, maintenance_id: maintenanceId } = ended;
-  const over: { readonly incident_id: number; readonly title: string }[] = [];
-  for (const held of await lockIncidents(transaction, await heldIncidents(transaction, workspaceId))) {
-    if (await isHeld(transaction, held)) continue;
-    if (held.status === 'resolved') over.push({ incident_id: held.id, title: held.title });
-    const { incident, messages } = settle(released(held, nowMs), nowMs, false);
-    await writeIncident(transaction, incident, messages);
-  }
-  if (over.length === 0) return;
-  await enqueue(transaction, {
-    key: `maintenance:${maintenanceId}`,
-    kind: 'maintenance.all_clear',
-    payload: { ...ended, incident_count: over.length, incidents: over.slice(0, namedIncidents) },
-  });
-}
-
-const namedIncidents = 20;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
