@@ -51,6 +51,10 @@
 -- audit_log.remote_address text
 -- audit_log.request_id text
 -- audit_log.at timestamp with time zone not null default now()
+-- calendar_tokens.workspace_id integer not null
+-- calendar_tokens.token_hash bytea not null
+-- calendar_tokens.created_by integer
+-- calendar_tokens.created_at timestamp with time zone not null default clock_timestamp()
 -- check_results.e timestamp with time zone not null
 -- check_results.received_at timestamp with time zone not null
 -- check_results.monitor_id integer not null
@@ -190,9 +194,30 @@
 -- identities.email text
 -- identities.created_at timestamp with time zone not null default now()
 -- identities.last_used_at timestamp with time zone
+-- incident_members.id integer not null generated always as identity
+-- incident_members.workspace_id integer not null
+-- incident_members.incident_id integer not null
+-- incident_members.subject_type text not null
+-- incident_members.subject_id integer not null
+-- incident_members.name text not null
+-- incident_members.title text not null
+-- incident_members.started_at timestamp with time zone not null
+-- incident_members.ended_at timestamp with time zone
+-- incident_members.resolution text
+-- incident_members.window_seconds integer not null default 60
+-- incident_members.causes jsonb not null default '[]'::jsonb
+-- incident_members.detected_late boolean not null default false
+-- incident_members.is_manual boolean not null default false
+-- incident_updates.id integer not null generated always as identity
+-- incident_updates.workspace_id integer not null
+-- incident_updates.incident_id integer not null
+-- incident_updates.kind text not null
+-- incident_updates.body text not null
+-- incident_updates.is_public boolean not null
+-- incident_updates.author_id integer
+-- incident_updates.created_at timestamp with time zone not null default clock_timestamp()
 -- incidents.id integer not null generated always as identity
 -- incidents.workspace_id integer not null
--- incidents.monitor_id integer not null
 -- incidents.title text not null
 -- incidents.status text not null default 'open'::text
 -- incidents.severity text not null default 'major'::text
@@ -200,11 +225,26 @@
 -- incidents.started_at timestamp with time zone not null
 -- incidents.resolved_at timestamp with time zone
 -- incidents.acknowledged_at timestamp with time zone
--- incidents.cause jsonb not null default '{}'::jsonb
 -- incidents.detected_late boolean not null default false
 -- incidents.version integer not null default 1
 -- incidents.created_at timestamp with time zone not null default now()
 -- incidents.updated_at timestamp with time zone not null default now()
+-- incidents.description text not null default ''::text
+-- incidents.postmortem text
+-- incidents.is_manual boolean not null default false
+-- incidents.has_own_title boolean not null default false
+-- incidents.assignee_id integer
+-- incidents.acknowledged_by integer
+-- incidents.resolved_by integer
+-- incidents.fold_key text
+-- incidents.folded_into integer
+-- incidents.deleted_at timestamp with time zone
+-- incidents.told_seq integer not null default 0
+-- incidents.told_at timestamp with time zone
+-- incidents.told_members integer not null default 0
+-- incidents.tell_at timestamp with time zone
+-- incidents.held_at timestamp with time zone
+-- incidents.awaits_recovery boolean not null default false
 -- installation.only_row boolean not null default true
 -- installation.shards integer not null
 -- installation.key_check bytea not null
@@ -249,6 +289,45 @@
 -- mails.last_error text
 -- mails.given_up_at timestamp with time zone
 -- mails.created_at timestamp with time zone not null default now()
+-- maintenance_occurrences.id integer not null generated always as identity
+-- maintenance_occurrences.workspace_id integer not null
+-- maintenance_occurrences.window_id integer not null
+-- maintenance_occurrences.starts_at timestamp with time zone not null
+-- maintenance_occurrences.ends_at timestamp with time zone not null
+-- maintenance_occurrences.ended_at timestamp with time zone
+-- maintenance_scopes.id integer not null generated always as identity
+-- maintenance_scopes.workspace_id integer not null
+-- maintenance_scopes.window_id integer not null
+-- maintenance_scopes.subject_type text
+-- maintenance_scopes.subject_id integer
+-- maintenance_scopes.group_id integer
+-- maintenance_scopes.tag text
+-- maintenance_subjects.id bigint not null generated always as identity
+-- maintenance_subjects.workspace_id integer not null
+-- maintenance_subjects.occurrence_id integer
+-- maintenance_subjects.subject_type text not null
+-- maintenance_subjects.subject_id integer not null
+-- maintenance_subjects.started_at timestamp with time zone not null
+-- maintenance_subjects.ended_at timestamp with time zone
+-- maintenance_windows.id integer not null generated always as identity
+-- maintenance_windows.workspace_id integer not null
+-- maintenance_windows.title text not null
+-- maintenance_windows.description text not null default ''::text
+-- maintenance_windows.status text not null default 'scheduled'::text
+-- maintenance_windows.is_for_all boolean not null default false
+-- maintenance_windows.starts_at timestamp with time zone not null
+-- maintenance_windows.duration_seconds integer not null
+-- maintenance_windows.rrule text
+-- maintenance_windows.timezone text not null
+-- maintenance_windows.exdates timestamp with time zone[] not null default '{}'::timestamp with time zone[]
+-- maintenance_windows.next_starts_at timestamp with time zone
+-- maintenance_windows.next_ends_at timestamp with time zone
+-- maintenance_windows.ics_uid text
+-- maintenance_windows.created_by integer
+-- maintenance_windows.version integer not null default 1
+-- maintenance_windows.created_at timestamp with time zone not null default clock_timestamp()
+-- maintenance_windows.updated_at timestamp with time zone not null default clock_timestamp()
+-- maintenance_windows.deleted_at timestamp with time zone
 -- monitor_expiries.monitor_id integer not null
 -- monitor_expiries.kind text not null
 -- monitor_expiries.probe_id integer not null
@@ -622,6 +701,7 @@
 -- api_keys row-level security forced
 -- assignments
 -- audit_log row-level security forced
+-- calendar_tokens row-level security forced
 -- check_results partitioned by RANGE (e)
 -- cursors
 -- diagnoses row-level security forced
@@ -635,6 +715,8 @@
 -- heartbeats row-level security forced
 -- idempotency_keys row-level security forced
 -- identities row-level security forced
+-- incident_members row-level security forced
+-- incident_updates row-level security forced
 -- incidents row-level security forced
 -- installation
 -- join_tokens row-level security forced
@@ -642,6 +724,10 @@
 -- lost_results
 -- lost_watch
 -- mails row-level security forced
+-- maintenance_occurrences row-level security forced
+-- maintenance_scopes row-level security forced
+-- maintenance_subjects row-level security forced
+-- maintenance_windows row-level security forced
 -- monitor_expiries row-level security forced
 -- monitor_group_members row-level security forced
 -- monitor_groups row-level security forced
@@ -710,6 +796,11 @@
 -- assignments.assignments_stands_in_for_fkey FOREIGN KEY (stands_in_for) REFERENCES probes(id)
 -- audit_log.audit_log_actor_check CHECK ((actor = ANY (ARRAY['user'::text, 'api_key'::text, 'access_token'::text, 'system'::text, 'command'::text])))
 -- audit_log.audit_log_pkey PRIMARY KEY (id)
+-- calendar_tokens.calendar_tokens_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
+-- calendar_tokens.calendar_tokens_pkey PRIMARY KEY (workspace_id)
+-- calendar_tokens.calendar_tokens_token_hash_check CHECK ((length(token_hash) = 32))
+-- calendar_tokens.calendar_tokens_token_hash_key UNIQUE (token_hash)
+-- calendar_tokens.calendar_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 -- cursors.cursors_pkey PRIMARY KEY (probe_id, epoch, shard)
 -- diagnoses.diagnoses_check CHECK (((state = 'wanted'::text) = (made_at IS NULL)))
 -- diagnoses.diagnoses_failing_probe_id_fkey FOREIGN KEY (failing_probe_id) REFERENCES probes(id)
@@ -764,13 +855,33 @@
 -- identities.identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- identities.identities_way_check CHECK ((way = ANY (ARRAY['identity_provider_a'::text, 'identity_provider_b'::text, 'messenger'::text])))
 -- identities.identities_way_issuer_subject_key UNIQUE (way, issuer, subject)
+-- incident_members.incident_members_causes_check CHECK ((jsonb_typeof(causes) = 'array'::text))
+-- incident_members.incident_members_check CHECK (((ended_at IS NULL) = (resolution IS NULL)))
+-- incident_members.incident_members_pkey PRIMARY KEY (id)
+-- incident_members.incident_members_resolution_check CHECK ((resolution = ANY (ARRAY['auto'::text, 'manual'::text, 'paused'::text, 'corrected'::text, 'deleted'::text])))
+-- incident_members.incident_members_subject_type_check CHECK ((subject_type = ANY (ARRAY['monitor'::text, 'heartbeat'::text, 'webhook_check'::text])))
+-- incident_members.incident_members_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
+-- incident_members.incident_members_workspace_id_incident_id_fkey FOREIGN KEY (workspace_id, incident_id) REFERENCES incidents(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE
+-- incident_updates.incident_updates_author_id_fkey FOREIGN KEY (author_id) REFERENCES users(id) ON DELETE SET NULL
+-- incident_updates.incident_updates_body_check CHECK (((length(body) >= 1) AND (length(body) <= 10000)))
+-- incident_updates.incident_updates_kind_check CHECK ((kind = ANY (ARRAY['investigating'::text, 'identified'::text, 'monitoring'::text, 'resolved'::text, 'note'::text])))
+-- incident_updates.incident_updates_pkey PRIMARY KEY (id)
+-- incident_updates.incident_updates_workspace_id_incident_id_fkey FOREIGN KEY (workspace_id, incident_id) REFERENCES incidents(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE
+-- incidents.incidents_acknowledged_by_fkey FOREIGN KEY (acknowledged_by) REFERENCES users(id) ON DELETE SET NULL
+-- incidents.incidents_assignee_id_fkey FOREIGN KEY (assignee_id) REFERENCES users(id) ON DELETE SET NULL
 -- incidents.incidents_check CHECK (((status = 'resolved'::text) = (resolved_at IS NOT NULL)))
+-- incidents.incidents_description_check CHECK ((length(description) <= 2000))
+-- incidents.incidents_fold_key_check CHECK ((length(fold_key) <= 300))
 -- incidents.incidents_pkey PRIMARY KEY (id)
--- incidents.incidents_resolution_check CHECK ((resolution = ANY (ARRAY['auto'::text, 'manual'::text, 'paused'::text, 'corrected'::text, 'deleted'::text])))
+-- incidents.incidents_postmortem_check CHECK ((length(postmortem) <= 50000))
+-- incidents.incidents_resolution_check CHECK ((resolution = ANY (ARRAY['auto'::text, 'manual'::text, 'paused'::text, 'corrected'::text, 'deleted'::text, 'folded'::text])))
+-- incidents.incidents_resolved_by_fkey FOREIGN KEY (resolved_by) REFERENCES users(id) ON DELETE SET NULL
 -- incidents.incidents_severity_check CHECK ((severity = ANY (ARRAY['minor'::text, 'major'::text, 'critical'::text])))
 -- incidents.incidents_status_check CHECK ((status = ANY (ARRAY['open'::text, 'acknowledged'::text, 'resolved'::text])))
 -- incidents.incidents_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
--- incidents.incidents_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id) ON UPDATE CASCADE
+-- incidents.incidents_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- incidents.incidents_workspace_id_folded_into_fkey FOREIGN KEY (workspace_id, folded_into) REFERENCES incidents(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE
+-- incidents.incidents_workspace_id_id_key UNIQUE (workspace_id, id)
 -- installation.installation_only_row_check CHECK (only_row)
 -- installation.installation_pkey PRIMARY KEY (only_row)
 -- installation.installation_shards_check CHECK (((shards >= 1) AND (shards <= 64)))
@@ -784,6 +895,36 @@
 -- lost_watch.lost_watch_pkey PRIMARY KEY (is_one)
 -- mails.mails_check CHECK (((sealed IS NULL) = (given_up_at IS NOT NULL)))
 -- mails.mails_pkey PRIMARY KEY (id)
+-- maintenance_occurrences.maintenance_occurrences_check CHECK ((ends_at > starts_at))
+-- maintenance_occurrences.maintenance_occurrences_check1 CHECK ((ended_at >= starts_at))
+-- maintenance_occurrences.maintenance_occurrences_pkey PRIMARY KEY (id)
+-- maintenance_occurrences.maintenance_occurrences_window_id_starts_at_key UNIQUE (window_id, starts_at)
+-- maintenance_occurrences.maintenance_occurrences_workspace_id_id_key UNIQUE (workspace_id, id)
+-- maintenance_occurrences.maintenance_occurrences_workspace_id_window_id_fkey FOREIGN KEY (workspace_id, window_id) REFERENCES maintenance_windows(workspace_id, id) ON DELETE CASCADE
+-- maintenance_scopes.maintenance_scopes_check CHECK (((num_nonnulls(subject_id, group_id, tag) = 1) AND ((subject_id IS NULL) = (subject_type IS NULL))))
+-- maintenance_scopes.maintenance_scopes_pkey PRIMARY KEY (id)
+-- maintenance_scopes.maintenance_scopes_subject_type_check CHECK ((subject_type = ANY (ARRAY['monitor'::text, 'heartbeat'::text, 'webhook_check'::text])))
+-- maintenance_scopes.maintenance_scopes_tag_check CHECK (((length(tag) >= 1) AND (length(tag) <= 50)))
+-- maintenance_scopes.maintenance_scopes_window_id_subject_type_subject_id_group__key UNIQUE NULLS NOT DISTINCT (window_id, subject_type, subject_id, group_id, tag)
+-- maintenance_scopes.maintenance_scopes_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES monitor_groups(workspace_id, id) ON DELETE CASCADE
+-- maintenance_scopes.maintenance_scopes_workspace_id_window_id_fkey FOREIGN KEY (workspace_id, window_id) REFERENCES maintenance_windows(workspace_id, id) ON DELETE CASCADE
+-- maintenance_subjects.maintenance_subjects_check CHECK ((ended_at >= started_at))
+-- maintenance_subjects.maintenance_subjects_pkey PRIMARY KEY (id)
+-- maintenance_subjects.maintenance_subjects_subject_type_check CHECK ((subject_type = ANY (ARRAY['monitor'::text, 'heartbeat'::text, 'webhook_check'::text])))
+-- maintenance_subjects.maintenance_subjects_workspace_id_occurrence_id_fkey FOREIGN KEY (workspace_id, occurrence_id) REFERENCES maintenance_occurrences(workspace_id, id) ON DELETE CASCADE
+-- maintenance_windows.maintenance_windows_check CHECK (((next_starts_at IS NULL) = (next_ends_at IS NULL)))
+-- maintenance_windows.maintenance_windows_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
+-- maintenance_windows.maintenance_windows_description_check CHECK ((length(description) <= 2000))
+-- maintenance_windows.maintenance_windows_duration_seconds_check CHECK (((duration_seconds >= 60) AND (duration_seconds <= 2678400)))
+-- maintenance_windows.maintenance_windows_exdates_check CHECK ((cardinality(exdates) <= 500))
+-- maintenance_windows.maintenance_windows_ics_uid_check CHECK ((length(ics_uid) <= 500))
+-- maintenance_windows.maintenance_windows_pkey PRIMARY KEY (id)
+-- maintenance_windows.maintenance_windows_rrule_check CHECK ((length(rrule) <= 500))
+-- maintenance_windows.maintenance_windows_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'active'::text, 'completed'::text, 'cancelled'::text])))
+-- maintenance_windows.maintenance_windows_timezone_check CHECK ((length(timezone) <= 100))
+-- maintenance_windows.maintenance_windows_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
+-- maintenance_windows.maintenance_windows_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- maintenance_windows.maintenance_windows_workspace_id_id_key UNIQUE (workspace_id, id)
 -- monitor_expiries.monitor_expiries_kind_check CHECK ((kind = ANY (ARRAY['certificate'::text, 'domain'::text])))
 -- monitor_expiries.monitor_expiries_pkey PRIMARY KEY (monitor_id, kind, probe_id)
 -- monitor_group_members.monitor_group_members_pkey PRIMARY KEY (group_id, monitor_id)
@@ -958,13 +1099,27 @@
 -- CREATE INDEX heartbeats_deleted ON public.heartbeats USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
 -- CREATE INDEX idempotency_keys_begun ON public.idempotency_keys USING btree (begun_at)
 -- CREATE INDEX identities_user ON public.identities USING btree (user_id)
--- CREATE INDEX incidents_monitor ON public.incidents USING btree (monitor_id)
+-- CREATE INDEX incident_members_incident ON public.incident_members USING btree (workspace_id, incident_id)
+-- CREATE INDEX incident_members_subject ON public.incident_members USING btree (subject_type, subject_id, started_at)
+-- CREATE INDEX incident_updates_incident ON public.incident_updates USING btree (workspace_id, incident_id, id)
+-- CREATE INDEX incidents_due ON public.incidents USING btree (tell_at) WHERE (tell_at IS NOT NULL)
+-- CREATE INDEX incidents_folded ON public.incidents USING btree (workspace_id, folded_into) WHERE (folded_into IS NOT NULL)
+-- CREATE INDEX incidents_folding ON public.incidents USING btree (workspace_id, fold_key) WHERE (fold_key IS NOT NULL)
+-- CREATE INDEX incidents_held ON public.incidents USING btree (workspace_id) WHERE (held_at IS NOT NULL)
 -- CREATE INDEX incidents_workspace ON public.incidents USING btree (workspace_id, started_at DESC, id DESC)
 -- CREATE INDEX join_tokens_workspace ON public.join_tokens USING btree (workspace_id) WHERE (workspace_id IS NOT NULL)
 -- CREATE INDEX live_events_at ON public.live_events USING brin (at)
 -- CREATE INDEX lost_results_received ON public.lost_results USING btree (received_at)
 -- CREATE INDEX mails_due ON public.mails USING btree (due_at) WHERE (given_up_at IS NULL)
+<<<<<<< HEAD
 -- CREATE INDEX monitor_expiries_look ON public.monitor_expiries USING btree (look_at) WHERE (look_at < 'infinity'::timestamp with time zone)
+=======
+-- CREATE INDEX maintenance_occurrences_open ON public.maintenance_occurrences USING btree (ends_at) WHERE (ended_at IS NULL)
+-- CREATE INDEX maintenance_scopes_subject ON public.maintenance_scopes USING btree (subject_type, subject_id) WHERE (subject_id IS NOT NULL)
+-- CREATE INDEX maintenance_subjects_subject ON public.maintenance_subjects USING btree (subject_type, subject_id, started_at)
+-- CREATE INDEX maintenance_windows_due ON public.maintenance_windows USING btree (next_starts_at) WHERE ((status = 'scheduled'::text) AND (deleted_at IS NULL))
+-- CREATE INDEX maintenance_windows_workspace ON public.maintenance_windows USING btree (workspace_id, starts_at DESC, id DESC)
+>>>>>>> incidents
 -- CREATE INDEX monitor_group_members_monitor ON public.monitor_group_members USING btree (monitor_id)
 -- CREATE INDEX monitors_changed ON public.monitors USING btree (shard, changed_xid)
 -- CREATE INDEX monitors_deleted ON public.monitors USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
@@ -1008,6 +1163,8 @@
 -- CREATE UNIQUE INDEX assignments_pkey ON public.assignments USING btree (id)
 -- CREATE UNIQUE INDEX assignments_supplement ON public.assignments USING btree (monitor_id, stands_in_for) WHERE ((ended_at IS NULL) AND supplement)
 -- CREATE UNIQUE INDEX audit_log_pkey ON public.audit_log USING btree (id)
+-- CREATE UNIQUE INDEX calendar_tokens_pkey ON public.calendar_tokens USING btree (workspace_id)
+-- CREATE UNIQUE INDEX calendar_tokens_token_hash_key ON public.calendar_tokens USING btree (token_hash)
 -- CREATE UNIQUE INDEX cursors_pkey ON public.cursors USING btree (probe_id, epoch, shard)
 -- CREATE UNIQUE INDEX diagnoses_key ON public.diagnoses USING btree (monitor_id, since)
 -- CREATE UNIQUE INDEX diagnoses_pkey ON public.diagnoses USING btree (id)
@@ -1029,14 +1186,27 @@
 -- CREATE UNIQUE INDEX idempotency_keys_user_id_route_key_key ON public.idempotency_keys USING btree (user_id, route, key)
 -- CREATE UNIQUE INDEX identities_pkey ON public.identities USING btree (id)
 -- CREATE UNIQUE INDEX identities_way_issuer_subject_key ON public.identities USING btree (way, issuer, subject)
--- CREATE UNIQUE INDEX incidents_open ON public.incidents USING btree (monitor_id) WHERE (status <> 'resolved'::text)
+-- CREATE UNIQUE INDEX incident_members_open ON public.incident_members USING btree (subject_type, subject_id) WHERE ((ended_at IS NULL) AND (NOT is_manual))
+-- CREATE UNIQUE INDEX incident_members_pkey ON public.incident_members USING btree (id)
+-- CREATE UNIQUE INDEX incident_updates_pkey ON public.incident_updates USING btree (id)
 -- CREATE UNIQUE INDEX incidents_pkey ON public.incidents USING btree (id)
+-- CREATE UNIQUE INDEX incidents_workspace_id_id_key ON public.incidents USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX installation_pkey ON public.installation USING btree (only_row)
 -- CREATE UNIQUE INDEX join_tokens_pkey ON public.join_tokens USING btree (id)
 -- CREATE UNIQUE INDEX live_events_pkey ON public.live_events USING btree (xid, id)
 -- CREATE UNIQUE INDEX lost_results_pkey ON public.lost_results USING btree (id)
 -- CREATE UNIQUE INDEX lost_watch_pkey ON public.lost_watch USING btree (is_one)
 -- CREATE UNIQUE INDEX mails_pkey ON public.mails USING btree (id)
+-- CREATE UNIQUE INDEX maintenance_occurrences_pkey ON public.maintenance_occurrences USING btree (id)
+-- CREATE UNIQUE INDEX maintenance_occurrences_window_id_starts_at_key ON public.maintenance_occurrences USING btree (window_id, starts_at)
+-- CREATE UNIQUE INDEX maintenance_occurrences_workspace_id_id_key ON public.maintenance_occurrences USING btree (workspace_id, id)
+-- CREATE UNIQUE INDEX maintenance_scopes_pkey ON public.maintenance_scopes USING btree (id)
+-- CREATE UNIQUE INDEX maintenance_scopes_window_id_subject_type_subject_id_group__key ON public.maintenance_scopes USING btree (window_id, subject_type, subject_id, group_id, tag) NULLS NOT DISTINCT
+-- CREATE UNIQUE INDEX maintenance_subjects_once ON public.maintenance_subjects USING btree (occurrence_id, subject_type, subject_id) WHERE (ended_at IS NULL)
+-- CREATE UNIQUE INDEX maintenance_subjects_pkey ON public.maintenance_subjects USING btree (id)
+-- CREATE UNIQUE INDEX maintenance_windows_pkey ON public.maintenance_windows USING btree (id)
+-- CREATE UNIQUE INDEX maintenance_windows_uid ON public.maintenance_windows USING btree (workspace_id, ics_uid) WHERE ((ics_uid IS NOT NULL) AND (deleted_at IS NULL))
+-- CREATE UNIQUE INDEX maintenance_windows_workspace_id_id_key ON public.maintenance_windows USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX monitor_expiries_pkey ON public.monitor_expiries USING btree (monitor_id, kind, probe_id)
 -- CREATE UNIQUE INDEX monitor_group_members_pkey ON public.monitor_group_members USING btree (group_id, monitor_id)
 -- CREATE UNIQUE INDEX monitor_groups_name ON public.monitor_groups USING btree (workspace_id, name)
@@ -1119,6 +1289,8 @@
 -- api_keys.own_api_keys * using ((user_id = current_user_id()))
 -- audit_log.audit_of_tenant * using (((workspace_id = ANY (current_workspaces())) OR (user_id = current_user_id())))
 -- audit_log.lookups_of_owner * using (true) with check (true)
+-- calendar_tokens.calendar_tokens_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- calendar_tokens.lookups_of_owner * using (true)
 -- diagnoses.diagnoses_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- dnsbl_runs.dnsbl_runs_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = dnsbl_runs.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- dnsbl_views.dnsbl_views_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = dnsbl_views.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
@@ -1132,9 +1304,15 @@
 -- idempotency_keys.own_idempotency_keys * using ((user_id = current_user_id()))
 -- identities.lookups_of_owner * using (true) with check (true)
 -- identities.own_identities * using ((user_id = current_user_id()))
+-- incident_members.incident_members_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- incident_updates.incident_updates_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- incidents.incidents_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- join_tokens.join_tokens_of_tenant * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
 -- live_events.live_events_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- maintenance_occurrences.maintenance_occurrences_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- maintenance_scopes.maintenance_scopes_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- maintenance_subjects.maintenance_subjects_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- maintenance_windows.maintenance_windows_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitor_expiries.monitor_expiries_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = monitor_expiries.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- monitor_group_members.members_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitor_groups.groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
@@ -1179,6 +1357,7 @@
 -- identity_account_tokenof_hash bytea, for_purpose text, OUT user_id integer, OUT email text, OUT mailed_to text security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_begin_challengeof_token bytea, of_purpose text, for_user integer, of_way text, life interval security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_begin_sign_inof_state bytea, of_browser bytea, of_way text, for_user integer, for_session uuid, by_invite bytea, life interval security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_calendar_workspaceof_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_caller_of_access_tokenof_hash bytea, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb, OUT read_only boolean security definer 9d344bec6bd6c356ceeea222d25b59d1
 -- identity_caller_of_api_keyof_hash bytea, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb, OUT read_only boolean security definer 8cee16a1fc56f6ea8e0afdf27cd56295
 -- identity_caller_of_sessionof_session uuid, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb security definer d41d8cd98f00b204e9800998ecf8427e
@@ -1226,6 +1405,8 @@
 -- assignments to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- audit_log to parallax_api: INSERT, SELECT
 -- audit_log to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- calendar_tokens to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- calendar_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- check_results to parallax_api: SELECT
 -- check_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- cursors to parallax_api: SELECT
@@ -1251,6 +1432,10 @@
 -- idempotency_keys to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- identities to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- identities to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- incident_members to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- incident_members to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- incident_updates to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- incident_updates to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- incidents to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- incidents to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- installation to parallax_api: SELECT
@@ -1263,6 +1448,14 @@
 -- lost_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- lost_watch to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- mails to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_occurrences to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_occurrences to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_scopes to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_scopes to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_subjects to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_subjects to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_windows to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_windows to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitor_expiries to parallax_api: SELECT
 -- monitor_expiries to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitor_group_members to parallax_api: DELETE, INSERT, SELECT, UPDATE
@@ -1364,6 +1557,7 @@
 -- identity_account_token to parallax_api
 -- identity_begin_challenge to parallax_api
 -- identity_begin_sign_in to parallax_api
+-- identity_calendar_workspace to parallax_api
 -- identity_caller_of_access_token to parallax_api
 -- identity_caller_of_api_key to parallax_api
 -- identity_caller_of_session to parallax_api

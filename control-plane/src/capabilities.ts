@@ -33,7 +33,13 @@ import { accountStatsCapability } from './reporting/account-stats/index.ts';
 import { liveEventsCapability } from './reporting/live-events/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
-import { incidentsCapability, removeIncidentsOfReset, resolveIncidentOfDeleted } from './response/incidents/index.ts';
+import {
+  incidentsCapability,
+  moveIncidents,
+  removeIncidentsOfReset,
+  removeIncidentsOfWorkspace,
+  resolveIncidentOfDeleted,
+} from './response/incidents/index.ts';
 
 /** Every capability of the control plane, in the order in which its services start: the only list. */
 export const capabilities: readonly Capability<Context>[] = [
@@ -54,8 +60,13 @@ export const capabilities: readonly Capability<Context>[] = [
   flappingCapability,
   createMonitorsCapability({
     onMonitorDeleted: [resolveIncidentOfDeleted, forgetFlappingOfDeleted, leaveGroupsOfDeleted],
-    onWorkspaceEmptied: [removeGroupsOfWorkspace, removeHeartbeatsOfWorkspace, removeWebhookChecksOfWorkspace],
-    onMonitorsMoved: [leaveGroupsOfMoved],
+    onWorkspaceEmptied: [
+      removeGroupsOfWorkspace,
+      removeHeartbeatsOfWorkspace,
+      removeWebhookChecksOfWorkspace,
+      removeIncidentsOfWorkspace,
+    ],
+    onMonitorsMoved: [leaveGroupsOfMoved, moveIncidents],
     onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
     rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings],
     resources: [apiCheckRoutes],

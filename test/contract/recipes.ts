@@ -34,10 +34,21 @@ const password = 'a rather long phrase 7';
 /** An incident of a new monitor. */
 async function incident(world: World): Promise<number> {
   const monitorId = await world.monitor();
-  return world.database.worker.oneFirst(sql.type(z.object({ id: z.number() }))`
-    insert into incidents (workspace_id, monitor_id, title, started_at, cause)
-    values (${world.workspaceId}, ${monitorId}, 'down', now(), '{"status": "DOWN", "evidence": {}}') returning id`);
+  const title = `contract ${world.unique()}`;
+  const made = await world.make('POST', '/api/v1/incidents', {
+    workspace_id: world.workspaceId,
+    title,
+    monitor_ids: [monitorId],
+  });
+  return Number(made.body['id']);
 }
+
+const ofIncident =
+  (suffix: string, body?: unknown): Recipe =>
+  async (world) => ({
+    path: `/api/v1/incidents/${await incident(world)}${suffix}`,
+    ...(body === undefined ? {} : { body }),
+  });
 
 /** A session of its own, so that ending it harms no other call. */
 async function session(world: World): Promise<{ accessToken: string; refreshToken: string }> {
@@ -332,7 +343,12 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     await incident(world);
     return { path: '/api/v1/incidents' };
   },
-  'GET /api/v1/incidents/{id}': async (world) => ({ path: `/api/v1/incidents/${await incident(world)}` }),
+  'GET /api/v1/incidents/stats': plain('/api/v1/incidents/stats'),
+  'GET /api/v1/incidents/{id}': ofIncident(''),
+  'PUT /api/v1/incidents/{id}': ofIncident('', { severity: 'critical' }),
+  'DELETE /api/v1/incidents/{id}': ofIncident(''),
+  'POST /api/v1/incidents/{id}/updates': ofIncident('/updates', { kind: 'identified', body: 'The disk is full.' }),
+  'POST /api/v1/incidents/{id}/resolve': ofIncident('/resolve'),
 
   'GET /api/v1/probe/ips': plain('/api/v1/probe/ips'),
 

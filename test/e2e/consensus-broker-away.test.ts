@@ -57,7 +57,7 @@ t.test('the broker stands still while a target fails and recovers', { timeout: 1
       const expected = ((backMs - stoppedMs) / 2_000) * monitors * probeIds.length;
       if ((rows[0]?.n ?? 0) < 0.8 * expected) throw new Error(`${rows[0]?.n} of some ${expected}`);
       const { rows: incidents } = await pool.query<{ n: number }>(
-        `select count(distinct monitor_id)::integer as n from incidents where status = 'resolved' and resolution = 'auto'`,
+        `select count(distinct subject_id)::integer as n from incident_members where resolution = 'auto'`,
       );
       return incidents[0]?.n === monitors;
     },

@@ -123,14 +123,16 @@ t.test('no secret is seen where it does not belong', { timeout: 180_000 }, async
       return probes.filter(({ health }) => health.status === 'online').length === 2;
     });
     await eventually('an outage of each monitor', async () => {
-      const { incidents } = await ask<{ incidents: { monitor_id: number }[] }>(
+      const { incidents } = await ask<{ incidents: { members: { id: number }[] }[] }>(
         'GET',
         '/api/v1/incidents?workspace_id=1',
         {
           headers: bearer,
         },
       );
-      return new Set(incidents.map((incident) => incident.monitor_id)).size === monitorIds.length;
+      // What fails for one cause is one incident.
+      const failing = incidents.flatMap(({ members }) => members.map(({ id }) => id));
+      return new Set(failing).size === monitorIds.length;
     });
     for (const id of monitorIds) {
       for (const route of ['', '/results', '/status-ranges', '/timeline', '/timeline?probe_id=1']) {

@@ -174,8 +174,8 @@ t.test('shards and state changes outlive the processes that work on them', { tim
     const { rows } = await pool.query<{ monitor_id: number; outages: number; ended: number; opened: number }>(
       `select m.id as monitor_id,
          (select count(*)::integer from status_ranges r where r.monitor_id = m.id and r.status in ('DOWN', 'TIMEOUT')) as outages,
-         (select count(*)::integer from incidents i where i.monitor_id = m.id) as opened,
-         (select count(*)::integer from incidents i where i.monitor_id = m.id and i.resolved_at >= i.started_at) as ended
+         (select count(*)::integer from incident_members i where i.subject_id = m.id) as opened,
+         (select count(*)::integer from incident_members i where i.subject_id = m.id and i.ended_at >= i.started_at) as ended
        from monitors m where m.id = any ($1) order by m.id`,
       [monitors],
     );
@@ -186,8 +186,8 @@ t.test('shards and state changes outlive the processes that work on them', { tim
       t.equal(ended, opened, 'each is resolved');
     }
     const { rows: overlapping } = await pool.query(
-      `select a.id from incidents a join incidents b on a.monitor_id = b.monitor_id and a.id < b.id
-       where a.resolved_at > b.started_at`,
+      `select a.id from incident_members a join incident_members b on a.subject_id = b.subject_id and a.id < b.id
+       where a.ended_at > b.started_at`,
     );
     t.same(overlapping, []);
   });

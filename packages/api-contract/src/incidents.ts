@@ -1,15 +1,45 @@
 import { z } from 'zod';
+import { descriptionSchema } from './monitor-shapes.ts';
+import { searchText } from './monitors.ts';
 import { rangeEvidenceSchema } from './result-shapes.ts';
 import { route } from './route.ts';
-import { idSchema, listOf, pageQuery, timestamp } from './shared.ts';
+import {
+  bodyId,
+  booleanParameter,
+  distinctIds,
+  hasControlCharacter,
+  idSchema,
+  instant,
+  integerParameter,
+  listOf,
+  nameSchema,
+  pageQuery,
+  timestamp,
+} from './shared.ts';
 
 export const incidentStatuses = ['open', 'acknowledged', 'resolved'] as const;
-export const incidentResolutions = ['auto', 'manual', 'paused', 'corrected', 'deleted'] as const;
+export const incidentSeverities = ['minor', 'major', 'critical'] as const;
+export const incidentResolutions = ['auto', 'manual', 'paused', 'corrected', 'deleted', 'folded'] as const;
 export type IncidentResolution = (typeof incidentResolutions)[number];
+export const incidentUpdateKinds = ['investigating', 'identified', 'monitoring', 'resolved', 'note'] as const;
+
+/** What can be watched: ranges, incidents, alerts and maintenance refer to one by its type and number. */
+export const subjectTypes = ['monitor', 'heartbeat', 'webhook_check'] as const;
+export type SubjectType = (typeof subjectTypes)[number];
+
+/** Updates of one incident. */
+export const mostIncidentUpdates = 500;
+/** Members of one incident by hand. */
+export const mostManualMembers = 1_000;
+/** Members that a list shows of each incident. */
+export const listedMembers = 20;
 
 const causeSchema = z
   .object({
-    status: z.enum(['DOWN', 'TIMEOUT']),
+    at: timestamp.describe('Since when it is so.'),
+    status: z
+      .enum(['DOWN', 'TIMEOUT', 'missed', 'failed'])
+      .describe('Of a monitor DOWN or TIMEOUT; a heartbeat or a webhook check was missed or has failed.'),
     evidence: rangeEvidenceSchema,
     incidents: z
       .array(z.object({ incident_id: z.number().int(), monitor_id: z.number().int(), name: z.string() }))
@@ -18,43 +48,147 @@ const causeSchema = z
         'Of a monitor of the protocol `group`: the incidents of its members, which have told the cause already.',
       ),
   })
-  .describe('What the monitor was found to be, and which probe said what.');
+  .describe('What the subject was found to be, and which probe said what.');
 
-/** A confirmed outage. */
-export const incidentSchema = z
+const memberSchema = z
+  .object({
+    type: z.enum(subjectTypes),
+    id: z.number().int(),
+    name: z.string(),
+    started_at: timestamp,
+    ended_at: timestamp.nullable(),
+    resolution: z.enum(['auto', 'manual', 'paused', 'corrected', 'deleted']).nullable(),
+    is_manual: z.boolean().describe('Named by a person: it ends with the incident, not by a measurement.'),
+    range_id: z
+      .number()
+      .int()
+      .nullable()
+      .describe('Of a monitor: its range, whose evidence is at `/monitors/{id}/status-ranges/{range_id}/evidence`.'),
+    cause: causeSchema.nullable().describe('What it began with.'),
+    causes: z.array(causeSchema).describe('All of them, oldest first: what it began with, and what it changed to.'),
+  })
+  .meta({ id: 'IncidentMember' });
+
+const updateSchema = z
   .object({
     id: z.number().int(),
-    workspace_id: z.number().int(),
-    monitor_id: z.number().int(),
-    title: z.string(),
-    status: z.enum(incidentStatuses),
-    severity: z.enum(['minor', 'major', 'critical']),
-    resolution: z.enum(incidentResolutions).nullable(),
-    started_at: timestamp.describe('Onset: when the outage began, not when it was confirmed.'),
-    acknowledged_at: timestamp.nullable(),
-    resolved_at: timestamp.nullable(),
-    detected_late: z
-      .boolean()
-      .describe('Found more than 15 minutes after it was over: recorded, and nobody was woken.'),
-    cause: causeSchema,
-    members: z.array(
-      z.object({
-        type: z.literal('monitor'),
-        id: z.number().int(),
-        name: z.string(),
-        started_at: timestamp,
-        ended_at: timestamp.nullable(),
-        cause: causeSchema,
-      }),
-    ),
+    kind: z.enum(incidentUpdateKinds),
+    body: z.string(),
+    is_public: z.boolean().describe('Shown on status pages.'),
+    author: z.object({ id: z.number().int(), display_name: z.string().nullable() }).nullable(),
     created_at: timestamp,
-    updated_at: timestamp,
-    version: z.number().int(),
   })
-  .meta({ id: 'Incident' });
+  .meta({ id: 'IncidentUpdate' });
+
+const personSchema = z.object({ id: z.number().int(), display_name: z.string().nullable() }).nullable();
+
+/** What is known of an incident in lists. */
+const incidentFields = {
+  id: z.number().int(),
+  workspace_id: z.number().int(),
+  monitor_id: z.number().int().nullable().describe('The monitor among its members that failed first.'),
+  title: z.string(),
+  description: z.string(),
+  status: z.enum(incidentStatuses),
+  severity: z.enum(incidentSeverities),
+  resolution: z
+    .enum(incidentResolutions)
+    .nullable()
+    .describe('`corrected`: there was no outage. `folded`: it turned out to be part of another one, `folded_into`.'),
+  is_manual: z.boolean().describe('Opened by a person.'),
+  started_at: timestamp.describe('Onset: when the first outage began, not when it was confirmed.'),
+  acknowledged_at: timestamp.nullable(),
+  acknowledged_by: personSchema,
+  resolved_at: timestamp.nullable(),
+  resolved_by: personSchema,
+  assignee: personSchema,
+  detected_late: z.boolean().describe('Found more than 15 minutes after it was over: recorded, and nobody was woken.'),
+  is_held: z.boolean().describe('Not announced yet, since all of it lies in a maintenance.'),
+  shared_cause: z
+    .string()
+    .nullable()
+    .describe('What its members have in common: `address:…`, `certificate:…`, `name_server:…` or `probe:…`.'),
+  folded_into: z.number().int().nullable(),
+  cause: causeSchema.nullable().describe('That of the first member.'),
+  member_count: z.number().int(),
+  members: z.array(memberSchema).describe(`By their onset. A list shows the first ${listedMembers} of each.`),
+  postmortem: z.string().nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+  version: z.number().int().describe('The ETag.'),
+};
+
+/** One incident in a list. */
+export const incidentSchema = z.object(incidentFields).meta({ id: 'Incident' });
 export type Incident = z.output<typeof incidentSchema>;
 
+/** One incident with all that was said of it. */
+export const incidentReportSchema = z
+  .object({ ...incidentFields, updates: z.array(updateSchema).describe('Oldest first.') })
+  .meta({ id: 'IncidentReport' });
+export type IncidentReport = z.output<typeof incidentReportSchema>;
+
+const longText = (most: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(most)
+    .refine((text) => !hasControlCharacter(text.replaceAll(/[\t\n\r]/g, '')), 'must not contain control characters');
+
+const bodyText = longText(10_000);
+
+const firstUpdate = {
+  kind: z.enum(incidentUpdateKinds).default('note'),
+  body: bodyText,
+  is_public: z.boolean().default(false),
+};
+
+export const createIncidentSchema = z
+  .strictObject({
+    workspace_id: bodyId,
+    title: nameSchema,
+    description: descriptionSchema.nullish(),
+    severity: z.enum(incidentSeverities).default('major'),
+    started_at: instant.nullish().describe('Default: now. Not in the future.'),
+    assignee_id: bodyId.nullish().describe('A member of the workspace.'),
+    monitor_ids: distinctIds(mostManualMembers, 'must not repeat').nullish().describe('Monitors that it concerns.'),
+    update: z
+      .strictObject({ ...firstUpdate, kind: z.enum(incidentUpdateKinds).exclude(['resolved']).default('note') })
+      .nullish()
+      .describe('What is said of it at first.'),
+  })
+  .meta({ id: 'CreateIncident' });
+export type CreateIncident = z.output<typeof createIncidentSchema>;
+
+export const updateIncidentSchema = z
+  .strictObject({
+    title: nameSchema.nullish().describe('`null`: made from its members again; that of one by hand stays.'),
+    description: descriptionSchema.nullish(),
+    severity: z.enum(incidentSeverities).optional(),
+    assignee_id: bodyId.nullish().describe('A member of the workspace.'),
+    postmortem: longText(50_000).nullish(),
+  })
+  .meta({ id: 'UpdateIncident' });
+export type UpdateIncident = z.output<typeof updateIncidentSchema>;
+
+export const incidentStatsSchema = z
+  .object({
+    from: timestamp,
+    to: timestamp,
+    total: z.number().int().describe('Incidents that lasted in the window; what was corrected or folded is none.'),
+    ongoing: z.number().int(),
+    resolved: z.number().int(),
+    mttr_seconds: z
+      .number()
+      .nullable()
+      .describe('Mean time from onset to end of those that ended in the window by themselves or by hand.'),
+  })
+  .meta({ id: 'IncidentStats' });
+
 const tag = 'Incidents';
+const params = z.object({ incident_id: idSchema });
+const ifMatch = '`If-Match` takes the version.';
 
 export const listIncidentsRoute = route({
   method: 'GET',
@@ -66,9 +200,42 @@ export const listIncidentsRoute = route({
     ...pageQuery,
     workspace_id: idSchema.optional(),
     status: z.enum(incidentStatuses).optional(),
-    monitor_id: idSchema.optional(),
+    is_ongoing: booleanParameter.optional().describe('true: open or acknowledged.'),
+    severity: z.enum(incidentSeverities).optional(),
+    is_manual: booleanParameter.optional(),
+    monitor_id: idSchema.optional().describe('With this monitor among its members.'),
+    subject_type: z.enum(subjectTypes).optional().describe('With a member of this type.'),
+    subject_id: idSchema.optional().describe('With this member; needs `subject_type`.'),
+    assignee_id: idSchema.optional(),
+    search: searchText.optional().describe('Case-insensitive part of title or description.'),
+    start_time: instant.optional().describe('Only what lasted at this time or later.'),
+    end_time: instant.optional().describe('Only what began at this time or before.'),
   }),
   success: { status: 200, answer: listOf('incidents', incidentSchema).meta({ id: 'IncidentList' }) },
+  errors: [404],
+});
+
+export const createIncidentRoute = route({
+  method: 'POST',
+  path: '/api/v1/incidents',
+  credentials: 'bearer',
+  tag,
+  summary: 'Open an incident by hand',
+  description: 'It lasts until somebody resolves it.',
+  body: createIncidentSchema,
+  idempotent: true,
+  success: { status: 201, answer: incidentReportSchema },
+  errors: [403, 404],
+});
+
+export const incidentStatsRoute = route({
+  method: 'GET',
+  path: '/api/v1/incidents/stats',
+  credentials: 'bearer',
+  tag,
+  summary: 'Count incidents',
+  query: z.object({ workspace_id: idSchema.optional(), hours: integerParameter(1, 2_160).default(720) }),
+  success: { status: 200, answer: incidentStatsSchema },
   errors: [404],
 });
 
@@ -78,7 +245,75 @@ export const readIncidentRoute = route({
   credentials: 'bearer',
   tag,
   summary: 'Read an incident',
-  params: z.object({ incident_id: idSchema }),
-  success: { status: 200, answer: incidentSchema },
+  params,
+  success: { status: 200, answer: incidentReportSchema },
   errors: [404],
+});
+
+export const updateIncidentRoute = route({
+  method: 'PUT',
+  path: '/api/v1/incidents/:incident_id',
+  credentials: 'bearer',
+  tag,
+  summary: 'Change an incident',
+  description: `An absent key keeps, \`null\` clears. ${ifMatch}`,
+  params,
+  body: updateIncidentSchema,
+  success: { status: 200, answer: incidentReportSchema },
+  errors: [403, 404, 412],
+});
+
+export const deleteIncidentRoute = route({
+  method: 'DELETE',
+  path: '/api/v1/incidents/:incident_id',
+  credentials: 'bearer',
+  tag,
+  summary: 'Delete an incident',
+  description: `The outages stay in the timelines, and the same ones open no other incident. ${ifMatch}`,
+  params,
+  success: { status: 204 },
+  errors: [403, 404, 412],
+});
+
+export const addIncidentUpdateRoute = route({
+  method: 'POST',
+  path: '/api/v1/incidents/:incident_id/updates',
+  credentials: 'bearer',
+  tag,
+  summary: 'Say something of an incident',
+  description: `The kind \`resolved\` resolves it. At most ${mostIncidentUpdates} updates, then 409.`,
+  params,
+  body: z.strictObject(firstUpdate).meta({ id: 'AddIncidentUpdate' }),
+  idempotent: true,
+  success: { status: 201, answer: incidentReportSchema },
+  errors: [403, 404, 409],
+});
+
+export const resolveIncidentRoute = route({
+  method: 'POST',
+  path: '/api/v1/incidents/:incident_id/resolve',
+  credentials: 'bearer',
+  tag,
+  summary: 'Resolve an incident by hand',
+  description:
+    'What still fails opens no other incident; its recovery is told. One that is resolved already is answered as it is.',
+  params,
+  body: z
+    .strictObject({ body: bodyText.optional(), is_public: z.boolean().default(false) })
+    .nullish()
+    .meta({ id: 'ResolveIncident', description: '`body` is kept as an update of the kind `resolved`.' }),
+  success: { status: 200, answer: incidentReportSchema },
+  errors: [403, 404],
+});
+
+export const acknowledgeIncidentRoute = route({
+  method: 'POST',
+  path: '/api/v1/incidents/:incident_id/acknowledge',
+  credentials: 'bearer',
+  tag,
+  summary: 'Acknowledge an incident',
+  description: 'Somebody looks after it: escalation ends. Doing it again changes nothing; one that is resolved is 409.',
+  params,
+  success: { status: 200, answer: incidentReportSchema },
+  errors: [403, 404, 409],
 });

@@ -238,6 +238,15 @@ export const moreRecipes: Readonly<Record<string, Recipe>> = {
   },
   'GET /api/v1/probes/:probe_id': ofProbe(),
   'PATCH /api/v1/probes/:probe_id': ofProbe('', (world) => ({ name: `contract-${world.unique()}` })),
+  'POST /api/v1/incidents': async (world) => ({
+    path: '/api/v1/incidents',
+    body: { workspace_id: world.workspaceId, title: `contract ${world.unique()}`, update: { body: 'We look at it.' } },
+  }),
+  'POST /api/v1/incidents/:incident_id/acknowledge': async (world) => {
+    const title = `contract ${world.unique()}`;
+    const made = await world.make('POST', '/api/v1/incidents', { workspace_id: world.workspaceId, title });
+    return { path: `/api/v1/incidents/${String(made.body['id'])}/acknowledge` };
+  },
   'DELETE /api/v1/probes/:probe_id': ofProbe(),
   'DELETE /api/v1/probes/:probe_id/quarantine': async (world) => {
     const probeId = await probe(world);

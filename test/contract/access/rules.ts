@@ -409,7 +409,39 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /api/v1/webhook-check/:slug': anybody,
 
   'GET /api/v1/incidents': listed('/api/v1/incidents'),
+  'GET /api/v1/incidents/stats': listed('/api/v1/incidents/stats'),
+  'POST /api/v1/incidents': {
+    least: 'editor',
+    isNamed: true,
+    foreign: async (world, stranger) => [
+      {
+        what: 'a foreign workspace',
+        path: '/api/v1/incidents',
+        body: { workspace_id: stranger.workspaceId, title: 'mine' },
+      },
+      {
+        what: 'a foreign monitor beside an own one',
+        path: '/api/v1/incidents',
+        body: {
+          workspace_id: world.workspaceId,
+          title: 'mine',
+          monitor_ids: [await world.monitor(), stranger.monitorId],
+        },
+      },
+      {
+        what: 'an assignee who is no member',
+        path: '/api/v1/incidents',
+        body: { workspace_id: world.workspaceId, title: 'mine', assignee_id: 2_147_483_647 },
+      },
+    ],
+  },
   'GET /api/v1/incidents/:incident_id': viewer,
+  'PUT /api/v1/incidents/:incident_id': editor,
+  'DELETE /api/v1/incidents/:incident_id': editor,
+  'POST /api/v1/incidents/:incident_id/updates': editor,
+  'POST /api/v1/incidents/:incident_id/resolve': editor,
+  'POST /api/v1/incidents/:incident_id/acknowledge': editor,
+
 
   'GET /api/v1/probes': listed('/api/v1/probes'),
   'GET /api/v1/probes/:probe_id': viewer,

@@ -88,6 +88,10 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   webhook_watch: copied,
 
   incidents: copied,
+  incident_members: copied,
+  incident_updates: copied,
+    'one that was voided after the backup would open the calendar again; the owner makes another',
+  ),
 
   sla_corrections: copied,
   sla_ledger: copied,

@@ -39,6 +39,8 @@ export { monitorsPage, readMonitorJson } from './list/queries.ts';
 export { noMonitor } from './not-found.ts';
 export type { MonitorView } from './not-found.ts';
 export { findMonitor, openSeats, pausedByGroup } from './queries.ts';
+export { failuresBehind } from './range-evidence/queries.ts';
+export { codeOf, failurePhase, readStored } from './range-evidence/votes.ts';
 export { openSecrets } from './secrets.ts';
 export { composeSettings, sameJson } from './settings.ts';
 export { movesDestination, protocolOf } from './target.ts';

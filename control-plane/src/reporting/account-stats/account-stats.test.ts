@@ -26,10 +26,11 @@ t.test('a user is told numbers of all that they may see, and of nothing else', a
   await api.call('POST', `/api/v1/monitors/${ids[6]}/pause`, { token: api.token });
   await api.call('DELETE', `/api/v1/monitors/${ids[7]}`, { token: api.token });
   await api.database.worker.query(sql.unsafe`
-    insert into incidents (workspace_id, monitor_id, title, started_at, status, resolved_at) values
-      (${api.workspaceId}, ${ids[2] ?? 0}, 'down', now(), 'acknowledged', null),
-      (${api.workspaceId}, ${ids[3] ?? 0}, 'down', now(), 'open', null),
-      (${api.workspaceId}, ${ids[0] ?? 0}, 'down', now(), 'resolved', now())`);
+    insert into incidents (workspace_id, title, started_at, status, resolved_at, deleted_at) values
+      (${api.workspaceId}, 'down', now(), 'acknowledged', null, null),
+      (${api.workspaceId}, 'down', now(), 'open', null, null),
+      (${api.workspaceId}, 'down', now(), 'open', null, now()),
+      (${api.workspaceId}, 'down', now(), 'resolved', now(), null)`);
   t.match(await stats(api.token), {
     monitors: { total: 7, up: 2, down: 2, degraded: 1, unknown: 1, paused: 1 },
     open_incidents: 2,

@@ -10,7 +10,7 @@ const hourMs = 3_600_000;
 export async function countOpenIncidents(scope: Scope, transaction: Transaction): Promise<number> {
   return transaction.oneFirst(sql.type(countRow)`
     select count(*)::integer as n from incidents
-    where workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and status <> 'resolved'`);
+    where workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and status <> 'resolved' and deleted_at is null`);
 }
 
 /**

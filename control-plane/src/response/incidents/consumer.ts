@@ -3,61 +3,119 @@ import { onsetOf, statusRanges } from '../../monitoring/status-ranges/index.ts';
 import type { StatusRangeItem } from '../../monitoring/status-ranges/index.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import type { OutboxConsumer } from '../../platform/outbox/consumer.ts';
+import { isOtherCause } from './changed-cause.ts';
+import { windowOf } from './folding/fold.ts';
+import { untold } from './folding/incident-state.ts';
+import { begin, causeKeyOf } from './gateway.ts';
 import {
-  amendIncident,
-  incidentsSince,
-  lockState,
+  amendMember,
+  appendCause,
+  endMember,
+  insertMember,
+  knownOutages,
+  lockMonitor,
   moveOnset,
   nameMemberIncidents,
-  openIncident,
-  recordIncident,
-  removeIncidents,
-  reopenIncident,
-  resolveIncident,
-} from './queries.ts';
+  outagesSince,
+  reopenMember,
+} from './members/queries.ts';
+import type { LockedMonitor, StoredCause } from './members/queries.ts';
 import { isVoidByReset } from './reset.ts';
+import { onMaintenanceEnded } from './release/consumer.ts';
 import { amend, outagesOf, revisionSchema } from './revision.ts';
-import type { Range } from './revision.ts';
+import type { Amendment, Range } from './revision.ts';
+import { insertIncident, lockIncidents, settleIncident, writeIncident } from './state/queries.ts';
+import { ofMonitor } from './subject.ts';
+import { subjectEventKinds, subjectEventOf, titleOfSubject } from './subject-events.ts';
+import type { SubjectEvent } from './subject-events.ts';
 import { decideIncident, pausedSchema, transitionSchema } from './transition.ts';
 import type { Transition } from './transition.ts';
 
-/** Opens and resolves incidents as monitors change. The outbox hands out the changes of one monitor in order, one at a time. */
+/** Opens and resolves incidents as subjects change. The outbox hands out the changes of one subject in order, one at a time. */
 export const incidentConsumers: readonly OutboxConsumer<Context>[] = [
   {
     kind: 'monitor.transition',
-    consume: (transaction, row) => onTransition(transaction, row.payload),
+    consume: (transaction, row, context) => onTransition(transaction, row.payload, context.now()),
   },
   {
     kind: 'monitor.revised',
-    consume: (transaction, row) => onRevised(transaction, row.payload),
+    consume: (transaction, row, context) => onRevised(transaction, row.payload, context.now()),
   },
   {
     kind: 'monitor.paused',
-    consume: (transaction, row) => onPaused(transaction, row.payload),
+    consume: (transaction, row, context) => onPaused(transaction, row.payload, context.now()),
   },
+  {
+    kind: 'maintenance.ended',
+    consume: (transaction, row, context) => onMaintenanceEnded(transaction, row.payload, context.now()),
+  },
+  ...subjectEventKinds.map(
+    (kind): OutboxConsumer<Context> => ({
+      kind,
+      consume: (transaction, row, context) =>
+        onSubjectEvent(transaction, subjectEventOf(kind, row.payload), context.now()),
+    }),
+  ),
 ];
 
 /** @throws when the payload is none: the row stays, with the error */
-async function onTransition(transaction: Transaction, payload: unknown): Promise<void> {
-  const transition = transitionSchema.parse(payload);
-  const { monitor_id: monitorId } = transition;
-  const state = await lockState(transaction, monitorId);
-  if (state === null || isVoidByReset(transition, state.resetMs)) return;
-  const decision = decideIncident(await withOnset(transaction, transition), state.monitor, state.open, state.ended);
+async function onTransition(transaction: Transaction, payload: unknown, nowMs: number): Promise<void> {
+  const told = transitionSchema.parse(payload);
+  const { monitor_id: monitorId } = told;
+  const subject = ofMonitor(monitorId);
+  const monitor = await lockMonitor(transaction, monitorId);
+  if (monitor === null || isVoidByReset(told, monitor.resetMs)) return;
+  const { open, ended } = await knownOutages(transaction, subject);
+  const transition = await withOnset(transaction, told);
+  const decision = decideIncident(transition, monitor, open, ended);
+  let incidentId: number | null = null;
   switch (decision.kind) {
     case 'nothing':
-      return;
-    case 'open':
-      await openIncident(transaction, monitorId, decision);
+      break;
+    case 'open': {
+      const { cause, ...opening } = decision;
+      await begin(
+        transaction,
+        {
+          ...opening,
+          subject,
+          workspaceId: monitor.workspaceId,
+          name: monitor.name,
+          windowMs: windowOf(monitor.intervalSeconds),
+          key: await causeKeyOf(transaction, monitorId, decision.startedMs, cause.evidence),
+          isUrgent: false,
+          cause: { at: iso(decision.startedMs), ...cause },
+        },
+        nowMs,
+      );
       return nameMemberIncidents(transaction, monitorId);
+    }
     case 'reopen':
-      await reopenIncident(transaction, decision);
-      return nameMemberIncidents(transaction, monitorId);
+      incidentId = await reopenMember(transaction, decision.incidentId, decision.startedMs);
+      await nameMemberIncidents(transaction, monitorId);
+      break;
     case 'move_onset':
-      return moveOnset(transaction, monitorId, decision.startedMs);
+      incidentId = await moveOnset(transaction, subject, decision.startedMs);
+      break;
     case 'resolve':
-      return resolveIncident(transaction, monitorId, decision.resolution, decision.atMs);
+      incidentId = await endMember(transaction, subject, decision.resolution, decision.atMs);
+      break;
   }
+  if (open !== undefined) incidentId ??= await noteCause(transaction, transition, open);
+  if (incidentId !== null) await settleIncident(transaction, incidentId, nowMs);
+}
+
+/** Appends what a lasting outage changed to. @returns its incident, null when it is what it was */
+async function noteCause(
+  transaction: Transaction,
+  { to, at, evidence }: Transition,
+  open: { readonly memberId: number; readonly incidentId: number; readonly causes: unknown },
+): Promise<number | null> {
+  if (to !== 'DOWN' && to !== 'TIMEOUT') return null;
+  const cause: StoredCause = { at: iso(Date.parse(at)), status: to, evidence };
+  if (!isOtherCause(open.causes, cause)) return null;
+  await appendCause(transaction, open.memberId, cause);
+  return open.incidentId;
 }
 
 /** An outage that was TIMEOUT before it was DOWN, or the other way, began with the first of its ranges. */
@@ -65,24 +123,57 @@ async function withOnset(transaction: Transaction, transition: Transition): Prom
   const { monitor_id: monitorId, to, range_started_at: startedAt } = transition;
   if ((to !== 'DOWN' && to !== 'TIMEOUT') || startedAt == null) return transition;
   const onsetMs = await onsetOf(transaction, monitorId, Date.parse(startedAt));
-  return { ...transition, range_started_at: new Date(onsetMs).toISOString() };
+  return { ...transition, range_started_at: iso(onsetMs) };
 }
 
-/** Brings the incidents to what the timeline tells now; repeating it changes nothing. */
-async function onRevised(transaction: Transaction, payload: unknown): Promise<void> {
+/** Brings the outages to what the timeline tells now; repeating it changes nothing. */
+async function onRevised(transaction: Transaction, payload: unknown, nowMs: number): Promise<void> {
   const revision = revisionSchema.parse(payload);
   const { monitor_id: monitorId } = revision;
-  const state = await lockState(transaction, monitorId);
-  if (state === null || state.monitor.isDeleted) return;
-  const sinceMs = Math.max(Date.parse(revision.since), state.resetMs ?? 0);
-  const incidents = await incidentsSince(transaction, monitorId, sinceMs);
-  const fromMs = Math.min(sinceMs, ...incidents.map(({ startedMs }) => startedMs));
+  const subject = ofMonitor(monitorId);
+  const monitor = await lockMonitor(transaction, monitorId);
+  if (monitor === null || monitor.isDeleted) return;
+  const sinceMs = Math.max(Date.parse(revision.since), monitor.resetMs ?? 0);
+  const known = await outagesSince(transaction, subject, sinceMs);
+  const fromMs = Math.min(sinceMs, ...known.map(({ startedMs }) => startedMs));
   const ranges = await statusRanges(transaction, monitorId, fromMs, farAheadMs);
   const times = { sinceMs, detectedMs: Date.parse(revision.detected_at) };
-  for (const amendment of amend(times, state.monitor, outagesOf(ranges.map(rangeOf)), incidents)) {
-    if (amendment.kind === 'record') await recordIncident(transaction, monitorId, amendment);
-    else await amendIncident(transaction, amendment);
+  for (const amendment of amend(times, monitor, outagesOf(ranges.map(rangeOf)), known)) {
+    if (amendment.kind === 'record') {
+      await record(transaction, monitorId, monitor, amendment, nowMs);
+    } else {
+      const incidentId = await amendMember(transaction, amendment);
+      if (incidentId !== null) await settleIncident(transaction, incidentId, nowMs);
+    }
   }
+}
+
+/** Writes an outage of the past as an incident of its own: what is over is told to nobody, what lasts is told unless it was found late. */
+async function record(
+  transaction: Transaction,
+  monitorId: number,
+  monitor: LockedMonitor,
+  found: Extract<Amendment, { kind: 'record' }>,
+  nowMs: number,
+): Promise<void> {
+  const { open } = await knownOutages(transaction, ofMonitor(monitorId));
+  if (open !== undefined && found.resolvedMs === null) return;
+  const incidentId = await insertIncident(transaction, { ...found, workspaceId: monitor.workspaceId, key: null });
+  await insertMember(transaction, {
+    ...found,
+    workspaceId: monitor.workspaceId,
+    incidentId,
+    subject: ofMonitor(monitorId),
+    name: monitor.name,
+    endedMs: found.resolvedMs,
+    windowSeconds: windowOf(monitor.intervalSeconds) / 1_000,
+    cause: { at: iso(found.startedMs), ...found.cause },
+  });
+  const isTold = found.resolvedMs === null && !found.detectedLate;
+  const [made] = await lockIncidents(transaction, [incidentId]);
+  if (made !== undefined && isTold)
+    await writeIncident(transaction, { ...made, told: { ...untold, dueMs: nowMs } }, []);
+  await settleIncident(transaction, incidentId, nowMs);
 }
 
 /** Ranges are asked for without an end. */
@@ -92,21 +183,44 @@ function rangeOf({ startedMs, endedMs, status, evidence }: StatusRangeItem): Ran
   return { startedMs, endedMs, status, evidence: evidence as Readonly<Record<string, unknown>> };
 }
 
-/** A pause ends the monitor's incident: nobody looks any more. */
-async function onPaused(transaction: Transaction, payload: unknown): Promise<void> {
+/** A pause ends the monitor's outage: nobody looks any more. */
+async function onPaused(transaction: Transaction, payload: unknown, nowMs: number): Promise<void> {
   const paused = pausedSchema.parse(payload);
-  await resolveIncident(transaction, paused.monitor_id, 'paused', Date.parse(paused.at));
+  const incidentId = await endMember(transaction, ofMonitor(paused.monitor_id), 'paused', Date.parse(paused.at));
+  if (incidentId !== null) await settleIncident(transaction, incidentId, nowMs);
 }
 
-/** Hook of the deletion of a monitor. */
-export function resolveIncidentOfDeleted(transaction: Transaction, monitorId: number): Promise<void> {
-  return resolveIncident(transaction, monitorId, 'deleted', undefined);
+/** What a heartbeat or a webhook check tells of itself. Its workspace is that of the event: such a subject is never moved. */
+async function onSubjectEvent(transaction: Transaction, event: SubjectEvent, nowMs: number): Promise<void> {
+  const { open } = await knownOutages(transaction, event.subject);
+  if (event.what !== 'missed' && event.what !== 'failed') {
+    const resolution = event.what === 'recovered' ? 'auto' : event.what;
+    const incidentId = await endMember(transaction, event.subject, resolution, event.atMs);
+    if (incidentId !== null) await settleIncident(transaction, incidentId, nowMs);
+    return;
+  }
+  const cause: StoredCause = { at: iso(event.atMs), status: event.what, evidence: event.facts };
+  if (open !== undefined) {
+    if (!isOtherCause(open.causes, cause)) return;
+    await appendCause(transaction, open.memberId, cause);
+    return settleIncident(transaction, open.incidentId, nowMs);
+  }
+  // Nothing tells what it has in common with others. A job that says that it has failed is not waited for.
+  await begin(
+    transaction,
+    {
+      subject: event.subject,
+      workspaceId: event.workspaceId,
+      name: event.name,
+      title: titleOfSubject(event.name, event.what),
+      startedMs: event.atMs,
+      windowMs: windowOf(0),
+      key: null,
+      isUrgent: event.what === 'failed',
+      cause,
+    },
+    nowMs,
+  );
 }
 
-/** Hook of the reset of a monitor's statistics: its incidents go with what they were made from. */
-export async function removeIncidentsOfReset(
-  transaction: Transaction,
-  monitorId: number,
-): Promise<{ readonly incidents: number }> {
-  return { incidents: await removeIncidents(transaction, monitorId) };
-}
+const iso = (ms: number): string => new Date(ms).toISOString();

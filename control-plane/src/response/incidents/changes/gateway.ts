@@ -1,0 +1,123 @@
+import { invalidInput, Problem } from '@parallax/api-contract';
+import type { IncidentReport } from '@parallax/api-contract';
+import type { Context } from '../../../context.ts';
+import { recordAudit } from '../../../identity/audit/index.ts';
+import type { AuditEvent } from '../../../identity/audit/index.ts';
+import { outboxSubject } from '../../../platform/bus/subjects.ts';
+import type { Transaction } from '../../../platform/database/pools.ts';
+import { inScope } from '../../../platform/database/scope.ts';
+import type { Scope } from '../../../platform/database/scope.ts';
+import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
+import { etagOf, requireMatch } from '../../../platform/http/etag.ts';
+import type { RequestFacts } from '../../../platform/http/handler.ts';
+import { enqueue } from '../../../platform/outbox/enqueue.ts';
+import { resolveByHand } from '../folding/by-hand.ts';
+import { settle } from '../folding/settle.ts';
+import { noIncident } from '../not-found.ts';
+import { readIncident } from '../queries.ts';
+import { messageEntry } from '../state/message-entry.ts';
+import type { Announced } from '../state/message-entry.ts';
+import { factsOf, isHeld, lockIncidents, writeIncident } from '../state/queries.ts';
+import { endManualMembers, isMember, lockIncident, nextMessage, noteResolver } from './queries.ts';
+import type { LockedIncident } from './queries.ts';
+
+export type Actor = { readonly caller: Caller; readonly request: RequestFacts };
+
+/** What was done, for the audit log; nothing where nothing had to be. */
+export type Done = Pick<AuditEvent, 'action' | 'detail'> | null;
+
+/**
+ * Changes an incident in one transaction: locked, by an editor of its workspace, in the version that `If-Match` names, and recorded.
+ * @returns the incident as it is afterwards, null when it is gone; its ETag is set
+ * @throws Problem `not_found`, `forbidden`, `version_mismatch`
+ */
+export async function changing(
+  context: Context,
+  actor: Actor,
+  incidentId: number,
+  work: (scope: Scope, tx: Transaction, incident: LockedIncident) => Promise<Done>,
+): Promise<IncidentReport | null> {
+  const scope = scopeOf(actor.caller);
+  const changed = await inScope(context.database.api, scope, async (tx) => {
+    const incident = await lockIncident(scope, tx, incidentId);
+    if (incident === null) throw noIncident(incidentId);
+    requireRole(actor.caller, incident.workspace_id, 'editor');
+    requireMatch(actor.request.header('if-match'), incident.version);
+    const done = await work(scope, tx, incident);
+    if (done !== null) await record(tx, actor, incident, done);
+    return readIncident(tx, scope, incidentId);
+  });
+  context.bus.hint(outboxSubject, {});
+  if (changed !== null) actor.request.reply.header('etag', etagOf(changed.version));
+  return changed;
+}
+
+/** The incident as it is after a change. */
+export function present(incident: IncidentReport | null, incidentId: number): IncidentReport {
+  if (incident === null) throw noIncident(incidentId);
+  return incident;
+}
+
+/** Writes the row of the audit log. */
+export function record(
+  tx: Transaction,
+  { caller, request }: Actor,
+  incident: Pick<LockedIncident, 'id' | 'workspace_id'>,
+  done: NonNullable<Done>,
+): Promise<void> {
+  return recordAudit(tx, caller, request, {
+    ...done,
+    workspaceId: incident.workspace_id,
+    subjectType: 'incident',
+    subjectId: incident.id,
+  });
+}
+
+/**
+ * Announces what a person has done with an incident. Where its first message still waits for company, that goes before; where it is held back or
+ * was found late, nobody knows of the incident, and nothing is said.
+ */
+export async function announce(tx: Transaction, incidentId: number, message: Announced, nowMs: number): Promise<void> {
+  const [waiting] = await lockIncidents(tx, [incidentId]);
+  if (waiting === undefined) return;
+  const { told } = waiting;
+  if (told.seq === 0 && told.dueMs !== null) {
+    const due = { ...waiting, told: { ...told, dueMs: Math.min(told.dueMs, nowMs) } };
+    const { incident, messages } = settle(due, nowMs, await isHeld(tx, waiting));
+    await writeIncident(tx, incident, messages);
+    if (incident.told.seq === 0) return;
+  } else if (told.seq === 0) {
+    return;
+  }
+  const seq = await nextMessage(tx, incidentId);
+  const facts = await factsOf(tx, incidentId);
+  if (facts !== null) await enqueue(tx, messageEntry(facts, message, seq));
+}
+
+/** Resolves a locked incident by hand. @returns whether it was not resolved before */
+export async function resolve(tx: Transaction, incidentId: number, userId: number, nowMs: number): Promise<boolean> {
+  const [before] = await lockIncidents(tx, [incidentId]);
+  if (before === undefined || before.status === 'resolved') return false;
+  const { incident, messages } = resolveByHand(before, nowMs);
+  await endManualMembers(tx, incidentId, incident.resolvedMs ?? nowMs);
+  await noteResolver(tx, incidentId, userId);
+  await writeIncident(tx, incident, messages);
+  return true;
+}
+
+/** @throws Problem `invalid_input` for somebody who is no member of the workspace */
+export async function requireAssignee(
+  tx: Transaction,
+  workspaceId: number,
+  assigneeId: number | null | undefined,
+): Promise<void> {
+  if (assigneeId == null || (await isMember(tx, workspaceId, assigneeId))) return;
+  const message = `the user ${assigneeId} is no member of workspace ${workspaceId}`;
+  throw invalidInput('body', '/assignee_id', 'not_found', message);
+}
+
+/** There are too many updates. */
+export function tooManyUpdates(most: number): Problem {
+  return new Problem('conflict', `an incident has at most ${most} updates; open another one`);
+}

@@ -1,0 +1,139 @@
+import type { CreateIncident, UpdateIncident } from '@parallax/api-contract';
+import { z } from 'zod';
+import { sql } from '../../../platform/database/pools.ts';
+import type { Transaction } from '../../../platform/database/pools.ts';
+import type { Scope } from '../../../platform/database/scope.ts';
+
+/* What people write of incidents. */
+
+const lockedRow = z.object({ id: z.number(), workspace_id: z.number(), version: z.number(), title: z.string() });
+export type LockedIncident = z.output<typeof lockedRow>;
+
+/** An incident of the scope, locked until the transaction ends; null when there is none. */
+export async function lockIncident(
+  scope: Scope,
+  transaction: Transaction,
+  incidentId: number,
+): Promise<LockedIncident | null> {
+  return transaction.maybeOne(sql.type(lockedRow)`
+    select id, workspace_id, version, title from incidents
+    where id = ${incidentId} and workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and deleted_at is null for update`);
+}
+
+/** Inserts an incident by hand, due to be announced. @returns its number */
+export async function insertManual(
+  transaction: Transaction,
+  body: CreateIncident,
+  startedMs: number,
+  nowMs: number,
+): Promise<number> {
+  return transaction.oneFirst(sql.typeAlias('id')`
+    insert into incidents (workspace_id, title, description, severity, started_at, assignee_id, is_manual, has_own_title, tell_at)
+    values (${body.workspace_id}, ${body.title}, ${body.description ?? ''}, ${body.severity}, ${sql.timestamp(new Date(startedMs))},
+      ${body.assignee_id ?? null}, true, true, ${sql.timestamp(new Date(nowMs))})
+    returning id`);
+}
+
+/** Names monitors of the workspace as members of an incident by hand. @returns those that are there */
+export async function insertManualMembers(
+  transaction: Transaction,
+  incident: { readonly id: number; readonly workspaceId: number; readonly title: string; readonly startedMs: number },
+  monitorIds: readonly number[],
+): Promise<readonly number[]> {
+  return transaction.anyFirst(sql.typeAlias('id')`
+    insert into incident_members (workspace_id, incident_id, subject_type, subject_id, name, title, started_at, is_manual)
+    select ${incident.workspaceId}, ${incident.id}, 'monitor', m.id, m.name, ${incident.title},
+      ${sql.timestamp(new Date(incident.startedMs))}, true
+    from monitors m
+    where m.workspace_id = ${incident.workspaceId} and m.deleted_at is null and m.id = any(${sql.array(monitorIds, 'int4')})
+    returning subject_id as id`);
+}
+
+/** Ends the members that nobody measures, with their incident. */
+export async function endManualMembers(transaction: Transaction, incidentId: number, endedMs: number): Promise<void> {
+  await transaction.query(sql.unsafe`
+    update incident_members set ended_at = greatest(started_at, ${sql.timestamp(new Date(endedMs))}), resolution = 'manual'
+    where incident_id = ${incidentId} and is_manual and ended_at is null`);
+}
+
+/** Writes what is given of a locked incident as its next version; null clears. */
+export async function changeIncident(
+  transaction: Transaction,
+  incidentId: number,
+  change: UpdateIncident,
+): Promise<void> {
+  const sets = [
+    ...(change.title === undefined
+      ? []
+      : change.title === null
+        ? [sql.fragment`has_own_title = is_manual`]
+        : [sql.fragment`title = ${change.title}, has_own_title = true`]),
+    ...(change.description === undefined ? [] : [sql.fragment`description = ${change.description ?? ''}`]),
+    ...(change.severity === undefined ? [] : [sql.fragment`severity = ${change.severity}`]),
+    ...(change.assignee_id === undefined ? [] : [sql.fragment`assignee_id = ${change.assignee_id}`]),
+    ...(change.postmortem === undefined ? [] : [sql.fragment`postmortem = ${change.postmortem}`]),
+  ];
+  if (sets.length === 0) return;
+  await transaction.query(sql.unsafe`
+    update incidents set ${sql.join(sets, sql.fragment`, `)}, version = version + 1, updated_at = clock_timestamp()
+    where id = ${incidentId}`);
+}
+
+/** Acknowledges an incident that is open. @returns whether it was */
+export async function acknowledge(transaction: Transaction, incidentId: number, userId: number): Promise<boolean> {
+  const { rowCount } = await transaction.query(sql.unsafe`
+    update incidents set status = 'acknowledged', acknowledged_at = clock_timestamp(), acknowledged_by = ${userId},
+      version = version + 1, updated_at = clock_timestamp()
+    where id = ${incidentId} and status = 'open'`);
+  return rowCount === 1;
+}
+
+/** Notes who resolved an incident. */
+export async function noteResolver(transaction: Transaction, incidentId: number, userId: number): Promise<void> {
+  await transaction.query(sql.unsafe`update incidents set resolved_by = ${userId} where id = ${incidentId}`);
+}
+
+const countRow = z.object({ n: z.number() });
+
+/** Updates of a locked incident. */
+export async function countUpdates(transaction: Transaction, incidentId: number): Promise<number> {
+  return transaction.oneFirst(sql.type(countRow)`
+    select count(*)::integer as n from incident_updates where incident_id = ${incidentId}`);
+}
+
+export type NewUpdate = { readonly kind: string; readonly body: string; readonly is_public: boolean };
+
+/** Adds what somebody says of an incident. */
+export async function insertUpdate(
+  transaction: Transaction,
+  incident: Pick<LockedIncident, 'id' | 'workspace_id'>,
+  update: NewUpdate,
+  authorId: number,
+): Promise<void> {
+  await transaction.query(sql.unsafe`
+    insert into incident_updates (workspace_id, incident_id, kind, body, is_public, author_id)
+    values (${incident.workspace_id}, ${incident.id}, ${update.kind}, ${update.body}, ${update.is_public}, ${authorId})`);
+  await transaction.query(sql.unsafe`
+    update incidents set version = version + 1, updated_at = clock_timestamp() where id = ${incident.id}`);
+}
+
+/** Hides an incident, and removes what people wrote of it. Its outages stay known, so they open no other. */
+export async function hideIncident(transaction: Transaction, incidentId: number): Promise<void> {
+  await transaction.query(sql.unsafe`delete from incident_updates where incident_id = ${incidentId}`);
+  await transaction.query(sql.unsafe`
+    update incidents set deleted_at = clock_timestamp(), description = '', postmortem = null, assignee_id = null, tell_at = null,
+      held_at = null, awaits_recovery = false, version = version + 1, updated_at = clock_timestamp(),
+      title = case when is_manual then 'deleted' else title end
+    where id = ${incidentId} or folded_into = ${incidentId}`);
+}
+
+/** Whether somebody is a member of a workspace, in any role. */
+export async function isMember(transaction: Transaction, workspaceId: number, userId: number): Promise<boolean> {
+  return transaction.exists(sql.unsafe`select from identity_members(${workspaceId}) m where m.user_id = ${userId}`);
+}
+
+/** Counts one more message of an incident. @returns its number */
+export async function nextMessage(transaction: Transaction, incidentId: number): Promise<number> {
+  return transaction.oneFirst(sql.type(countRow)`
+    update incidents set told_seq = told_seq + 1 where id = ${incidentId} returning told_seq as n`);
+}
