@@ -31,6 +31,14 @@ import { liveEventsCapability } from './reporting/live-events/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
 import { incidentsCapability, removeIncidentsOfReset, resolveIncidentOfDeleted } from './response/incidents/index.ts';
+import {
+  forgetAnnouncedOfReset,
+  leaveMaintenanceOfDeleted,
+  leaveMaintenanceOfMoved,
+  maintenanceCapability,
+  removeMaintenanceOfWorkspace,
+  removeMonitorMaintenance,
+} from './response/maintenance/index.ts';
 
 /** Every capability of the control plane, in the order in which its services start: the only list. */
 export const capabilities: readonly Capability<Context>[] = [
@@ -50,17 +58,18 @@ export const capabilities: readonly Capability<Context>[] = [
   diagnosticsCapability,
   flappingCapability,
   createMonitorsCapability({
-    onMonitorDeleted: [resolveIncidentOfDeleted, forgetFlappingOfDeleted, leaveGroupsOfDeleted],
-    onWorkspaceEmptied: [removeGroupsOfWorkspace],
-    onMonitorsMoved: [leaveGroupsOfMoved],
-    onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
-    rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings],
+    onMonitorDeleted: [resolveIncidentOfDeleted, forgetFlappingOfDeleted, leaveGroupsOfDeleted, leaveMaintenanceOfDeleted],
+    onWorkspaceEmptied: [removeMaintenanceOfWorkspace, removeGroupsOfWorkspace],
+    onMonitorsMoved: [leaveGroupsOfMoved, leaveMaintenanceOfMoved],
+    onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain, forgetAnnouncedOfReset],
+    rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings, removeMonitorMaintenance],
   }),
   certificatesCapability,
   dnsblCapability,
   expiryCapability,
   groupsCapability,
   incidentsCapability,
+  maintenanceCapability,
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

@@ -10,6 +10,7 @@ export * from './group-check.ts';
 export * from './health.ts';
 export * from './incidents.ts';
 export * from './live-events.ts';
+export * from './maintenance.ts';
 export * from './members.ts';
 export * from './monitor-bulk.ts';
 export * from './monitor-groups.ts';

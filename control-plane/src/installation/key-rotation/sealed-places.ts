@@ -30,11 +30,13 @@ export const sealedPlaces: readonly SealedPlace[] = [
   { table: 'idempotency_keys', key: 'id', keyType: 'int8', column: 'answer' },
   { table: 'idempotency_keys', key: 'id', keyType: 'int8', column: 'sealed_digest' },
   { table: 'totp_factors', key: 'user_id', keyType: 'int4', column: 'secret' },
+  { table: 'calendar_tokens', key: 'workspace_id', keyType: 'int4', column: 'token_sealed' },
 ];
 
 /** Columns of bytes that are not sealed: hashes, public keys, measurements. */
 export const unsealedColumns: readonly string[] = [
   'account_tokens.token_hash',
+  'calendar_tokens.token_hash',
   'passkeys.credential_id',
   'passkeys.public_key',
   'pending_sign_ins.browser_hash',
