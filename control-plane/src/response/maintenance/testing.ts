@@ -75,7 +75,8 @@ export async function maintenanceApi(t: TestContext): Promise<MaintenanceApi> {
         workspace_id: api.workspaceId,
         name: `work ${made}`,
         scope: { all: true },
-        starts_at: iso(Date.now() + hourMs),
+        // A calendar knows whole seconds only.
+        starts_at: iso(Math.floor(Date.now() / 1_000) * 1_000 + hourMs),
         duration_seconds: 3_600,
         ...body,
       });

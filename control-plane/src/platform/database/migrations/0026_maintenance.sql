@@ -131,11 +131,11 @@ create policy lookups_of_owner on calendar_tokens to current_user using (true) w
 alter table monitor_maintenance enable row level security;
 alter table monitor_maintenance force row level security;
 create policy maintenance_of_tenant on monitor_maintenance
-  using (exists (select from monitors m where m.id = monitor_maintenance.monitor_id));
+  using (exists (select from monitors m where m.id = monitor_id and m.workspace_id = any (current_workspaces())));
 alter table announced_states enable row level security;
 alter table announced_states force row level security;
 create policy announced_of_tenant on announced_states
-  using (exists (select from monitors m where m.id = announced_states.monitor_id));
+  using (exists (select from monitors m where m.id = monitor_id and m.workspace_id = any (current_workspaces())));
 
 grant select, insert, update, delete on maintenance_monitors, maintenance_groups to parallax_api;
 grant select, insert, update on maintenance, calendar_tokens to parallax_api;

@@ -60,7 +60,7 @@ export function readLine(line: string): ContentLine | undefined {
   const parameters = new Map<string, string>();
   let rest = line.slice(name.length);
   while (rest.startsWith(';')) {
-    const [whole, key, quoted, plain] = /^;([A-Za-z0-9-]+)=(?:"([^"]*)"|([^";:]*))/.exec(rest) ?? [];
+    const [whole, key, quoted, plain] = /^;([A-Za-z0-9-]+)=(?:"([^"]*)"|([^";:,]*))/.exec(rest) ?? [];
     if (whole === undefined || key === undefined) return undefined;
     parameters.set(key.toUpperCase(), quoted ?? plain ?? '');
     rest = rest.slice(whole.length);
