@@ -1255,7 +1255,6 @@
 -- identity_begin_challenge to parallax_api
 -- identity_begin_sign_in to parallax_api
 -- identity_calendar to parallax_api
--- identity_calendar to parallax_worker
 -- identity_caller_of_access_token to parallax_api
 -- identity_caller_of_api_key to parallax_api
 -- identity_caller_of_session to parallax_api

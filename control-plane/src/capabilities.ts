@@ -58,7 +58,12 @@ export const capabilities: readonly Capability<Context>[] = [
   diagnosticsCapability,
   flappingCapability,
   createMonitorsCapability({
-    onMonitorDeleted: [resolveIncidentOfDeleted, forgetFlappingOfDeleted, leaveGroupsOfDeleted, leaveMaintenanceOfDeleted],
+    onMonitorDeleted: [
+      resolveIncidentOfDeleted,
+      forgetFlappingOfDeleted,
+      leaveGroupsOfDeleted,
+      leaveMaintenanceOfDeleted,
+    ],
     onWorkspaceEmptied: [removeMaintenanceOfWorkspace, removeGroupsOfWorkspace],
     onMonitorsMoved: [leaveGroupsOfMoved, leaveMaintenanceOfMoved],
     onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain, forgetAnnouncedOfReset],

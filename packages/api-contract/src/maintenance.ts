@@ -48,7 +48,9 @@ const scopeSchema = z
     group_ids: z.array(bodyId).max(maintenanceLimits.subjects).optional().describe('Monitor groups: who is a member.'),
     tags: tagsSchema.optional().describe('Monitors with one of the tags, and members of groups with one.'),
   })
-  .describe('`all`, or lists of which at least one names something. Who joins a group or gets a tag later is covered from then on.')
+  .describe(
+    '`all`, or lists of which at least one names something. Who joins a group or gets a tag later is covered from then on.',
+  )
   .meta({ id: 'MaintenanceScopeInput' });
 export type MaintenanceScopeInput = z.output<typeof scopeSchema>;
 
@@ -59,7 +61,9 @@ const scheduleFields = {
     .number()
     .int()
     .nullish()
-    .describe(`${maintenanceLimits.leastSeconds} to ${maintenanceLimits.mostSeconds} (31 days). Exact, also across daylight saving.`),
+    .describe(
+      `${maintenanceLimits.leastSeconds} to ${maintenanceLimits.mostSeconds} (31 days). Exact, also across daylight saving.`,
+    ),
   rrule: z
     .string()
     .max(maintenanceLimits.ruleCharacters)
@@ -67,17 +71,8 @@ const scheduleFields = {
     .describe(
       'RFC 5545, daily or slower: FREQ, INTERVAL, COUNT, UNTIL, BYDAY, BYMONTHDAY, BYYEARDAY, BYMONTH, BYSETPOS, WKST. `starts_at` must be its first instance.',
     ),
-  timezone: z
-    .string()
-    .min(1)
-    .max(100)
-    .nullish()
-    .describe('IANA zone by whose wall clock it repeats. Default: UTC.'),
-  exdates: z
-    .array(instant)
-    .max(maintenanceLimits.exdates)
-    .nullish()
-    .describe('Starts that are left out.'),
+  timezone: z.string().min(1).max(100).nullish().describe('IANA zone by whose wall clock it repeats. Default: UTC.'),
+  exdates: z.array(instant).max(maintenanceLimits.exdates).nullish().describe('Starts that are left out.'),
 };
 
 /** Body of POST /maintenance. */
@@ -111,7 +106,9 @@ const windowFields = {
 const nextSchema = z
   .object({
     ...windowFields,
-    is_shifted: z.boolean().describe('Daylight saving leaps over the time, so it begins later by the length of the gap.'),
+    is_shifted: z
+      .boolean()
+      .describe('Daylight saving leaps over the time, so it begins later by the length of the gap.'),
   })
   .meta({ id: 'MaintenanceWindow' });
 export type MaintenanceWindow = z.output<typeof nextSchema>;
@@ -168,10 +165,15 @@ const previewSchema = z
         start_time: timestamp,
         end_time: timestamp,
         outages: z.number().int().describe('That began inside: their alerts would have been held.'),
-        over_before_end: z.number().int().describe('Of these, over before the time ended: one all-clear instead of the alert.'),
+        over_before_end: z
+          .number()
+          .int()
+          .describe('Of these, over before the time ended: one all-clear instead of the alert.'),
         monitors: z.number().int(),
       })
-      .describe('What it would have held of the last 30 days, had the series been there; none for one that does not repeat.'),
+      .describe(
+        'What it would have held of the last 30 days, had the series been there; none for one that does not repeat.',
+      ),
   })
   .meta({ id: 'MaintenancePreview' });
 
@@ -375,7 +377,10 @@ export const importMaintenanceRoute = route({
     all: booleanQuery(false).describe('Every event covers everything of the workspace.'),
     monitor_ids: manyIds.optional().describe('Or these monitors'),
     group_ids: manyIds.optional().describe('and these groups'),
-    tags: z.union([tagSchema, z.array(tagSchema).max(20)]).optional().describe('and these tags.'),
+    tags: z
+      .union([tagSchema, z.array(tagSchema).max(20)])
+      .optional()
+      .describe('and these tags.'),
     timezone: z
       .string()
       .min(1)

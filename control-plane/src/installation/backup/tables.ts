@@ -85,7 +85,9 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   maintenance_occurrences: copied,
   monitor_maintenance: copied,
   announced_states: copied,
-  calendar_tokens: leftOut('one that was rotated after the backup would open the calendar again; the owner makes a new one'),
+  calendar_tokens: leftOut(
+    'one that was rotated after the backup would open the calendar again; the owner makes a new one',
+  ),
 
   sla_corrections: copied,
   sla_ledger: copied,

@@ -13,7 +13,12 @@ void t.test('time under maintenance counts neither way, and stands in figures of
   const id = await api.oldMonitor(40 * dayMs);
   const fromMs = nowMs - 10 * hourMs;
   await addRange(api.database, { monitorId: id, fromMs, toMs: fromMs + 4 * hourMs, status: 'UP' });
-  await addRange(api.database, { monitorId: id, fromMs: fromMs + 4 * hourMs, toMs: fromMs + 6 * hourMs, status: 'DOWN' });
+  await addRange(api.database, {
+    monitorId: id,
+    fromMs: fromMs + 4 * hourMs,
+    toMs: fromMs + 6 * hourMs,
+    status: 'DOWN',
+  });
   await addRange(api.database, { monitorId: id, fromMs: fromMs + 6 * hourMs, toMs: fromMs + 8 * hourMs, status: 'UP' });
   // Two that overlap: three hours and a half, of which one hour and a half was down.
   for (const [startMs, endMs] of [

@@ -15,23 +15,32 @@ void t.test('a maintenance starts and ends by the clock, and is told once each, 
   // Two workers that saw the same state.
   const due = await dueStarts(worker, startsMs);
   t.same(
-    (await Promise.all([...due, ...due].map((each) => startOccurrence(worker, each)))).toSorted(),
-    [false, true],
+    (await Promise.all([...due, ...due].map((each) => startOccurrence(worker, each)))).filter(Boolean),
+    [true],
     'one of two starts it',
   );
   const active = await api.read(id);
-  t.match(active, { status: 'active', version: 2, next: null, current: { starts_at: made.starts_at, ends_at: made.ends_at } });
+  t.match(active, {
+    status: 'active',
+    version: 2,
+    next: null,
+    current: { starts_at: made.starts_at, ends_at: made.ends_at },
+  });
   t.same(await api.intervals(monitorId), [[startsMs, null]]);
   t.equal(await api.tickAt(startsMs + hourMs - 1), 0);
   const ending = await dueEnds(worker, startsMs + hourMs);
   t.same(
-    (await Promise.all([...ending, ...ending].map((each) => endOccurrence(worker, each)))).toSorted(),
-    [false, true],
+    (await Promise.all([...ending, ...ending].map((each) => endOccurrence(worker, each)))).filter(Boolean),
+    [true],
     'one of two ends it',
   );
   t.equal(await api.tickAt(startsMs + 2 * hourMs), 0);
   t.match(await api.read(id), { status: 'completed', current: null, next: null, version: 3 });
-  t.same(await api.intervals(monitorId), [[startsMs, startsMs + hourMs]], 'to the planned end, however late it was noticed');
+  t.same(
+    await api.intervals(monitorId),
+    [[startsMs, startsMs + hourMs]],
+    'to the planned end, however late it was noticed',
+  );
   t.same(await api.news(), [`maintenance.started ${id}`, `maintenance.ended ${id}`]);
   t.match((await api.plan('GET', `/${id}/occurrences`)).body, {
     total: 1,
@@ -81,7 +90,11 @@ void t.test('what happens inside is told at the end as what is left of it', asyn
   await api.turn(before, 'UP', startsMs + minuteMs);
   await api.turn(well, 'WARNING', startsMs + minuteMs);
   await api.turn(outside, 'DOWN', startsMs + minuteMs);
-  t.same(await Promise.all([lasts, over, before, well, outside].map(api.told)), [[], [], ['down'], [], ['down']], 'held');
+  t.same(
+    await Promise.all([lasts, over, before, well, outside].map(api.told)),
+    [[], [], ['down'], [], ['down']],
+    'held',
+  );
   await api.tickAt(startsMs + hourMs);
   t.same(await Promise.all([lasts, over, before, well, outside].map(api.told)), [
     ['down held'],
@@ -153,7 +166,11 @@ void t.test('an occurrence is ended early, cancelled or deleted, and what it hel
   await api.tickAt(Date.now());
   await api.turn(monitorId, 'DOWN', Date.now());
   const ended = await api.plan('POST', `/${series.id}/end`);
-  t.match(ended, { status: 200, body: { status: 'scheduled', current: null, next: { starts_at: iso(startsMs + dayMs) } } }, ended.text);
+  t.match(
+    ended,
+    { status: 200, body: { status: 'scheduled', current: null, next: { starts_at: iso(startsMs + dayMs) } } },
+    ended.text,
+  );
   await api.tickAt(Date.now());
   t.same(await api.told(monitorId), ['down held']);
   t.equal((await api.intervals(monitorId)).filter(([, end]) => end === null).length, 0);
@@ -195,7 +212,11 @@ void t.test('one that lasts is made longer without a break, and keeps its times'
     'not shorter',
   );
   const longer = await api.plan('PUT', `/${id}`, { duration_seconds: 7_200 });
-  t.match(longer, { status: 200, body: { status: 'active', current: { ends_at: iso(startsMs + hourMs) } } }, longer.text);
+  t.match(
+    longer,
+    { status: 200, body: { status: 'active', current: { ends_at: iso(startsMs + hourMs) } } },
+    longer.text,
+  );
   t.match(longer.body, { next: { starts_at: iso(startsMs + hourMs), ends_at: iso(startsMs + 2 * hourMs) } });
   await api.turn(monitorId, 'DOWN', Date.now());
   await api.tickAt(startsMs + hourMs);
@@ -204,7 +225,11 @@ void t.test('one that lasts is made longer without a break, and keeps its times'
   await api.tickAt(startsMs + 2 * hourMs);
   t.match(await api.read(id), { status: 'completed' });
   t.same(await api.told(monitorId), ['down held']);
-  t.same(await api.news(), [`maintenance.started ${id}`, `maintenance.ended ${id}`], 'one maintenance to whoever is told');
+  t.same(
+    await api.news(),
+    [`maintenance.started ${id}`, `maintenance.ended ${id}`],
+    'one maintenance to whoever is told',
+  );
 });
 
 void t.test('a monitor that is paused, reset or deleted inside is told nothing of', async (t) => {
@@ -212,7 +237,10 @@ void t.test('a monitor that is paused, reset or deleted inside is told nothing o
   const monitors = [await api.monitor(), await api.monitor(), await api.monitor()].map(({ id }) => id);
   const [paused, reset, deleted] = monitors;
   if (paused === undefined || reset === undefined || deleted === undefined) return t.fail('no monitors');
-  await api.maintenance({ starts_at: iso(Date.now()), scope: { subjects: monitors.map((id) => ({ type: 'monitor', id })) } });
+  await api.maintenance({
+    starts_at: iso(Date.now()),
+    scope: { subjects: monitors.map((id) => ({ type: 'monitor', id })) },
+  });
   await api.tickAt(Date.now());
   for (const id of monitors) await api.turn(id, 'DOWN', Date.now());
   const call = (method: string, path: string, body?: unknown) =>

@@ -151,7 +151,9 @@ export async function writeMaintenance(
     ...(change.name === undefined ? [] : [sql.fragment`name = ${change.name}`]),
     ...(change.description === undefined ? [] : [sql.fragment`description = ${change.description}`]),
     ...(change.status === undefined ? [] : [sql.fragment`status = ${change.status}`]),
-    ...(covered === undefined ? [] : [sql.fragment`covers_all = ${covered.all}, tags = ${sql.array(covered.tags, 'text')}`]),
+    ...(covered === undefined
+      ? []
+      : [sql.fragment`covers_all = ${covered.all}, tags = ${sql.array(covered.tags, 'text')}`]),
     ...(schedule === undefined ? [] : [scheduleValues(schedule.stored), nextColumns(schedule.next)]),
     ...(change.next === undefined ? [] : [nextColumns(change.next ?? undefined)]),
     sql.fragment`version = version + 1, updated_at = clock_timestamp()`,
@@ -175,7 +177,9 @@ export async function hideMaintenance(tx: Transaction, id: number): Promise<void
 
 /** How many of a workspace are scheduled or active. Those who add to them wait for each other until the transaction ends. */
 export async function countToCome(scope: Scope, tx: Transaction, workspaceId: number): Promise<number> {
-  await tx.query(sql.unsafe`select pg_advisory_xact_lock(hashtextextended('maintenance ' || ${String(workspaceId)}, 0))`);
+  await tx.query(
+    sql.unsafe`select pg_advisory_xact_lock(hashtextextended('maintenance ' || ${String(workspaceId)}, 0))`,
+  );
   return tx.oneFirst(sql.type(z.object({ n: z.number() }))`
     select count(*)::integer as n from maintenance x
     where ${ofScope(scope)} and x.workspace_id = ${workspaceId} and x.status in ('scheduled', 'active')`);

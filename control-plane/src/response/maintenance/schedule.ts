@@ -140,14 +140,18 @@ function durationOf(
   { ends_at: endsAt, duration_seconds: seconds }: GivenSchedule,
   startsMs: number,
 ): { readonly durationMs: number; readonly errors: readonly InputError[] } {
-  const none = (path: string, code: string, message: string) => ({ durationMs: 0, errors: [wrong(path, code, message)] });
+  const none = (path: string, code: string, message: string) => ({
+    durationMs: 0,
+    errors: [wrong(path, code, message)],
+  });
   const path = endsAt == null ? '/duration_seconds' : '/ends_at';
   if ((endsAt == null) === (seconds == null)) return none(path, 'required', 'give either ends_at or duration_seconds');
   const durationMs = endsAt == null ? (seconds ?? 0) * 1_000 : Date.parse(endsAt) - startsMs;
   if (endsAt != null && durationMs <= 0) return none(path, 'ends_before_start', 'must be later than starts_at');
   if (durationMs % 1_000 !== 0) return none(path, 'not_whole_seconds', 'the duration must be whole seconds');
   const { leastSeconds, mostSeconds } = maintenanceLimits;
-  if (durationMs < leastSeconds * 1_000) return none(path, 'too_short', `a maintenance lasts ${leastSeconds} seconds at least`);
+  if (durationMs < leastSeconds * 1_000)
+    return none(path, 'too_short', `a maintenance lasts ${leastSeconds} seconds at least`);
   if (durationMs > mostSeconds * 1_000)
     return none(path, 'too_long', `a maintenance lasts 31 days at most, this one ${inDays(durationMs)} days`);
   return { durationMs, errors: [] };
@@ -161,7 +165,8 @@ function startErrors(startsMs: number, rule: Rule | null, nowMs: number): InputE
   if (rule !== null)
     return startsMs < nowMs - farMs ? [wrong('/starts_at', 'in_the_past', 'must lie within the last five years')] : [];
   if (startsMs >= nowMs - pastMs) return [];
-  const advice = 'must not be earlier than five minutes ago; downtime of the past is taken out by a correction of the SLA';
+  const advice =
+    'must not be earlier than five minutes ago; downtime of the past is taken out by a correction of the SLA';
   return [wrong('/starts_at', 'in_the_past', advice)];
 }
 

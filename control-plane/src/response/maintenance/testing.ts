@@ -105,7 +105,9 @@ export async function maintenanceApi(t: TestContext): Promise<MaintenanceApi> {
     told: async (monitorId) => {
       const rows = await database.worker.any(sql.type(newsRow)`
         select kind, payload from outbox where kind = 'monitor.announced' and key = ${`monitor:${monitorId}`} order by id`);
-      return rows.map(({ payload }) => `${String(payload['announcement'])}${payload['was_held'] === true ? ' held' : ''}`);
+      return rows.map(
+        ({ payload }) => `${String(payload['announcement'])}${payload['was_held'] === true ? ' held' : ''}`,
+      );
     },
     news: async () => {
       const rows = await database.worker.any(sql.type(newsRow)`
@@ -113,9 +115,11 @@ export async function maintenanceApi(t: TestContext): Promise<MaintenanceApi> {
       return rows.map(({ kind, payload }) => `${kind} ${String(payload['maintenance_id'])}`);
     },
     intervals: async (monitorId) => {
-      const rows = await database.worker.any(sql.type(
-        z.object({ started_at: z.number(), ended_at: z.number().nullable() }),
-      )`select started_at, ended_at from monitor_maintenance where monitor_id = ${monitorId} order by started_at, id`);
+      const rows = await database.worker.any(
+        sql.type(
+          z.object({ started_at: z.number(), ended_at: z.number().nullable() }),
+        )`select started_at, ended_at from monitor_maintenance where monitor_id = ${monitorId} order by started_at, id`,
+      );
       return rows.map((row) => [Math.round(row.started_at), row.ended_at === null ? null : Math.round(row.ended_at)]);
     },
   };

@@ -153,4 +153,5 @@ create function identity_calendar(given_hash bytea) returns integer
   return (
     select c.workspace_id from calendar_tokens c join workspaces w on w.id = c.workspace_id
     where c.token_hash = given_hash and w.deleted_at is null);
-grant execute on function identity_calendar to parallax_api;
+revoke execute on function identity_calendar(bytea) from public, parallax_worker;
+grant execute on function identity_calendar(bytea) to parallax_api;

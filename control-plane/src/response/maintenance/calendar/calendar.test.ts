@@ -65,46 +65,65 @@ void t.test('the calendar of a workspace is read by its address alone, which the
   const gone = await api.call('GET', first);
   const unknown = await api.call('GET', '/api/v1/public/maintenance/nobody');
   t.equal(gone.status, 404);
-  t.same({ ...gone.body, request_id: '' }, { ...unknown.body, request_id: '' }, 'one that was is as one that never was');
+  t.same(
+    { ...gone.body, request_id: '' },
+    { ...unknown.body, request_id: '' },
+    'one that was is as one that never was',
+  );
   const plain = await api.database.worker.oneFirst(sql.type(z.object({ row: z.string() }))`
     select c::text as row from calendar_tokens c`);
   const token = second.split('/').at(-1)?.replace('.ics', '') ?? '';
-  t.notOk(plain.includes(token) || plain.includes(Buffer.from(token).toString('hex')), 'the token stands nowhere plain');
+  t.notOk(
+    plain.includes(token) || plain.includes(Buffer.from(token).toString('hex')),
+    'the token stands nowhere plain',
+  );
 });
 
-void t.test('a series stands there by the clock of its zone; what daylight saving shifts is a date of its own', async (t) => {
-  const api = await maintenanceApi(t);
-  const path = await rotate(api);
-  const startsMs = autumn();
-  await api.maintenance({
-    starts_at: iso(startsMs),
-    duration_seconds: 1_800,
-    rrule: 'FREQ=WEEKLY;COUNT=30',
-    timezone: 'Europe/Berlin',
-    exdates: [iso(startsMs + 7 * dayMs)],
-  });
-  const { text } = await api.call('GET', path);
-  t.ok(text.split('\r\n').every((line) => Buffer.byteLength(line) <= 75));
-  const lines = unfold(text);
-  t.ok(lines.includes(`DTSTART;TZID=Europe/Berlin:${wallText(startsMs + 2 * hourMs)}`));
-  t.ok(lines.includes('DURATION:PT1800S'));
-  t.ok(lines.includes(`EXDATE;TZID=Europe/Berlin:${wallText(startsMs + 2 * hourMs + 7 * dayMs)}`));
-  const year = new Date(startsMs).getUTCFullYear() + 1;
-  const march = new Date(Date.UTC(year, 2, 31));
-  const spring = wallText(march.getTime() - march.getUTCDay() * dayMs + 3.5 * hourMs);
-  t.ok(lines.includes(`RDATE;TZID=Europe/Berlin:${spring}`), `02:30 of the last Sunday of March is 03:30: ${spring}`);
-  // Counted without the one that is shifted, the series would be a week longer in a calendar.
-  const lastMs = startsMs + 29 * 7 * dayMs;
-  t.ok(lines.includes(`RRULE:FREQ=WEEKLY;UNTIL=${instantText(lastMs)}`), lines.find((line) => line.startsWith('RRULE')));
-  t.ok(lines.includes('TZID:Europe/Berlin') && lines.includes('TZOFFSETTO:+0200') && lines.includes('TZOFFSETTO:+0100'));
-});
+void t.test(
+  'a series stands there by the clock of its zone; what daylight saving shifts is a date of its own',
+  async (t) => {
+    const api = await maintenanceApi(t);
+    const path = await rotate(api);
+    const startsMs = autumn();
+    await api.maintenance({
+      starts_at: iso(startsMs),
+      duration_seconds: 1_800,
+      rrule: 'FREQ=WEEKLY;COUNT=30',
+      timezone: 'Europe/Berlin',
+      exdates: [iso(startsMs + 7 * dayMs)],
+    });
+    const { text } = await api.call('GET', path);
+    t.ok(text.split('\r\n').every((line) => Buffer.byteLength(line) <= 75));
+    const lines = unfold(text);
+    t.ok(lines.includes(`DTSTART;TZID=Europe/Berlin:${wallText(startsMs + 2 * hourMs)}`));
+    t.ok(lines.includes('DURATION:PT1800S'));
+    t.ok(lines.includes(`EXDATE;TZID=Europe/Berlin:${wallText(startsMs + 2 * hourMs + 7 * dayMs)}`));
+    const year = new Date(startsMs).getUTCFullYear() + 1;
+    const march = new Date(Date.UTC(year, 2, 31));
+    const spring = wallText(march.getTime() - march.getUTCDay() * dayMs + 3.5 * hourMs);
+    t.ok(lines.includes(`RDATE;TZID=Europe/Berlin:${spring}`), `02:30 of the last Sunday of March is 03:30: ${spring}`);
+    // Counted without the one that is shifted, the series would be a week longer in a calendar.
+    const lastMs = startsMs + 29 * 7 * dayMs;
+    t.ok(
+      lines.includes(`RRULE:FREQ=WEEKLY;UNTIL=${instantText(lastMs)}`),
+      lines.find((line) => line.startsWith('RRULE')),
+    );
+    t.ok(
+      lines.includes('TZID:Europe/Berlin') && lines.includes('TZOFFSETTO:+0200') && lines.includes('TZOFFSETTO:+0100'),
+    );
+  },
+);
 
 void t.test('a calendar that is imported elsewhere makes the same maintenance', async (t) => {
   const api = await maintenanceApi(t);
   const path = await rotate(api);
   const startsMs = autumn();
   const series = { starts_at: iso(startsMs), rrule: 'FREQ=WEEKLY;BYDAY=SU', timezone: 'Europe/Berlin' };
-  await api.maintenance({ ...series, name: 'Weekly ünï\ncode'.replace('\n', ' '), description: 'line one\nline two; end' });
+  await api.maintenance({
+    ...series,
+    name: 'Weekly ünï\ncode'.replace('\n', ' '),
+    description: 'line one\nline two; end',
+  });
   await api.maintenance({ name: 'Once' });
   const { text } = await api.call('GET', path);
   const other = await maintenanceApi(t);
@@ -116,14 +135,25 @@ void t.test('a calendar that is imported elsewhere makes the same maintenance', 
   const fields = (from: unknown) =>
     (from as Record<string, unknown>[])
       .map(({ name, description, starts_at, duration_seconds, rrule, timezone, exdates, next }) => ({
-        ...{ name, description, starts_at, duration_seconds, rrule, timezone, exdates, next },
+        name,
+        description,
+        starts_at,
+        duration_seconds,
+        rrule,
+        timezone,
+        exdates,
+        next,
       }))
       .toSorted((one, two) => String(one.name).localeCompare(String(two.name)));
   t.same(
     fields((await other.plan('GET', '')).body['maintenance']),
     fields((await api.plan('GET', '')).body['maintenance']),
   );
-  t.match((await send(other, text)).body, { created: 0, skipped: 2, events: [{ code: 'known_uid' }, {}] }, 'again: nothing');
+  t.match(
+    (await send(other, text)).body,
+    { created: 0, skipped: 2, events: [{ code: 'known_uid' }, {}] },
+    'again: nothing',
+  );
   const actions = await other.database.worker.anyFirst(sql.type(z.object({ action: z.string() }))`
     select action from audit_log where action like 'maintenance.%' order by id`);
   t.same(actions, ['maintenance.created', 'maintenance.created', 'maintenance.imported']);
@@ -139,9 +169,21 @@ void t.test('each event is reported, and a bad one does not stop the others', as
     ['plain', ['UID:1', 'SUMMARY:Plain', start, end], { status: 'created', name: 'Plain' }],
     ['the same UID', ['UID:1', 'SUMMARY:Plain', start, end], { status: 'skipped', code: 'doubled_uid' }],
     ['a whole day', ['UID:2', `DTSTART;VALUE=DATE:${wall.slice(0, 8)}`], { status: 'created', name: 'Maintenance' }],
-    ['a path before the zone', ['UID:3', `DTSTART;TZID=/x.org/1/Europe/Berlin:${wall}`, 'DURATION:PT1H'], { status: 'created' }],
-    ['a zone of Windows', ['UID:4', `DTSTART;TZID=W. Europe Standard Time:${wall}`, 'DURATION:PT1H'], { code: 'unknown_timezone' }],
-    ['over', ['UID:5', 'DTSTART:20200101T000000Z', 'DTEND:20200101T010000Z'], { status: 'skipped', code: 'in_the_past' }],
+    [
+      'a path before the zone',
+      ['UID:3', `DTSTART;TZID=/x.org/1/Europe/Berlin:${wall}`, 'DURATION:PT1H'],
+      { status: 'created' },
+    ],
+    [
+      'a zone of Windows',
+      ['UID:4', `DTSTART;TZID=W. Europe Standard Time:${wall}`, 'DURATION:PT1H'],
+      { code: 'unknown_timezone' },
+    ],
+    [
+      'over',
+      ['UID:5', 'DTSTART:20200101T000000Z', 'DTEND:20200101T010000Z'],
+      { status: 'skipped', code: 'in_the_past' },
+    ],
     ['cancelled', ['UID:6', 'STATUS:CANCELLED', start, end], { status: 'skipped', code: 'cancelled' }],
     ['a moved instance', ['UID:7', `RECURRENCE-ID:${instantText(startsMs)}`, start, end], { code: 'moved_instance' }],
     ['no start', ['UID:8', end], { status: 'failed', code: 'no_start' }],
@@ -153,7 +195,17 @@ void t.test('each event is reported, and a bad one does not stop the others', as
     ['no such time', ['UID:14', 'DTSTART:20260231T000000Z', 'DURATION:PT1H'], { code: 'no_time' }],
     [
       'further dates and an alarm',
-      ['UID:15', 'SUMMARY:More', start, end, `RDATE:${instantText(startsMs + dayMs)}`, 'BEGIN:VALARM', 'TRIGGER:-PT15M', 'DTSTART:1', 'END:VALARM'],
+      [
+        'UID:15',
+        'SUMMARY:More',
+        start,
+        end,
+        `RDATE:${instantText(startsMs + dayMs)}`,
+        'BEGIN:VALARM',
+        'TRIGGER:-PT15M',
+        'DTSTART:1',
+        'END:VALARM',
+      ],
       { status: 'created', warnings: ['1 additional dates (RDATE) are left out; plan them by themselves'] },
     ],
     ['no UID', ['SUMMARY:Nameless', start, end], { status: 'created', uid: null }],
@@ -161,7 +213,8 @@ void t.test('each event is reported, and a bad one does not stop the others', as
   const report = await send(api, calendar(...cases.map(([, lines]) => lines)));
   t.equal(report.status, 200, report.text);
   const events = report.body['events'] as object[];
-  for (const [index, [what, , expected]] of cases.entries()) t.match(events[index], { event: index + 1, ...expected }, what);
+  for (const [index, [what, , expected]] of cases.entries())
+    t.match(events[index], { event: index + 1, ...expected }, what);
   t.match(report.body, { total: cases.length, created: 5 });
   t.match((await api.plan('GET', '')).body, { total: 5 });
   const bare = await api.plan('POST', `/import/ics?workspace_id=${api.workspaceId}`, calendar(), {

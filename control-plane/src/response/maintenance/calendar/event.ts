@@ -68,7 +68,8 @@ export function readEvent(event: CalendarEvent, zone: string, nowMs: number): Re
   }
 }
 
-const cleanText = (text: string): string => text.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '');
+// Tabs and line ends stay.
+const cleanText = (text: string): string => text.replaceAll(/[^\P{Cc}\t\n]/gu, '');
 
 function requireWhole(event: CalendarEvent): void {
   const status = textOf(event, 'STATUS')?.toUpperCase();
@@ -90,7 +91,8 @@ function scheduleOfEvent(event: CalendarEvent, fallback: string, nowMs: number, 
   const start = timesOf(startLine, fallback)[0];
   if (start === undefined) throw new EventError('no_start', 'DTSTART is empty');
   const zone = start.time.kind === 'instant' ? 'UTC' : start.zone;
-  if (start.isShifted) warnings.push('daylight saving leaps over its start, so it begins later by the length of the gap');
+  if (start.isShifted)
+    warnings.push('daylight saving leaps over its start, so it begins later by the length of the gap');
   const durationMs = durationOf(find('DTEND'), find('DURATION'), start, fallback);
   const judged = judgeSchedule(
     {
@@ -111,7 +113,8 @@ function scheduleOfEvent(event: CalendarEvent, fallback: string, nowMs: number, 
     const reason = `${fieldOf(first?.path ?? '')}${first?.message ?? 'the schedule is not valid'}`;
     throw new EventError(code, reason, code === 'in_the_past' ? 'skipped' : 'failed');
   }
-  if (judged.stored.exdatesMs.length > 500) throw new EventError('too_many_exdates', 'it leaves out more than 500 instances');
+  if (judged.stored.exdatesMs.length > 500)
+    throw new EventError('too_many_exdates', 'it leaves out more than 500 instances');
   if (judged.next === undefined) throw new EventError('in_the_past', 'nothing of it is still to come', 'skipped');
   noteExtraDates(event, judged, fallback, warnings);
   return judged;
@@ -159,7 +162,10 @@ function zoneOf(given: string | undefined, fallback: string): string {
   const candidates = [given, parts.slice(-3).join('/'), parts.slice(-2).join('/')];
   const found = candidates.find((name) => name.length <= 100 && isZone(name));
   if (found !== undefined) return found;
-  throw new EventError('unknown_timezone', `there is no time zone "${given.slice(0, 100)}"; use a name such as Europe/Berlin`);
+  throw new EventError(
+    'unknown_timezone',
+    `there is no time zone "${given.slice(0, 100)}"; use a name such as Europe/Berlin`,
+  );
 }
 
 /** A whole day lasts one day unless it says otherwise; days of a wall clock are as long as they are. */

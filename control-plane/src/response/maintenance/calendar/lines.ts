@@ -6,7 +6,7 @@ export function escapeText(text: string): string {
     .replaceAll(';', String.raw`\;`)
     .replaceAll(',', String.raw`\,`)
     .replaceAll('\n', String.raw`\n`)
-    .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '');
+    .replaceAll(/[^\P{Cc}\t]/gu, '');
 }
 
 /** The text of an escaped value. */

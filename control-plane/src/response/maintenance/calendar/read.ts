@@ -32,7 +32,8 @@ export function readCalendar(bytes: Uint8Array): CalendarFile {
       if (open.length > 10) return { problem: 'the file nests components more than ten deep' };
       if (component === 'VEVENT') event = [];
     } else if (line.name === 'END') {
-      if (open.pop() !== component) return { problem: `END:${component.slice(0, 40)} stands where nothing like it is open` };
+      if (open.pop() !== component)
+        return { problem: `END:${component.slice(0, 40)} stands where nothing like it is open` };
       if (component !== 'VEVENT') continue;
       if (events.length >= maintenanceLimits.events)
         return { problem: `the file has more than ${maintenanceLimits.events} events` };

@@ -35,7 +35,8 @@ export function planImport(
   const seen = new Set<string>();
   let left = room;
   return events.map((read): PlannedEvent => {
-    if (read.kind !== 'planned') return { read, kind: read.kind, code: read.code, reason: read.reason, maintenanceId: null };
+    if (read.kind !== 'planned')
+      return { read, kind: read.kind, code: read.code, reason: read.reason, maintenanceId: null };
     const { uid, planned, title, description } = read;
     const known = uid === null ? undefined : existing.get(uid);
     if (known !== undefined) {

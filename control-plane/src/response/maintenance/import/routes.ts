@@ -41,7 +41,8 @@ export function maintenanceImportRoutes(context: Context): Route[] {
         await recordAudits(tx, caller, request, eventsOf(workspaceId, written));
         return written;
       });
-      const count = (status: ImportedMaintenanceEvent['status']) => reports.filter((each) => each.status === status).length;
+      const count = (status: ImportedMaintenanceEvent['status']) =>
+        reports.filter((each) => each.status === status).length;
       return {
         dry_run: dryRun,
         total: reports.length,
@@ -73,7 +74,9 @@ async function create(
 
 /** One event for each maintenance, as when it is created alone, and one for the import. */
 function eventsOf(workspaceId: number, reports: readonly ImportedMaintenanceEvent[]): readonly AuditEvent[] {
-  const created = reports.flatMap(({ status, maintenance_id: id }) => (status === 'created' && id !== null ? [id] : []));
+  const created = reports.flatMap(({ status, maintenance_id: id }) =>
+    status === 'created' && id !== null ? [id] : [],
+  );
   if (created.length === 0) return [];
   return [
     ...created.map((id) => ({

@@ -14,7 +14,10 @@ export async function outagesWithin(
   monitorIds: readonly number[],
   windows: readonly Occurrence[],
 ): Promise<z.infer<typeof heldRow>> {
-  const rows = windows.map(({ startsMs, endsMs }) => [new Date(startsMs).toISOString(), new Date(endsMs).toISOString()]);
+  const rows = windows.map(({ startsMs, endsMs }) => [
+    new Date(startsMs).toISOString(),
+    new Date(endsMs).toISOString(),
+  ]);
   return connection.one(sql.type(heldRow)`
     select count(*)::integer as outages, (count(*) filter (where i.resolved_at <= w.ends_at))::integer as over_before_end,
       count(distinct i.monitor_id)::integer as monitors

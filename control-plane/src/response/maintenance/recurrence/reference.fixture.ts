@@ -17,7 +17,13 @@ const dayMs = 1_440 * minuteMs;
  * The starts of a rule by walking through every minute of a time and looking at the clock of the zone: slow, and without any arithmetic of
  * zones. Intervals are counted from the day, week or month of the first day that fits, as the rule does from its first instance.
  */
-export function walkedStarts(rule: NaiveRule, minuteOfDay: number, zone: string, fromMs: number, toMs: number): Walked[] {
+export function walkedStarts(
+  rule: NaiveRule,
+  minuteOfDay: number,
+  zone: string,
+  fromMs: number,
+  toMs: number,
+): Walked[] {
   const found: Walked[] = [];
   const clock = clockOf(zone);
   let anchor: number | undefined;

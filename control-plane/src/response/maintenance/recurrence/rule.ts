@@ -33,7 +33,18 @@ const weekdays = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'];
 const dayMs = 86_400_000;
 
 /** The names of the parts that are read; others are refused by name, since a part that is passed over would move the maintenance. */
-const known = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'BYDAY', 'BYMONTHDAY', 'BYYEARDAY', 'BYMONTH', 'BYSETPOS', 'WKST'];
+const known = new Set([
+  'FREQ',
+  'INTERVAL',
+  'COUNT',
+  'UNTIL',
+  'BYDAY',
+  'BYMONTHDAY',
+  'BYYEARDAY',
+  'BYMONTH',
+  'BYSETPOS',
+  'WKST',
+]);
 
 /** The form in which a rule is kept: upper case, without a leading "RRULE:". */
 export function normalRule(text: string): string {
@@ -79,7 +90,7 @@ function partsOf(text: string): Map<string, string> {
     if (name === undefined || value === undefined) throw new RuleError(`"${part.slice(0, 40)}" is no part of a rule`);
     if (['BYHOUR', 'BYMINUTE', 'BYSECOND'].includes(name))
       throw new RuleError(`${name} is not taken: the time of day is that of starts_at, once a day`);
-    if (!known.includes(name)) throw new RuleError(`${name} is not supported; leave it out or list the days another way`);
+    if (!known.has(name)) throw new RuleError(`${name} is not supported; leave it out or list the days another way`);
     if (parts.has(name)) throw new RuleError(`${name} stands twice`);
     parts.set(name, value);
   }
@@ -107,7 +118,9 @@ function listOf(name: string, text: string | undefined, most: number): number[] 
   return text.split(',').map((item) => {
     const value = /^[+-]?[0-9]{1,3}$/.test(item) ? Number(item) : 0;
     if (value === 0 || Math.abs(value) > most || (name === 'BYMONTH' && value < 0))
-      throw new RuleError(`${name} takes numbers from 1 to ${most}${name === 'BYMONTH' ? '' : ', or the same with a minus'}`);
+      throw new RuleError(
+        `${name} takes numbers from 1 to ${most}${name === 'BYMONTH' ? '' : ', or the same with a minus'}`,
+      );
     return value;
   });
 }
@@ -134,7 +147,8 @@ function untilOf(text: string): Until {
   const numbers = [year, month, day, hour ?? '23', minute ?? '59', second ?? '59'].map(Number);
   const [y = 0, mo = 0, d = 0, h = 0, mi = 0, s = 0] = numbers;
   const ms = Date.UTC(y, mo - 1, d, h, mi, s);
-  const isDate = new Date(ms).getUTCDate() === d && new Date(ms).getUTCMonth() === mo - 1 && h < 24 && mi < 60 && s < 61;
+  const isDate =
+    new Date(ms).getUTCDate() === d && new Date(ms).getUTCMonth() === mo - 1 && h < 24 && mi < 60 && s < 61;
   if (year === undefined || !isDate) throw new RuleError('UNTIL must be a date such as 20261231 or 20261231T235959Z');
   return { kind: zulu === 'Z' ? 'instant' : 'wall', ms: time === undefined ? ms + 999 : ms };
 }

@@ -25,7 +25,8 @@ export function scopeOfBody(given: MaintenanceScopeInput): NamedScope {
   const note = (key: string, path: string): void => {
     if (!places.has(key)) places.set(key, { in: 'body', path });
   };
-  for (const [index, { id }] of (given.subjects ?? []).entries()) note(placeOfMonitor(id), `/scope/subjects/${index}/id`);
+  for (const [index, { id }] of (given.subjects ?? []).entries())
+    note(placeOfMonitor(id), `/scope/subjects/${index}/id`);
   for (const [index, id] of (given.group_ids ?? []).entries()) note(placeOfGroup(id), `/scope/group_ids/${index}`);
   const scope = {
     all: given.all ?? false,
@@ -66,7 +67,12 @@ function requireScope(scope: Covered, place: Pick<InputError, 'in' | 'path'>): v
   if (scope.all && named > 0)
     throw invalidInput(place.in, place.path, 'scope_contradicts', 'give either all or lists, not both');
   if (!scope.all && named === 0)
-    throw invalidInput(place.in, place.path, 'scope_is_empty', 'name a monitor, a group or a tag at least, or give all');
+    throw invalidInput(
+      place.in,
+      place.path,
+      'scope_is_empty',
+      'name a monitor, a group or a tag at least, or give all',
+    );
 }
 
 /**
@@ -75,11 +81,13 @@ function requireScope(scope: Covered, place: Pick<InputError, 'in' | 'path'>): v
  * @throws Problem `not_found` that names each one by its place
  */
 export function requireFound(workspaceId: number, scope: NamedScope, missing: readonly string[]): void {
-  const errors = missing.map((key): InputError => ({
-    ...(scope.places.get(key) ?? { in: 'body', path: '/scope' }),
-    code: 'not_found',
-    message: `there is no ${key} in workspace ${workspaceId}`,
-  }));
+  const errors = missing.map(
+    (key): InputError => ({
+      ...(scope.places.get(key) ?? { in: 'body', path: '/scope' }),
+      code: 'not_found',
+      message: `there is no ${key} in workspace ${workspaceId}`,
+    }),
+  );
   const [first] = errors;
   if (first === undefined) return;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';

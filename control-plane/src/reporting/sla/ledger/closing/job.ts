@@ -110,12 +110,7 @@ async function summariesOf(
 /** The same for one monitor with more ranges than are held at once. */
 async function summaryOfMany(tx: Transaction, day: string, monitor: DayMonitor): Promise<Summarized> {
   const window = dayWindow(day, monitor.sinceMs);
-  const report = await readAvailability(
-    tx,
-    monitor.id,
-    { ...window, openUntilMs: window.toMs },
-    { listedOutages: 0 },
-  );
+  const report = await readAvailability(tx, monitor.id, { ...window, openUntilMs: window.toMs }, { listedOutages: 0 });
   return { monitor, summary: daySummary(day, window, report) };
 }
 
