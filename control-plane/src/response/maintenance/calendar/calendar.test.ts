@@ -106,7 +106,7 @@ void t.test(
     const lastMs = startsMs + 29 * 7 * dayMs;
     t.ok(
       lines.includes(`RRULE:FREQ=WEEKLY;UNTIL=${instantText(lastMs)}`),
-      lines.find((line) => line.startsWith('RRULE')),
+      lines.find((line) => line.startsWith('RRULE')) ?? 'no rule',
     );
     t.ok(
       lines.includes('TZID:Europe/Berlin') && lines.includes('TZOFFSETTO:+0200') && lines.includes('TZOFFSETTO:+0100'),
