@@ -13,6 +13,9 @@ export const liveEventKinds = [
   'domain.expiring',
   'dnsbl.listed',
   'dnsbl.delisted',
+  'maintenance.started',
+  'maintenance.ended',
+  'maintenance.cancelled',
 ] as const;
 export type LiveEventKind = (typeof liveEventKinds)[number];
 
@@ -28,7 +31,7 @@ export const streamEventsRoute = route({
     '`ready`: everything from now on will be told. `monitor.transition` (`monitor_id`, `workspace_id`, `from`, `to`, `at`, `detected_at`), ' +
       '`monitor.revised` (`since`), `monitor.paused`, `monitor.resumed`, `monitor.reset`, ' +
       '`certificate.expiring` and `domain.expiring` (`not_after`, `threshold_days`, `occasion`), `dnsbl.listed` and `dnsbl.delisted` (`provider`, ' +
-      '`at`): kept for 24 hours. `results`: the latest check results, ' +
+      '`at`), `maintenance.started`, `maintenance.ended` and `maintenance.cancelled` (`maintenance_id`, `name`, `occurrence`): kept for 24 hours. `results`: the latest check results, ' +
       'at most one of a monitor in a second, not kept: `{"results": [{monitor_id, workspace_id, probe_id, at, outcome, response_time_ms}]}`.',
     '',
     'Send the `id` that came last as `Last-Event-ID` to get what has happened since. Where that is more than is kept or than 1,000 events, a ' +

@@ -10,6 +10,9 @@ const everyMs = 1_000;
 /** Whoever joins what is covered, or leaves it, counts within this; a change of status asks at once. */
 const settleEveryMs = 5_000;
 
+/** What is asked for the time, and where it is written what it means. */
+type Clock = Pick<Context, 'now'> & { readonly database: Pick<Context['database'], 'worker'> };
+
 /** Starts and ends maintenance by the clock. */
 export async function startMaintenanceClock(context: Context, log: Logger): Promise<RunningService> {
   return repeat({
@@ -28,38 +31,41 @@ export async function startMaintenanceScope(context: Context, log: Logger): Prom
   });
 }
 
-/** Does what is due; after a standstill every occurrence that was missed, one after another. @returns how many changes this worker made */
-export async function tick(
-  { database: { worker }, now }: Pick<Context, 'database' | 'now'>,
-  mayGoOn: () => boolean = () => true,
-): Promise<number> {
+/**
+ * Does what is due; after a standstill every occurrence that was missed, one after another. What fails is left for the next time and stops
+ * nothing else.
+ * @returns how many changes this worker made
+ * @throws the first failure, after the rest is done
+ */
+export async function tick({ database: { worker }, now }: Clock, mayGoOn: () => boolean = () => true): Promise<number> {
+  const failures: unknown[] = [];
+  const attempt = async (change: () => Promise<boolean>): Promise<number> => {
+    try {
+      return (await change()) ? 1 : 0;
+    } catch (error) {
+      failures.push(error);
+      return 0;
+    }
+  };
   let changes = 0;
-  for (let seen = 1; seen > 0 && mayGoOn(); ) {
-    seen = 0;
-    for (const due of await dueStarts(worker, now())) {
-      seen += 1;
-      if (await startOccurrence(worker, due)) changes += 1;
-    }
-    for (const ending of await dueEnds(worker, now())) {
-      seen += 1;
-      if (await endOccurrence(worker, ending)) changes += 1;
-    }
+  for (let made = 1; made > 0 && mayGoOn(); changes += made) {
+    made = 0;
+    for (const due of await dueStarts(worker, now())) made += await attempt(() => startOccurrence(worker, due));
+    for (const ending of await dueEnds(worker, now())) made += await attempt(() => endOccurrence(worker, ending));
   }
   await releaseAll({ database: { worker }, now }, mayGoOn, 'ended');
+  if (failures.length > 0) throw failures[0];
   return changes;
 }
 
 /** @returns how many monitors joined or were released */
-export async function settle(
-  context: Pick<Context, 'now'> & { readonly database: Pick<Context['database'], 'worker'> },
-  mayGoOn: () => boolean = () => true,
-): Promise<number> {
+export async function settle(context: Clock, mayGoOn: () => boolean = () => true): Promise<number> {
   const joined = await joinOccurrences(context.database.worker, context.now());
   return joined + (await releaseAll(context, mayGoOn, 'all'));
 }
 
 async function releaseAll(
-  { database: { worker }, now }: Pick<Context, 'now'> & { readonly database: Pick<Context['database'], 'worker'> },
+  { database: { worker }, now }: Clock,
   mayGoOn: () => boolean,
   which: 'ended' | 'all',
 ): Promise<number> {

@@ -243,6 +243,17 @@ void t.test('a file that is no calendar is refused whole, and quickly', async (t
   // Half a million characters in one folded line, parameters without end, a rule that never comes.
   const folded = `SUMMARY:${'a\r\n '.repeat(100_000)}`;
   const parameters = `X${';A=1'.repeat(50_000)}:v`;
+  const odd = [
+    'UID:a\u0000\u0007b',
+    `SUMMARY:${'x'.repeat(199)}😀`,
+    `DESCRIPTION:\u0000${'y'.repeat(1_999)}😀`,
+    ...event.slice(1),
+  ];
+  t.match(
+    (await send(api, calendar(odd))).body,
+    { created: 1, events: [{ uid: 'ab' }] },
+    'no NUL, no half of a character',
+  );
   const never = 'RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30;BYSETPOS=1';
   const report = await send(api, calendar([...event, folded], [...event, parameters], [...event.slice(1), never]));
   t.match(report.body, { created: 1, skipped: 1, failed: 1 }, report.text.slice(0, 500));

@@ -43,9 +43,12 @@ class EventError extends Error {
  */
 export function readEvent(event: CalendarEvent, zone: string, nowMs: number): ReadEvent {
   const warnings: string[] = [];
-  const uid = textOf(event, 'UID')?.slice(0, mostUid) ?? null;
+  const uid = cleanText(textOf(event, 'UID') ?? '')
+    .slice(0, mostUid)
+    .toWellFormed()
+    .trim();
   const summary = textOf(event, 'SUMMARY');
-  const named = nameSchema.safeParse((summary ?? '').replaceAll(/\s+/g, ' ').trim().slice(0, mostName));
+  const named = nameSchema.safeParse((summary ?? '').replaceAll(/\s+/g, ' ').trim().slice(0, mostName).toWellFormed());
   const name = named.success ? named.data : null;
   const facts = { uid: uid === '' ? null : uid, name, warnings };
   try {
