@@ -67,6 +67,26 @@ const ruleAndMeaning: fc.Arbitrary<{ readonly text: string; readonly naive: Naiv
 );
 
 for (const zone of zones) {
+  void t.test(`every day at a time at which clocks change, over two years in ${zone}`, async (t) => {
+    const naive: NaiveRule = { every: 'day', interval: 1, weekdays: [], monthDays: [], nth: null };
+    let shifted = 0;
+    for (const minuteOfDay of [0, 15, 30, 60, 90, 120, 135, 150, 179]) {
+      const expected = walkedStarts(naive, minuteOfDay, zone, fromMs, toMs).map(({ ms, isShifted }) => ({
+        ms,
+        isShifted,
+      }));
+      const given = schedule('FREQ=DAILY', { startsMs: expected[0]?.ms ?? fromMs, zone });
+      const found = [...occurrencesOf(given, fromMs)].map(({ startsMs, isShifted }) => ({ ms: startsMs, isShifted }));
+      t.same(
+        found.filter(({ ms }) => ms < toMs),
+        expected,
+        `at minute ${minuteOfDay}`,
+      );
+      shifted += expected.filter(({ isShifted }) => isShifted).length;
+    }
+    t.equal(shifted > 0, zone !== 'Asia/Kathmandu', 'the clock leaps, except where there is no daylight saving');
+  });
+
   void t.test(`occurrences equal a reference that walks minutes, over two years in ${zone}`, (t) => {
     fc.assert(
       fc.property(
