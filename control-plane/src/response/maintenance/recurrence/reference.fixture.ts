@@ -43,7 +43,8 @@ export function walkedStarts(
       if (!fits(rule, day)) continue;
       anchor ??= stepOf(rule, day);
       if ((stepOf(rule, day) - anchor) % rule.interval !== 0) continue;
-      found.push({ ms: ms + (each - firstMs), wallMs: each, isShifted: each !== wallMs });
+      const isShifted = each !== wallMs;
+      found.push({ ms: isShifted ? ms + (each - firstMs) : ms, wallMs: each, isShifted });
     }
     latestWallMs = wallMs;
   }
