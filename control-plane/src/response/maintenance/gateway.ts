@@ -5,11 +5,13 @@ import { recordAudit } from '../../identity/audit/index.ts';
 import type { AuditEvent } from '../../identity/audit/index.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import { inScope } from '../../platform/database/scope.ts';
+import type { Scope } from '../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../platform/http/caller.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { etagOf, requireMatch } from '../../platform/http/etag.ts';
 import type { RequestFacts } from '../../platform/http/handler.ts';
 import { findMaintenance, lockMaintenance } from './queries.ts';
+import { isWorkspaceThere } from './scope/queries.ts';
 
 export type Actor = { readonly caller: Caller; readonly request: RequestFacts };
 
@@ -19,6 +21,15 @@ export type Done = { readonly action: string; readonly detail?: AuditEvent['deta
 /** There is no such maintenance, or it is another's. */
 export function noMaintenance(id: number): Problem {
   return new Problem('not_found', `there is no maintenance ${id}`);
+}
+
+/**
+ * Asks the database for a workspace of which nothing else is read: the caller's role says the same, and either is to keep strangers out alone.
+ * @throws Problem `not_found`
+ */
+export async function requireWorkspace(scope: Scope, tx: Transaction, workspaceId: number): Promise<void> {
+  if (!(await isWorkspaceThere(scope, tx, workspaceId)))
+    throw new Problem('not_found', `there is no workspace ${workspaceId}`);
 }
 
 /** A 422 for everything that is wrong with a body. */

@@ -12,6 +12,7 @@ import { attachment } from '../../../platform/http/attachment.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
+import { requireWorkspace } from '../gateway.ts';
 import { calendarEntries, findCalendarToken, workspaceOfToken, writeCalendarToken } from './queries.ts';
 import { calendarSealContext, calendarTokenHash, calendarUrl, makeCalendarToken } from './token.ts';
 import { calendarText } from './write.ts';
@@ -24,7 +25,10 @@ export function maintenanceCalendarRoutes(context: Context): Route[] {
       const { workspace_id: workspaceId } = query;
       requireRole(caller, workspaceId, 'editor');
       const scope = scopeOf(caller);
-      const found = await inScope(context.database.api, scope, (tx) => findCalendarToken(scope, tx, workspaceId));
+      const found = await inScope(context.database.api, scope, async (tx) => {
+        await requireWorkspace(scope, tx, workspaceId);
+        return findCalendarToken(scope, tx, workspaceId);
+      });
       if (found === null) return { workspace_id: workspaceId, url: null, created_at: null };
       const token = sealer.open(found.sealed, calendarSealContext(workspaceId)).toString('utf8');
       return {
@@ -42,7 +46,9 @@ export function maintenanceCalendarRoutes(context: Context): Route[] {
         hash: calendarTokenHash(token),
         sealed: sealer.seal(token, calendarSealContext(workspaceId)),
       };
-      const createdMs = await inScope(context.database.api, scopeOf(caller), async (tx) => {
+      const scope = scopeOf(caller);
+      const createdMs = await inScope(context.database.api, scope, async (tx) => {
+        await requireWorkspace(scope, tx, workspaceId);
         const writtenMs = await writeCalendarToken(tx, workspaceId, kept);
         await recordAudit(tx, caller, request, {
           action: 'maintenance_calendar.rotated',

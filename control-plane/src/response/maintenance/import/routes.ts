@@ -10,6 +10,7 @@ import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
 import { readEvent } from '../calendar/event.ts';
 import { readCalendar } from '../calendar/read.ts';
+import { requireWorkspace } from '../gateway.ts';
 import { countToCome, findByUid, insertMaintenance } from '../queries.ts';
 import { isZone } from '../recurrence/zone.ts';
 import { requireFound, scopeOfQuery } from '../scope/given.ts';
@@ -32,6 +33,7 @@ export function maintenanceImportRoutes(context: Context): Route[] {
       const events = read.events.map((event) => readEvent(event, query.timezone, context.now()));
       const scope = scopeOf(caller);
       const reports = await inScope(context.database.api, scope, async (tx) => {
+        await requireWorkspace(scope, tx, workspaceId);
         requireFound(workspaceId, covered, await missingOf(tx, workspaceId, covered));
         const room = maintenanceLimits.ofWorkspace - (await countToCome(scope, tx, workspaceId));
         const uids = events.flatMap(({ uid }) => (uid === null ? [] : [uid]));

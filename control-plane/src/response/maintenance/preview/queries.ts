@@ -1,18 +1,7 @@
 import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
-import type { Scope } from '../../../platform/database/scope.ts';
 import type { Occurrence } from '../recurrence/occurrences.ts';
-
-/** Whether a workspace is there for the scope: what is previewed is of the body alone where nothing of the workspace is named. */
-export async function isWorkspaceThere(
-  scope: Scope,
-  connection: CommonQueryMethods,
-  workspaceId: number,
-): Promise<boolean> {
-  return connection.exists(sql.unsafe`
-    select from workspaces where id = ${workspaceId} and id = any(${sql.array(scope.workspaceIds, 'int4')})`);
-}
 
 const heldRow = z.object({ outages: z.number(), over_before_end: z.number(), monitors: z.number() });
 

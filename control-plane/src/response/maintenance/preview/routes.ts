@@ -1,16 +1,16 @@
-import { previewMaintenanceRoute, Problem } from '@parallax/api-contract';
+import { previewMaintenanceRoute } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
 import { windowAnswer } from '../answer.ts';
-import { invalidBody } from '../gateway.ts';
+import { invalidBody, requireWorkspace } from '../gateway.ts';
 import { pastWindows, take, windowsOf } from '../recurrence/occurrences.ts';
 import { judgeSchedule, nothingToCome } from '../schedule.ts';
 import { requireFound, scopeOfBody } from '../scope/given.ts';
 import { missingOf, monitorsCovered } from '../scope/queries.ts';
-import { isWorkspaceThere, outagesWithin } from './queries.ts';
+import { outagesWithin } from './queries.ts';
 
 const backMs = 30 * 86_400_000;
 
@@ -29,8 +29,7 @@ export function maintenancePreviewRoutes(context: Context): Route[] {
       const fromMs = nowMs - backMs;
       const past = pastWindows(schedule, fromMs, nowMs);
       return inScope(context.database.api, scope, async (tx) => {
-        if (!(await isWorkspaceThere(scope, tx, body.workspace_id)))
-          throw new Problem('not_found', `there is no workspace ${body.workspace_id}`);
+        await requireWorkspace(scope, tx, body.workspace_id);
         requireFound(body.workspace_id, covered, await missingOf(tx, body.workspace_id, covered));
         const monitors = await monitorsCovered(tx, body.workspace_id, covered);
         const held = await outagesWithin(tx, monitors, past);

@@ -2,8 +2,19 @@ import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
+import type { Scope } from '../../../platform/database/scope.ts';
 import { placeOfGroup, placeOfMonitor } from './given.ts';
 import type { Covered } from './given.ts';
+
+/** Whether a workspace is there for the scope. */
+export async function isWorkspaceThere(
+  scope: Scope,
+  connection: CommonQueryMethods,
+  workspaceId: number,
+): Promise<boolean> {
+  return connection.exists(sql.unsafe`
+    select from workspaces where id = ${workspaceId} and id = any(${sql.array(scope.workspaceIds, 'int4')})`);
+}
 
 /** Of what a scope names, keys of what is not in the workspace. What is there stays until the transaction ends. */
 export async function missingOf(tx: Transaction, workspaceId: number, covered: Covered): Promise<readonly string[]> {
