@@ -20,6 +20,11 @@
 -- account_tokens.expires_at timestamp with time zone not null
 -- account_tokens.used_at timestamp with time zone
 -- account_tokens.created_at timestamp with time zone not null default now()
+-- announced_states.monitor_id integer not null
+-- announced_states.told text not null
+-- announced_states.present text not null
+-- announced_states.since timestamp with time zone not null
+-- announced_states.had_outage boolean not null
 -- api_keys.id integer not null generated always as identity
 -- api_keys.user_id integer not null
 -- api_keys.name text not null
@@ -53,8 +58,8 @@
 -- audit_log.at timestamp with time zone not null default now()
 -- calendar_tokens.workspace_id integer not null
 -- calendar_tokens.token_hash bytea not null
--- calendar_tokens.created_by integer
--- calendar_tokens.created_at timestamp with time zone not null default clock_timestamp()
+-- calendar_tokens.token_sealed bytea not null
+-- calendar_tokens.created_at timestamp with time zone not null default now()
 -- check_results.e timestamp with time zone not null
 -- check_results.received_at timestamp with time zone not null
 -- check_results.monitor_id integer not null
@@ -289,45 +294,40 @@
 -- mails.last_error text
 -- mails.given_up_at timestamp with time zone
 -- mails.created_at timestamp with time zone not null default now()
+-- maintenance.id integer not null generated always as identity
+-- maintenance.workspace_id integer not null
+-- maintenance.name text not null
+-- maintenance.description text not null default ''::text
+-- maintenance.covers_all boolean not null default false
+-- maintenance.tags text[] not null default '{}'::text[]
+-- maintenance.starts_at timestamp with time zone not null
+-- maintenance.duration_seconds integer not null
+-- maintenance.rrule text
+-- maintenance.timezone text not null default 'UTC'::text
+-- maintenance.exdates timestamp with time zone[] not null default '{}'::timestamp with time zone[]
+-- maintenance.status text not null default 'scheduled'::text
+-- maintenance.next_starts_at timestamp with time zone
+-- maintenance.next_ends_at timestamp with time zone
+-- maintenance.next_is_shifted boolean not null default false
+-- maintenance.uid text
+-- maintenance.deleted_at timestamp with time zone
+-- maintenance.version integer not null default 1
+-- maintenance.created_at timestamp with time zone not null default now()
+-- maintenance.updated_at timestamp with time zone not null default now()
+-- maintenance_groups.workspace_id integer not null
+-- maintenance_groups.maintenance_id integer not null
+-- maintenance_groups.group_id integer not null
+-- maintenance_monitors.workspace_id integer not null
+-- maintenance_monitors.maintenance_id integer not null
+-- maintenance_monitors.monitor_id integer not null
 -- maintenance_occurrences.id integer not null generated always as identity
 -- maintenance_occurrences.workspace_id integer not null
--- maintenance_occurrences.window_id integer not null
+-- maintenance_occurrences.maintenance_id integer not null
 -- maintenance_occurrences.starts_at timestamp with time zone not null
 -- maintenance_occurrences.ends_at timestamp with time zone not null
 -- maintenance_occurrences.ended_at timestamp with time zone
--- maintenance_scopes.id integer not null generated always as identity
--- maintenance_scopes.workspace_id integer not null
--- maintenance_scopes.window_id integer not null
--- maintenance_scopes.subject_type text
--- maintenance_scopes.subject_id integer
--- maintenance_scopes.group_id integer
--- maintenance_scopes.tag text
--- maintenance_subjects.id bigint not null generated always as identity
--- maintenance_subjects.workspace_id integer not null
--- maintenance_subjects.occurrence_id integer
--- maintenance_subjects.subject_type text not null
--- maintenance_subjects.subject_id integer not null
--- maintenance_subjects.started_at timestamp with time zone not null
--- maintenance_subjects.ended_at timestamp with time zone
--- maintenance_windows.id integer not null generated always as identity
--- maintenance_windows.workspace_id integer not null
--- maintenance_windows.title text not null
--- maintenance_windows.description text not null default ''::text
--- maintenance_windows.status text not null default 'scheduled'::text
--- maintenance_windows.is_for_all boolean not null default false
--- maintenance_windows.starts_at timestamp with time zone not null
--- maintenance_windows.duration_seconds integer not null
--- maintenance_windows.rrule text
--- maintenance_windows.timezone text not null
--- maintenance_windows.exdates timestamp with time zone[] not null default '{}'::timestamp with time zone[]
--- maintenance_windows.next_starts_at timestamp with time zone
--- maintenance_windows.next_ends_at timestamp with time zone
--- maintenance_windows.ics_uid text
--- maintenance_windows.created_by integer
--- maintenance_windows.version integer not null default 1
--- maintenance_windows.created_at timestamp with time zone not null default clock_timestamp()
--- maintenance_windows.updated_at timestamp with time zone not null default clock_timestamp()
--- maintenance_windows.deleted_at timestamp with time zone
+-- maintenance_occurrences.end_reason text
+-- maintenance_occurrences.released_at timestamp with time zone
 -- monitor_expiries.monitor_id integer not null
 -- monitor_expiries.kind text not null
 -- monitor_expiries.probe_id integer not null
@@ -356,6 +356,11 @@
 -- monitor_history.consensus_policy jsonb not null
 -- monitor_history.interval_seconds integer not null
 -- monitor_history.timeout_seconds integer not null
+-- monitor_maintenance.id bigint not null generated always as identity
+-- monitor_maintenance.monitor_id integer not null
+-- monitor_maintenance.occurrence_id integer not null
+-- monitor_maintenance.started_at timestamp with time zone not null
+-- monitor_maintenance.ended_at timestamp with time zone
 -- monitors.id integer not null generated always as identity
 -- monitors.workspace_id integer not null
 -- monitors.owner_id integer not null
@@ -698,6 +703,7 @@
 -- table options
 -- access_tokens row-level security forced
 -- account_tokens row-level security forced
+-- announced_states row-level security forced
 -- api_keys row-level security forced
 -- assignments
 -- audit_log row-level security forced
@@ -724,14 +730,15 @@
 -- lost_results
 -- lost_watch
 -- mails row-level security forced
+-- maintenance row-level security forced
+-- maintenance_groups row-level security forced
+-- maintenance_monitors row-level security forced
 -- maintenance_occurrences row-level security forced
--- maintenance_scopes row-level security forced
--- maintenance_subjects row-level security forced
--- maintenance_windows row-level security forced
 -- monitor_expiries row-level security forced
 -- monitor_group_members row-level security forced
 -- monitor_groups row-level security forced
 -- monitor_history
+-- monitor_maintenance row-level security forced
 -- monitors row-level security forced
 -- outbox
 -- packing_jobs
@@ -785,6 +792,9 @@
 -- account_tokens.account_tokens_token_hash_check CHECK ((length(token_hash) = 32))
 -- account_tokens.account_tokens_token_hash_key UNIQUE (token_hash)
 -- account_tokens.account_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- announced_states.announced_states_pkey PRIMARY KEY (monitor_id)
+-- announced_states.announced_states_present_check CHECK ((present = ANY (ARRAY['up'::text, 'down'::text])))
+-- announced_states.announced_states_told_check CHECK ((told = ANY (ARRAY['up'::text, 'down'::text])))
 -- api_keys.api_keys_key_hash_key UNIQUE (key_hash)
 -- api_keys.api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 -- api_keys.api_keys_pkey PRIMARY KEY (id)
@@ -796,11 +806,10 @@
 -- assignments.assignments_stands_in_for_fkey FOREIGN KEY (stands_in_for) REFERENCES probes(id)
 -- audit_log.audit_log_actor_check CHECK ((actor = ANY (ARRAY['user'::text, 'api_key'::text, 'access_token'::text, 'system'::text, 'command'::text])))
 -- audit_log.audit_log_pkey PRIMARY KEY (id)
--- calendar_tokens.calendar_tokens_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
 -- calendar_tokens.calendar_tokens_pkey PRIMARY KEY (workspace_id)
 -- calendar_tokens.calendar_tokens_token_hash_check CHECK ((length(token_hash) = 32))
 -- calendar_tokens.calendar_tokens_token_hash_key UNIQUE (token_hash)
--- calendar_tokens.calendar_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+-- calendar_tokens.calendar_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- cursors.cursors_pkey PRIMARY KEY (probe_id, epoch, shard)
 -- diagnoses.diagnoses_check CHECK (((state = 'wanted'::text) = (made_at IS NULL)))
 -- diagnoses.diagnoses_failing_probe_id_fkey FOREIGN KEY (failing_probe_id) REFERENCES probes(id)
@@ -895,36 +904,34 @@
 -- lost_watch.lost_watch_pkey PRIMARY KEY (is_one)
 -- mails.mails_check CHECK (((sealed IS NULL) = (given_up_at IS NOT NULL)))
 -- mails.mails_pkey PRIMARY KEY (id)
--- maintenance_occurrences.maintenance_occurrences_check CHECK ((ends_at > starts_at))
--- maintenance_occurrences.maintenance_occurrences_check1 CHECK ((ended_at >= starts_at))
+-- maintenance.maintenance_check CHECK ((next_starts_at < next_ends_at))
+-- maintenance.maintenance_check1 CHECK (((next_starts_at IS NULL) = (next_ends_at IS NULL)))
+-- maintenance.maintenance_check2 CHECK (((status <> 'scheduled'::text) OR (next_starts_at IS NOT NULL)))
+-- maintenance.maintenance_check3 CHECK (((status <> ALL (ARRAY['completed'::text, 'cancelled'::text])) OR (next_starts_at IS NULL)))
+-- maintenance.maintenance_description_check CHECK ((length(description) <= 2000))
+-- maintenance.maintenance_duration_seconds_check CHECK (((duration_seconds >= 60) AND (duration_seconds <= 2678400)))
+-- maintenance.maintenance_exdates_check CHECK ((cardinality(exdates) <= 500))
+-- maintenance.maintenance_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- maintenance.maintenance_pkey PRIMARY KEY (id)
+-- maintenance.maintenance_rrule_check CHECK ((length(rrule) <= 500))
+-- maintenance.maintenance_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'active'::text, 'completed'::text, 'cancelled'::text])))
+-- maintenance.maintenance_tags_check CHECK ((cardinality(tags) <= 20))
+-- maintenance.maintenance_timezone_check CHECK (((length(timezone) >= 1) AND (length(timezone) <= 100)))
+-- maintenance.maintenance_uid_check CHECK (((length(uid) >= 1) AND (length(uid) <= 500)))
+-- maintenance.maintenance_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- maintenance.maintenance_workspace_id_id_key UNIQUE (workspace_id, id)
+-- maintenance_groups.maintenance_groups_pkey PRIMARY KEY (maintenance_id, group_id)
+-- maintenance_groups.maintenance_groups_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES monitor_groups(workspace_id, id) ON DELETE CASCADE
+-- maintenance_groups.maintenance_groups_workspace_id_maintenance_id_fkey FOREIGN KEY (workspace_id, maintenance_id) REFERENCES maintenance(workspace_id, id) ON DELETE CASCADE
+-- maintenance_monitors.maintenance_monitors_pkey PRIMARY KEY (maintenance_id, monitor_id)
+-- maintenance_monitors.maintenance_monitors_workspace_id_maintenance_id_fkey FOREIGN KEY (workspace_id, maintenance_id) REFERENCES maintenance(workspace_id, id) ON DELETE CASCADE
+-- maintenance_monitors.maintenance_monitors_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
+-- maintenance_occurrences.maintenance_occurrences_check CHECK ((starts_at < ends_at))
+-- maintenance_occurrences.maintenance_occurrences_check1 CHECK (((ended_at IS NULL) = (end_reason IS NULL)))
+-- maintenance_occurrences.maintenance_occurrences_check2 CHECK (((released_at IS NULL) OR (ended_at IS NOT NULL)))
+-- maintenance_occurrences.maintenance_occurrences_end_reason_check CHECK ((end_reason = ANY (ARRAY['elapsed'::text, 'ended'::text, 'cancelled'::text, 'deleted'::text])))
 -- maintenance_occurrences.maintenance_occurrences_pkey PRIMARY KEY (id)
--- maintenance_occurrences.maintenance_occurrences_window_id_starts_at_key UNIQUE (window_id, starts_at)
--- maintenance_occurrences.maintenance_occurrences_workspace_id_id_key UNIQUE (workspace_id, id)
--- maintenance_occurrences.maintenance_occurrences_workspace_id_window_id_fkey FOREIGN KEY (workspace_id, window_id) REFERENCES maintenance_windows(workspace_id, id) ON DELETE CASCADE
--- maintenance_scopes.maintenance_scopes_check CHECK (((num_nonnulls(subject_id, group_id, tag) = 1) AND ((subject_id IS NULL) = (subject_type IS NULL))))
--- maintenance_scopes.maintenance_scopes_pkey PRIMARY KEY (id)
--- maintenance_scopes.maintenance_scopes_subject_type_check CHECK ((subject_type = ANY (ARRAY['monitor'::text, 'heartbeat'::text, 'webhook_check'::text])))
--- maintenance_scopes.maintenance_scopes_tag_check CHECK (((length(tag) >= 1) AND (length(tag) <= 50)))
--- maintenance_scopes.maintenance_scopes_window_id_subject_type_subject_id_group__key UNIQUE NULLS NOT DISTINCT (window_id, subject_type, subject_id, group_id, tag)
--- maintenance_scopes.maintenance_scopes_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES monitor_groups(workspace_id, id) ON DELETE CASCADE
--- maintenance_scopes.maintenance_scopes_workspace_id_window_id_fkey FOREIGN KEY (workspace_id, window_id) REFERENCES maintenance_windows(workspace_id, id) ON DELETE CASCADE
--- maintenance_subjects.maintenance_subjects_check CHECK ((ended_at >= started_at))
--- maintenance_subjects.maintenance_subjects_pkey PRIMARY KEY (id)
--- maintenance_subjects.maintenance_subjects_subject_type_check CHECK ((subject_type = ANY (ARRAY['monitor'::text, 'heartbeat'::text, 'webhook_check'::text])))
--- maintenance_subjects.maintenance_subjects_workspace_id_occurrence_id_fkey FOREIGN KEY (workspace_id, occurrence_id) REFERENCES maintenance_occurrences(workspace_id, id) ON DELETE CASCADE
--- maintenance_windows.maintenance_windows_check CHECK (((next_starts_at IS NULL) = (next_ends_at IS NULL)))
--- maintenance_windows.maintenance_windows_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
--- maintenance_windows.maintenance_windows_description_check CHECK ((length(description) <= 2000))
--- maintenance_windows.maintenance_windows_duration_seconds_check CHECK (((duration_seconds >= 60) AND (duration_seconds <= 2678400)))
--- maintenance_windows.maintenance_windows_exdates_check CHECK ((cardinality(exdates) <= 500))
--- maintenance_windows.maintenance_windows_ics_uid_check CHECK ((length(ics_uid) <= 500))
--- maintenance_windows.maintenance_windows_pkey PRIMARY KEY (id)
--- maintenance_windows.maintenance_windows_rrule_check CHECK ((length(rrule) <= 500))
--- maintenance_windows.maintenance_windows_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'active'::text, 'completed'::text, 'cancelled'::text])))
--- maintenance_windows.maintenance_windows_timezone_check CHECK ((length(timezone) <= 100))
--- maintenance_windows.maintenance_windows_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
--- maintenance_windows.maintenance_windows_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
--- maintenance_windows.maintenance_windows_workspace_id_id_key UNIQUE (workspace_id, id)
+-- maintenance_occurrences.maintenance_occurrences_workspace_id_maintenance_id_fkey FOREIGN KEY (workspace_id, maintenance_id) REFERENCES maintenance(workspace_id, id) ON DELETE CASCADE
 -- monitor_expiries.monitor_expiries_kind_check CHECK ((kind = ANY (ARRAY['certificate'::text, 'domain'::text])))
 -- monitor_expiries.monitor_expiries_pkey PRIMARY KEY (monitor_id, kind, probe_id)
 -- monitor_group_members.monitor_group_members_pkey PRIMARY KEY (group_id, monitor_id)
@@ -937,6 +944,8 @@
 -- monitor_groups.monitor_groups_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- monitor_groups.monitor_groups_workspace_id_id_key UNIQUE (workspace_id, id)
 -- monitor_history.monitor_history_pkey PRIMARY KEY (monitor_id, version)
+-- monitor_maintenance.monitor_maintenance_check CHECK ((ended_at > started_at))
+-- monitor_maintenance.monitor_maintenance_pkey PRIMARY KEY (id)
 -- monitors.monitors_announced_status_check CHECK ((announced_status = ANY (ARRAY['UP'::text, 'DOWN'::text, 'TIMEOUT'::text, 'DEGRADED'::text, 'PARTIAL'::text, 'WARNING'::text, 'UNKNOWN'::text])))
 -- monitors.monitors_confirmations_check CHECK (((confirmations >= 1) AND (confirmations <= 5)))
 -- monitors.monitors_degraded_threshold_ms_check CHECK (((degraded_threshold_ms >= 1) AND (degraded_threshold_ms <= 60000)))
@@ -1111,16 +1120,17 @@
 -- CREATE INDEX live_events_at ON public.live_events USING brin (at)
 -- CREATE INDEX lost_results_received ON public.lost_results USING btree (received_at)
 -- CREATE INDEX mails_due ON public.mails USING btree (due_at) WHERE (given_up_at IS NULL)
-<<<<<<< HEAD
+-- CREATE INDEX maintenance_deleted ON public.maintenance USING btree (id) WHERE (deleted_at IS NOT NULL)
+-- CREATE INDEX maintenance_due ON public.maintenance USING btree (next_starts_at) WHERE (status = 'scheduled'::text)
+-- CREATE INDEX maintenance_groups_group ON public.maintenance_groups USING btree (group_id)
+-- CREATE INDEX maintenance_monitors_monitor ON public.maintenance_monitors USING btree (monitor_id)
+-- CREATE INDEX maintenance_occurrences_due ON public.maintenance_occurrences USING btree (ends_at) WHERE (ended_at IS NULL)
+-- CREATE INDEX maintenance_occurrences_unreleased ON public.maintenance_occurrences USING btree (id) WHERE ((ended_at IS NOT NULL) AND (released_at IS NULL))
+-- CREATE INDEX maintenance_workspace ON public.maintenance USING btree (workspace_id, starts_at DESC, id DESC) WHERE (deleted_at IS NULL)
 -- CREATE INDEX monitor_expiries_look ON public.monitor_expiries USING btree (look_at) WHERE (look_at < 'infinity'::timestamp with time zone)
-=======
--- CREATE INDEX maintenance_occurrences_open ON public.maintenance_occurrences USING btree (ends_at) WHERE (ended_at IS NULL)
--- CREATE INDEX maintenance_scopes_subject ON public.maintenance_scopes USING btree (subject_type, subject_id) WHERE (subject_id IS NOT NULL)
--- CREATE INDEX maintenance_subjects_subject ON public.maintenance_subjects USING btree (subject_type, subject_id, started_at)
--- CREATE INDEX maintenance_windows_due ON public.maintenance_windows USING btree (next_starts_at) WHERE ((status = 'scheduled'::text) AND (deleted_at IS NULL))
--- CREATE INDEX maintenance_windows_workspace ON public.maintenance_windows USING btree (workspace_id, starts_at DESC, id DESC)
->>>>>>> incidents
 -- CREATE INDEX monitor_group_members_monitor ON public.monitor_group_members USING btree (monitor_id)
+-- CREATE INDEX monitor_maintenance_monitor ON public.monitor_maintenance USING btree (monitor_id, started_at)
+-- CREATE INDEX monitor_maintenance_occurrence ON public.monitor_maintenance USING btree (occurrence_id) WHERE (ended_at IS NULL)
 -- CREATE INDEX monitors_changed ON public.monitors USING btree (shard, changed_xid)
 -- CREATE INDEX monitors_deleted ON public.monitors USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
 -- CREATE INDEX monitors_group_checks ON public.monitors USING btree (workspace_id) WHERE ((protocol = 'group'::text) AND (deleted_at IS NULL))
@@ -1157,6 +1167,7 @@
 -- CREATE UNIQUE INDEX access_tokens_token_hash_key ON public.access_tokens USING btree (token_hash)
 -- CREATE UNIQUE INDEX account_tokens_pkey ON public.account_tokens USING btree (id)
 -- CREATE UNIQUE INDEX account_tokens_token_hash_key ON public.account_tokens USING btree (token_hash)
+-- CREATE UNIQUE INDEX announced_states_pkey ON public.announced_states USING btree (monitor_id)
 -- CREATE UNIQUE INDEX api_keys_key_hash_key ON public.api_keys USING btree (key_hash)
 -- CREATE UNIQUE INDEX api_keys_pkey ON public.api_keys USING btree (id)
 -- CREATE UNIQUE INDEX assignments_open ON public.assignments USING btree (monitor_id, probe_id) WHERE (ended_at IS NULL)
@@ -1197,22 +1208,22 @@
 -- CREATE UNIQUE INDEX lost_results_pkey ON public.lost_results USING btree (id)
 -- CREATE UNIQUE INDEX lost_watch_pkey ON public.lost_watch USING btree (is_one)
 -- CREATE UNIQUE INDEX mails_pkey ON public.mails USING btree (id)
+-- CREATE UNIQUE INDEX maintenance_groups_pkey ON public.maintenance_groups USING btree (maintenance_id, group_id)
+-- CREATE UNIQUE INDEX maintenance_monitors_pkey ON public.maintenance_monitors USING btree (maintenance_id, monitor_id)
+-- CREATE UNIQUE INDEX maintenance_occurrences_open ON public.maintenance_occurrences USING btree (maintenance_id) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX maintenance_occurrences_pkey ON public.maintenance_occurrences USING btree (id)
--- CREATE UNIQUE INDEX maintenance_occurrences_window_id_starts_at_key ON public.maintenance_occurrences USING btree (window_id, starts_at)
--- CREATE UNIQUE INDEX maintenance_occurrences_workspace_id_id_key ON public.maintenance_occurrences USING btree (workspace_id, id)
--- CREATE UNIQUE INDEX maintenance_scopes_pkey ON public.maintenance_scopes USING btree (id)
--- CREATE UNIQUE INDEX maintenance_scopes_window_id_subject_type_subject_id_group__key ON public.maintenance_scopes USING btree (window_id, subject_type, subject_id, group_id, tag) NULLS NOT DISTINCT
--- CREATE UNIQUE INDEX maintenance_subjects_once ON public.maintenance_subjects USING btree (occurrence_id, subject_type, subject_id) WHERE (ended_at IS NULL)
--- CREATE UNIQUE INDEX maintenance_subjects_pkey ON public.maintenance_subjects USING btree (id)
--- CREATE UNIQUE INDEX maintenance_windows_pkey ON public.maintenance_windows USING btree (id)
--- CREATE UNIQUE INDEX maintenance_windows_uid ON public.maintenance_windows USING btree (workspace_id, ics_uid) WHERE ((ics_uid IS NOT NULL) AND (deleted_at IS NULL))
--- CREATE UNIQUE INDEX maintenance_windows_workspace_id_id_key ON public.maintenance_windows USING btree (workspace_id, id)
+-- CREATE UNIQUE INDEX maintenance_occurrences_start ON public.maintenance_occurrences USING btree (maintenance_id, starts_at)
+-- CREATE UNIQUE INDEX maintenance_pkey ON public.maintenance USING btree (id)
+-- CREATE UNIQUE INDEX maintenance_uid ON public.maintenance USING btree (workspace_id, uid) WHERE (deleted_at IS NULL)
+-- CREATE UNIQUE INDEX maintenance_workspace_id_id_key ON public.maintenance USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX monitor_expiries_pkey ON public.monitor_expiries USING btree (monitor_id, kind, probe_id)
 -- CREATE UNIQUE INDEX monitor_group_members_pkey ON public.monitor_group_members USING btree (group_id, monitor_id)
 -- CREATE UNIQUE INDEX monitor_groups_name ON public.monitor_groups USING btree (workspace_id, name)
 -- CREATE UNIQUE INDEX monitor_groups_pkey ON public.monitor_groups USING btree (id)
 -- CREATE UNIQUE INDEX monitor_groups_workspace_id_id_key ON public.monitor_groups USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX monitor_history_pkey ON public.monitor_history USING btree (monitor_id, version)
+-- CREATE UNIQUE INDEX monitor_maintenance_open ON public.monitor_maintenance USING btree (monitor_id, occurrence_id) WHERE (ended_at IS NULL)
+-- CREATE UNIQUE INDEX monitor_maintenance_pkey ON public.monitor_maintenance USING btree (id)
 -- CREATE UNIQUE INDEX monitors_name ON public.monitors USING btree (owner_id, name) WHERE (deleted_at IS NULL)
 -- CREATE UNIQUE INDEX monitors_pkey ON public.monitors USING btree (id)
 -- CREATE UNIQUE INDEX monitors_workspace_id_id_key ON public.monitors USING btree (workspace_id, id)
@@ -1285,12 +1296,13 @@
 -- access_tokens.own_access_tokens * using ((user_id = current_user_id()))
 -- account_tokens.lookups_of_owner * using (true)
 -- account_tokens.own_account_tokens * using ((user_id = current_user_id()))
+-- announced_states.announced_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = announced_states.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- api_keys.lookups_of_owner * using (true) with check (true)
 -- api_keys.own_api_keys * using ((user_id = current_user_id()))
 -- audit_log.audit_of_tenant * using (((workspace_id = ANY (current_workspaces())) OR (user_id = current_user_id())))
 -- audit_log.lookups_of_owner * using (true) with check (true)
 -- calendar_tokens.calendar_tokens_of_tenant * using ((workspace_id = ANY (current_workspaces())))
--- calendar_tokens.lookups_of_owner * using (true)
+-- calendar_tokens.lookups_of_owner * using (true) with check (true)
 -- diagnoses.diagnoses_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- dnsbl_runs.dnsbl_runs_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = dnsbl_runs.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- dnsbl_views.dnsbl_views_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = dnsbl_views.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
@@ -1309,13 +1321,14 @@
 -- incidents.incidents_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- join_tokens.join_tokens_of_tenant * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
 -- live_events.live_events_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- maintenance.maintenance_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- maintenance_groups.maintenance_groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- maintenance_monitors.maintenance_monitors_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- maintenance_occurrences.maintenance_occurrences_of_tenant * using ((workspace_id = ANY (current_workspaces())))
--- maintenance_scopes.maintenance_scopes_of_tenant * using ((workspace_id = ANY (current_workspaces())))
--- maintenance_subjects.maintenance_subjects_of_tenant * using ((workspace_id = ANY (current_workspaces())))
--- maintenance_windows.maintenance_windows_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitor_expiries.monitor_expiries_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = monitor_expiries.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- monitor_group_members.members_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitor_groups.groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- monitor_maintenance.maintenance_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = monitor_maintenance.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- monitors.monitors_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- passkeys.lookups_of_owner * using (true) with check (true)
 -- passkeys.own_passkeys * using ((user_id = current_user_id()))
@@ -1357,7 +1370,7 @@
 -- identity_account_tokenof_hash bytea, for_purpose text, OUT user_id integer, OUT email text, OUT mailed_to text security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_begin_challengeof_token bytea, of_purpose text, for_user integer, of_way text, life interval security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_begin_sign_inof_state bytea, of_browser bytea, of_way text, for_user integer, for_session uuid, by_invite bytea, life interval security definer d41d8cd98f00b204e9800998ecf8427e
--- identity_calendar_workspaceof_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_calendargiven_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_caller_of_access_tokenof_hash bytea, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb, OUT read_only boolean security definer 9d344bec6bd6c356ceeea222d25b59d1
 -- identity_caller_of_api_keyof_hash bytea, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb, OUT read_only boolean security definer 8cee16a1fc56f6ea8e0afdf27cd56295
 -- identity_caller_of_sessionof_session uuid, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb security definer d41d8cd98f00b204e9800998ecf8427e
@@ -1399,13 +1412,15 @@
 -- access_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- account_tokens to parallax_api: INSERT, SELECT, UPDATE
 -- account_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- announced_states to parallax_api: DELETE, SELECT
+-- announced_states to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- api_keys to parallax_api: INSERT, SELECT, UPDATE
 -- api_keys to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- assignments to parallax_api: INSERT, SELECT, UPDATE
 -- assignments to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- audit_log to parallax_api: INSERT, SELECT
 -- audit_log to parallax_worker: DELETE, INSERT, SELECT, UPDATE
--- calendar_tokens to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- calendar_tokens to parallax_api: INSERT, SELECT, UPDATE
 -- calendar_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- check_results to parallax_api: SELECT
 -- check_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
@@ -1448,14 +1463,14 @@
 -- lost_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- lost_watch to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- mails to parallax_worker: DELETE, INSERT, SELECT, UPDATE
--- maintenance_occurrences to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- maintenance to parallax_api: INSERT, SELECT, UPDATE
+-- maintenance to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_groups to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_groups to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_monitors to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_monitors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_occurrences to parallax_api: SELECT
 -- maintenance_occurrences to parallax_worker: DELETE, INSERT, SELECT, UPDATE
--- maintenance_scopes to parallax_api: DELETE, INSERT, SELECT, UPDATE
--- maintenance_scopes to parallax_worker: DELETE, INSERT, SELECT, UPDATE
--- maintenance_subjects to parallax_api: DELETE, INSERT, SELECT, UPDATE
--- maintenance_subjects to parallax_worker: DELETE, INSERT, SELECT, UPDATE
--- maintenance_windows to parallax_api: DELETE, INSERT, SELECT, UPDATE
--- maintenance_windows to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitor_expiries to parallax_api: SELECT
 -- monitor_expiries to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitor_group_members to parallax_api: DELETE, INSERT, SELECT, UPDATE
@@ -1464,6 +1479,8 @@
 -- monitor_groups to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitor_history to parallax_api: INSERT, SELECT
 -- monitor_history to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- monitor_maintenance to parallax_api: DELETE, SELECT
+-- monitor_maintenance to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitors to parallax_api: INSERT, SELECT, UPDATE
 -- monitors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- outbox to parallax_api: INSERT
@@ -1557,7 +1574,7 @@
 -- identity_account_token to parallax_api
 -- identity_begin_challenge to parallax_api
 -- identity_begin_sign_in to parallax_api
--- identity_calendar_workspace to parallax_api
+-- identity_calendar to parallax_api
 -- identity_caller_of_access_token to parallax_api
 -- identity_caller_of_api_key to parallax_api
 -- identity_caller_of_session to parallax_api

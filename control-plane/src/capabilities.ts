@@ -40,6 +40,14 @@ import {
   removeIncidentsOfWorkspace,
   resolveIncidentOfDeleted,
 } from './response/incidents/index.ts';
+import {
+  forgetAnnouncedOfReset,
+  leaveMaintenanceOfDeleted,
+  leaveMaintenanceOfMoved,
+  maintenanceCapability,
+  removeMaintenanceOfWorkspace,
+  removeMonitorMaintenance,
+} from './response/maintenance/index.ts';
 
 /** Every capability of the control plane, in the order in which its services start: the only list. */
 export const capabilities: readonly Capability<Context>[] = [
@@ -59,16 +67,22 @@ export const capabilities: readonly Capability<Context>[] = [
   diagnosticsCapability,
   flappingCapability,
   createMonitorsCapability({
-    onMonitorDeleted: [resolveIncidentOfDeleted, forgetFlappingOfDeleted, leaveGroupsOfDeleted],
+    onMonitorDeleted: [
+      resolveIncidentOfDeleted,
+      forgetFlappingOfDeleted,
+      leaveGroupsOfDeleted,
+      leaveMaintenanceOfDeleted,
+    ],
     onWorkspaceEmptied: [
+      removeMaintenanceOfWorkspace,
       removeGroupsOfWorkspace,
       removeHeartbeatsOfWorkspace,
       removeWebhookChecksOfWorkspace,
       removeIncidentsOfWorkspace,
     ],
-    onMonitorsMoved: [leaveGroupsOfMoved, moveIncidents],
-    onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
-    rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings],
+    onMonitorsMoved: [leaveGroupsOfMoved, leaveMaintenanceOfMoved, moveIncidents],
+    onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain, forgetAnnouncedOfReset],
+    rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings, removeMonitorMaintenance],
     resources: [apiCheckRoutes],
   }),
   certificatesCapability,
@@ -78,6 +92,7 @@ export const capabilities: readonly Capability<Context>[] = [
   heartbeatsCapability,
   webhookChecksCapability,
   incidentsCapability,
+  maintenanceCapability,
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

@@ -110,6 +110,29 @@ async function group(world: World): Promise<{ path: string; monitorId: number }>
   return { path: `/api/v1/monitor-groups/${String(made.body['id'])}`, monitorId };
 }
 
+/** A time at which nothing of the contract tests happens. */
+export const inAMonth = new Date(Date.now() + 30 * 86_400_000).toISOString();
+
+/** A maintenance of the workspace that is still to come. */
+export async function maintenance(world: World, more: object = {}): Promise<string> {
+  const made = await world.make('POST', '/api/v1/maintenance', {
+    workspace_id: world.workspaceId,
+    name: `contract ${world.unique()}`,
+    scope: { all: true },
+    starts_at: inAMonth,
+    duration_seconds: 3_600,
+    ...more,
+  });
+  return `/api/v1/maintenance/${String(made.body['id'])}`;
+}
+
+const ofMaintenance =
+  (suffix = '', body?: unknown): Recipe =>
+  async (world) => ({
+    path: `${await maintenance(world)}${suffix}`,
+    ...(body === undefined ? {} : { body }),
+  });
+
 const ofGroup =
   (suffix: string, body?: (monitorId: number) => unknown): Recipe =>
   async (world) => {
@@ -297,6 +320,27 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     return { path: `/api/v1/monitors/${Number(made.body['id'])}/cert-chain` };
   },
   'GET /api/v1/monitors/{monitor_id}/dnsbl/provider-history': ofMonitor('/dnsbl/provider-history'),
+  'GET /api/v1/maintenance': async (world) => {
+    await maintenance(world);
+    return { path: '/api/v1/maintenance' };
+  },
+  'POST /api/v1/maintenance': async (world) => ({
+    path: '/api/v1/maintenance',
+    body: {
+      workspace_id: world.workspaceId,
+      name: `contract ${world.unique()}`,
+      scope: { tags: ['a'] },
+      starts_at: inAMonth,
+      duration_seconds: 3_600,
+      rrule: 'FREQ=WEEKLY',
+      timezone: 'Europe/Berlin',
+    },
+  }),
+  'GET /api/v1/maintenance/{id}': ofMaintenance(),
+  'PUT /api/v1/maintenance/{id}': ofMaintenance('', { name: 'changed', duration_seconds: 7_200 }),
+  'DELETE /api/v1/maintenance/{id}': ofMaintenance(),
+  'POST /api/v1/maintenance/{id}/cancel': ofMaintenance('/cancel'),
+
   'GET /api/v1/monitor-groups': async (world) => {
     await group(world);
     return { path: '/api/v1/monitor-groups' };

@@ -13,6 +13,7 @@ export * from './heartbeat-import.ts';
 export * from './heartbeats.ts';
 export * from './incidents.ts';
 export * from './live-events.ts';
+export * from './maintenance.ts';
 export * from './members.ts';
 export * from './monitor-bulk.ts';
 export * from './monitor-groups.ts';

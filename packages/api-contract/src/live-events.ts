@@ -19,6 +19,9 @@ export const liveEventKinds = [
   'incident.resolved',
   'incident.recovered',
   'incident.deleted',
+  'maintenance.started',
+  'maintenance.ended',
+  'maintenance.cancelled',
 ] as const;
 export type LiveEventKind = (typeof liveEventKinds)[number];
 
@@ -35,7 +38,8 @@ export const streamEventsRoute = route({
       '`monitor.revised` (`since`), `monitor.paused`, `monitor.resumed`, `monitor.reset`, ' +
       '`certificate.expiring` and `domain.expiring` (`not_after`, `threshold_days`, `occasion`), `dnsbl.listed` and `dnsbl.delisted` (`provider`, ' +
       '`at`), `incident.opened`, `incident.updated`, `incident.acknowledged`, `incident.resolved`, `incident.recovered` (what was resolved by hand), ' +
-      '`incident.deleted` (`incident_id`, `title`, `status`, `seq`): kept for 24 hours. `results`: the latest check results, ' +
+      '`incident.deleted` (`incident_id`, `title`, `status`, `seq`), `maintenance.started`, `maintenance.ended` and `maintenance.cancelled` ' +
+      '(`maintenance_id`, `name`, `occurrence`): kept for 24 hours. `results`: the latest check results, ' +
       'at most one of a monitor in a second, not kept: `{"results": [{monitor_id, workspace_id, probe_id, at, outcome, response_time_ms}]}`.',
     '',
     'Send the `id` that came last as `Last-Event-ID` to get what has happened since. Where that is more than is kept or than 1,000 events, a ' +

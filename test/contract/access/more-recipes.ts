@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { issueToken } from '../../../control-plane/src/identity/account-tokens/index.ts';
 import { sql } from '../../../control-plane/src/platform/database/pools.ts';
+import { inAMonth, maintenance } from '../recipes.ts';
 import type { Recipe } from '../recipes.ts';
 import { moreHeartbeatRecipes } from '../heartbeat-recipes.ts';
 import type { World } from '../world.ts';
@@ -103,6 +104,44 @@ export const moreRecipes: Readonly<Record<string, Recipe>> = {
   'DELETE /api/v1/api-checks/:id': ofApiCheck(''),
   'POST /api/v1/api-checks/:id/run': ofApiCheck('/run'),
   'GET /api/v1/api-checks/:id/results': ofApiCheck('/results'),
+  'POST /api/v1/maintenance/preview': async (world) => ({
+    path: '/api/v1/maintenance/preview',
+    body: {
+      workspace_id: world.workspaceId,
+      scope: { all: true },
+      starts_at: inAMonth,
+      duration_seconds: 3_600,
+    },
+  }),
+  'POST /api/v1/maintenance/:id/end': async (world) => {
+    const path = await maintenance(world);
+    // As the clock starts it.
+    await world.database.worker.query(sql.unsafe`
+      with started as (
+        update maintenance set status = 'active', next_starts_at = null, next_ends_at = null
+        where id = ${Number(path.split('/').at(-1))} returning workspace_id, id)
+      insert into maintenance_occurrences (workspace_id, maintenance_id, starts_at, ends_at)
+      select workspace_id, id, now(), now() + interval '1 hour' from started`);
+    return { path: `${path}/end` };
+  },
+  'GET /api/v1/maintenance/:id/occurrences': async (world) => ({ path: `${await maintenance(world)}/occurrences` }),
+  'GET /api/v1/maintenance/calendar': async (world) => ({
+    path: `/api/v1/maintenance/calendar?workspace_id=${world.workspaceId}`,
+  }),
+  'POST /api/v1/maintenance/calendar/rotate': async (world) => ({
+    path: '/api/v1/maintenance/calendar/rotate',
+    body: { workspace_id: world.workspaceId },
+  }),
+  'GET /api/v1/public/maintenance/:token': async (world) => {
+    const body = { workspace_id: world.workspaceId };
+    const made = await world.make('POST', '/api/v1/maintenance/calendar/rotate', body);
+    return { path: new URL(String(made.body['url'])).pathname };
+  },
+  'POST /api/v1/maintenance/import/ics': async (world) => ({
+    path: `/api/v1/maintenance/import/ics?workspace_id=${world.workspaceId}&all=true`,
+    body: 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n',
+    headers: { 'content-type': 'text/calendar' },
+  }),
 
   'POST /api/v1/monitors/bulk': async (world) => ({
     path: '/api/v1/monitors/bulk',

@@ -86,6 +86,34 @@ const inNamedWorkspace = (path: string, body: unknown): Rule => ({
     { what: 'a foreign workspace', path: `${path}?workspace_id=${stranger.workspaceId}`, body },
   ],
 });
+/** A maintenance covers what is of its own workspace. */
+const maintenanceOfForeign = (path: string): Rule => ({
+  least: 'editor',
+  isNamed: true,
+  foreign: async (world, stranger) => {
+    const own = { workspace_id: world.workspaceId, name: `contract ${world.unique()}`, ...planned };
+    const group = await world.database.worker.oneFirst(sql.type(z.object({ id: z.number() }))`
+      insert into monitor_groups (workspace_id, name) values (${stranger.workspaceId}, ${`contract ${world.unique()}`}) returning id`);
+    return [
+      { what: 'a foreign workspace', path, body: { ...own, workspace_id: stranger.workspaceId, scope: { all: true } } },
+      {
+        what: 'a foreign monitor beside an own one',
+        path,
+        body: {
+          ...own,
+          scope: {
+            subjects: [
+              { type: 'monitor', id: await world.monitor() },
+              { type: 'monitor', id: stranger.monitorId },
+            ],
+          },
+        },
+      },
+      { what: 'a foreign group', path, body: { ...own, scope: { group_ids: [group] } } },
+    ];
+  },
+});
+const planned = { starts_at: new Date(Date.now() + 30 * 86_400_000).toISOString(), duration_seconds: 3_600 };
 
 /** Every route of the API. A route that is missing here fails the gate. */
 export const rules: Readonly<Record<string, Rule>> = {
@@ -342,6 +370,33 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /api/v1/sla/verify': account,
 
   'GET /api/v1/events/stream': listed('/api/v1/events/stream'),
+  'GET /api/v1/maintenance': listed('/api/v1/maintenance'),
+  'POST /api/v1/maintenance': maintenanceOfForeign('/api/v1/maintenance'),
+  'POST /api/v1/maintenance/preview': maintenanceOfForeign('/api/v1/maintenance/preview'),
+  'GET /api/v1/maintenance/:id': viewer,
+  'PUT /api/v1/maintenance/:id': {
+    least: 'editor',
+    foreign: async (world, stranger) => {
+      const own = { workspace_id: world.workspaceId, name: `contract ${world.unique()}`, ...planned };
+      const made = await world.make('POST', '/api/v1/maintenance', { ...own, scope: { all: true } });
+      return [
+        {
+          what: 'a foreign monitor',
+          path: `/api/v1/maintenance/${String(made.body['id'])}`,
+          body: { scope: { subjects: [{ type: 'monitor', id: stranger.monitorId }] } },
+        },
+      ];
+    },
+  },
+  'DELETE /api/v1/maintenance/:id': editor,
+  'POST /api/v1/maintenance/:id/cancel': editor,
+  'POST /api/v1/maintenance/:id/end': editor,
+  'GET /api/v1/maintenance/:id/occurrences': viewer,
+  'GET /api/v1/maintenance/calendar': { least: 'editor', isNamed: true },
+  'POST /api/v1/maintenance/calendar/rotate': { least: 'owner', isNamed: true },
+  'GET /api/v1/public/maintenance/:token': anybody,
+  'POST /api/v1/maintenance/import/ics': { least: 'editor', isNamed: true },
+
   'GET /api/v1/monitor-groups': listed('/api/v1/monitor-groups'),
   'GET /api/v1/monitor-groups/stats': listed('/api/v1/monitor-groups/stats'),
   'POST /api/v1/monitor-groups': {
@@ -441,7 +496,6 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /api/v1/incidents/:incident_id/updates': editor,
   'POST /api/v1/incidents/:incident_id/resolve': editor,
   'POST /api/v1/incidents/:incident_id/acknowledge': editor,
-
 
   'GET /api/v1/probes': listed('/api/v1/probes'),
   'GET /api/v1/probes/:probe_id': viewer,

@@ -242,6 +242,7 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
       'identity_account_token',
       'identity_begin_challenge',
       'identity_begin_sign_in',
+      'identity_calendar',
       'identity_caller_of_access_token',
       'identity_caller_of_api_key',
       'identity_caller_of_session',

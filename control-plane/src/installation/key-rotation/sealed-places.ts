@@ -34,11 +34,13 @@ export const sealedPlaces: readonly SealedPlace[] = [
   { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_slug' },
   { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_secret' },
   { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_previous' },
+  { table: 'calendar_tokens', key: 'workspace_id', keyType: 'int4', column: 'token_sealed' },
 ];
 
 /** Columns of bytes that are not sealed: hashes, public keys, measurements. */
 export const unsealedColumns: readonly string[] = [
   'account_tokens.token_hash',
+  'calendar_tokens.token_hash',
   'passkeys.credential_id',
   'passkeys.public_key',
   'pending_sign_ins.browser_hash',

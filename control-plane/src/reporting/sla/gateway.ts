@@ -40,7 +40,6 @@ export async function readReport(
   const window = windowOf(subject, request.hours, nowMs);
   const corrections = await correctionsOf(transaction, scope, subject, window);
   const { ends, ...report } = await readAvailability(transaction, subject.id, window, {
-    maintenance: [],
     listedOutages: mostOutages,
     endsMs: [hourMs, 6 * hourMs],
     correct: createCorrector(corrections),

@@ -17,7 +17,7 @@ export function statisticsRoutes(context: Context): Route[] {
     handle(readStatsRoute, ({ params, query, caller }) =>
       ofSubject(context, caller, params.monitor_id, async (tx, subject) => {
         const window = windowOf(subject, query.hours, context.now());
-        const report = await readAvailability(tx, subject.id, window, { maintenance: [], listedOutages: 0 });
+        const report = await readAvailability(tx, subject.id, window, { listedOutages: 0 });
         const summary = await readSummary(tx, subject.id, window);
         const probes = await readProbeFigures(tx, subject.id, window, summary, report.measured.pausedMs);
         const checkedMs = await lastCheckedMs(tx, subject.id);

@@ -44,19 +44,29 @@ const stateOfManyJoin = categoryJoin(
 const latestMs = sql.fragment`(case
   when ((latest.flags >> 2) & 15) <= 2 and (latest.flags & 1024) = 0 then nullif(latest.total_us, 0) / 1000.0 end)`;
 
-// Seconds of ranges within the last 24 hours. An open range counts to where its shard was folded: a stopped control plane earns
-// nothing. Ranges do not overlap, so only the last one that began before the window can reach into it. Those of before a reset are void.
+// Seconds of ranges within the last 24 hours, without those under maintenance. An open range counts to where its shard was folded: a
+// stopped control plane earns nothing. Ranges do not overlap, so only the last one that began before the window can reach into it. Those
+// of before a reset are void.
 const dayJoin = sql.fragment`
+  left join lateral (
+    select range_agg(tstzrange(mm.started_at, mm.ended_at)) as times from monitor_maintenance mm
+    where mm.monitor_id = m.id and (mm.ended_at is null or mm.ended_at > now() - interval '24 hours')
+  ) maintained on true
   left join lateral (
     select
       sum(part.seconds) filter (where part.status in ('UP', 'DEGRADED')) as good,
       sum(part.seconds) as measured
     from (
-      select r.status, extract(epoch from greatest(
-        least(coalesce(r.ended_at, s.folded_until, r.started_at), now()) - greatest(r.started_at, now() - interval '24 hours'),
-        interval '0'
-      )) as seconds
+      select r.status, extract(epoch from case
+        when span.ends_at <= span.starts_at then interval '0'
+        when maintained.times is null then span.ends_at - span.starts_at
+        else span.ends_at - span.starts_at - coalesce((
+          select sum(upper(held.time) - lower(held.time))
+          from unnest(maintained.times * tstzmultirange(tstzrange(span.starts_at, span.ends_at))) as held (time)
+        ), interval '0') end) as seconds
       from status_ranges r left join shards s on s.shard = m.shard
+        cross join lateral (select greatest(r.started_at, now() - interval '24 hours') as starts_at,
+          least(coalesce(r.ended_at, s.folded_until, r.started_at), now()) as ends_at) span
       where r.monitor_id = m.id and (r.ended_at is null or r.ended_at > now() - interval '24 hours')
         and r.started_at >= greatest(m.reset_at, (
           select max(b.started_at) from status_ranges b

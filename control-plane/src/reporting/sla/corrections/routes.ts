@@ -120,7 +120,7 @@ function readTime(
     tx,
     subject.id,
     { fromMs: startedMs, toMs: endedMs, openUntilMs },
-    { maintenance: [], listedOutages: 0, correct: createCorrector(corrections) },
+    { listedOutages: 0, correct: createCorrector(corrections) },
   );
 }
 

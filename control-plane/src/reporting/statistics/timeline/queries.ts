@@ -2,6 +2,7 @@ import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { onsetOf } from '../../../monitoring/status-ranges/index.ts';
 import { sql } from '../../../platform/database/pools.ts';
+import { maintenanceOfMonitors } from '../../../response/maintenance/index.ts';
 import { createAvailabilityFold } from '../availability-fold.ts';
 import type { AvailabilityReport } from '../availability-fold.ts';
 import { measuredSpans } from '../spans.ts';
@@ -10,7 +11,6 @@ import type { ReportWindow } from '../window.ts';
 
 /** What is reported of a window beside its ranges. */
 export type ReportOptions = {
-  readonly maintenance: readonly TimeInterval[];
   /** Outages that are listed at most. */
   readonly listedOutages: number;
   /** Lengths of the ends of the window that are wanted apart, in milliseconds. */
@@ -24,9 +24,10 @@ export async function readAvailability(
   connection: CommonQueryMethods,
   monitorId: number,
   window: Pick<ReportWindow, 'fromMs' | 'toMs' | 'openUntilMs'>,
-  { maintenance, correct = (spans) => spans, ...wanted }: ReportOptions,
+  { correct = (spans) => spans, ...wanted }: ReportOptions,
 ): Promise<AvailabilityReport> {
   const pauses = await pausesOf(connection, monitorId, window);
+  const maintenance = await maintenanceOfMonitors(connection, [monitorId], window);
   const slices = rangesOf(connection, monitorId, window);
   let ranges = (await slices.next()).value ?? [];
   const first = ranges.at(0);

@@ -3,6 +3,7 @@ import type { Context } from '../../../../context.ts';
 import type { Transaction } from '../../../../platform/database/pools.ts';
 import { repeat } from '../../../../platform/repeat.ts';
 import type { RunningService } from '../../../../platform/running-service.ts';
+import { maintenanceOfMonitors } from '../../../../response/maintenance/index.ts';
 import { createAvailabilityFold, measuredSpans, readAvailability } from '../../../statistics/index.ts';
 import { daySummary } from '../entry.ts';
 import type { DaySummary } from '../entry.ts';
@@ -88,6 +89,8 @@ async function summariesOf(
   const read = cut === undefined ? monitors : monitors.filter(({ id }) => id < cut);
   const rangesById = Map.groupBy(ranges, ({ monitorId }) => monitorId);
   const pausesById = Map.groupBy(await pausesOfMonitors(tx, ids, whole), ({ monitorId }) => monitorId);
+  const maintenance = await maintenanceOfMonitors(tx, ids, whole);
+  const maintenanceById = Map.groupBy(maintenance, ({ monitorId }) => monitorId);
   const summaries = read.map((monitor) => {
     const window = dayWindow(day, monitor.sinceMs);
     const fold = createAvailabilityFold({ ...window, openUntilMs: window.toMs, listedOutages: 0 });
@@ -96,7 +99,7 @@ async function summariesOf(
       openUntilMs: window.toMs,
       ranges: rangesById.get(monitor.id) ?? [],
       pauses: pausesById.get(monitor.id) ?? [],
-      maintenance: [],
+      maintenance: maintenanceById.get(monitor.id) ?? [],
     });
     fold.take(spans);
     return { monitor, summary: daySummary(day, window, fold.result()) };
@@ -107,12 +110,7 @@ async function summariesOf(
 /** The same for one monitor with more ranges than are held at once. */
 async function summaryOfMany(tx: Transaction, day: string, monitor: DayMonitor): Promise<Summarized> {
   const window = dayWindow(day, monitor.sinceMs);
-  const report = await readAvailability(
-    tx,
-    monitor.id,
-    { ...window, openUntilMs: window.toMs },
-    { maintenance: [], listedOutages: 0 },
-  );
+  const report = await readAvailability(tx, monitor.id, { ...window, openUntilMs: window.toMs }, { listedOutages: 0 });
   return { monitor, summary: daySummary(day, window, report) };
 }
 

@@ -1,0 +1,35 @@
+import type { Capability } from '../../capability.ts';
+import type { Context } from '../../context.ts';
+import { maintenanceCalendarRoutes } from './calendar/routes.ts';
+import { maintenanceConsumers } from './consumer.ts';
+import { maintenanceImportRoutes } from './import/routes.ts';
+import { startMaintenanceClock, startMaintenanceScope } from './job.ts';
+import { maintenanceLifecycleRoutes } from './lifecycle/routes.ts';
+import { maintenancePreviewRoutes } from './preview/routes.ts';
+import { maintenanceRoutes } from './routes.ts';
+
+export {
+  forgetAnnouncedOfReset,
+  leaveMaintenanceOfDeleted,
+  leaveMaintenanceOfMoved,
+  removeMaintenanceOfWorkspace,
+  removeMonitorMaintenance,
+} from './hooks/queries.ts';
+export { maintenanceOfMonitors } from './intervals/queries.ts';
+
+/** Planned maintenance: what is told is held while it lasts, and its time is left out of uptime. */
+export const maintenanceCapability: Capability<Context> = {
+  name: 'maintenance',
+  routes: (context) => [
+    ...maintenanceRoutes(context),
+    ...maintenanceLifecycleRoutes(context),
+    ...maintenancePreviewRoutes(context),
+    ...maintenanceCalendarRoutes(context),
+    ...maintenanceImportRoutes(context),
+  ],
+  services: [
+    { name: 'maintenance-clock', role: 'worker', start: startMaintenanceClock },
+    { name: 'maintenance-scope', role: 'worker', start: startMaintenanceScope },
+  ],
+  consumers: maintenanceConsumers,
+};

@@ -1,0 +1,76 @@
+import type { Logger } from '@parallax/telemetry';
+import type { Context } from '../../context.ts';
+import { repeat } from '../../platform/repeat.ts';
+import type { RunningService } from '../../platform/running-service.ts';
+import { dueEnds, dueStarts, endOccurrence, startOccurrence } from './claims/queries.ts';
+import { finishReleased, joinOccurrences, releaseSome } from './holds/queries.ts';
+
+/** A start or an end is noticed within this; its time is the planned one all the same. */
+const everyMs = 1_000;
+/** Whoever joins what is covered, or leaves it, counts within this; a change of status asks at once. */
+const settleEveryMs = 5_000;
+
+/** What is asked for the time, and where it is written what it means. */
+type Clock = Pick<Context, 'now'> & { readonly database: Pick<Context['database'], 'worker'> };
+
+/** Starts and ends maintenance by the clock. */
+export async function startMaintenanceClock(context: Context, log: Logger): Promise<RunningService> {
+  return repeat({
+    everyMs,
+    work: (isStopped) => tick(context, () => !isStopped()),
+    onError: (error) => log.warn({ err: error }, 'maintenance was not started or ended; tried again'),
+  });
+}
+
+/** Brings whom a lasting maintenance covers to what its scope says now. */
+export async function startMaintenanceScope(context: Context, log: Logger): Promise<RunningService> {
+  return repeat({
+    everyMs: settleEveryMs,
+    work: (isStopped) => settle(context, () => !isStopped()),
+    onError: (error) => log.warn({ err: error }, 'whom maintenance covers was not brought up to date; tried again'),
+  });
+}
+
+/**
+ * Does what is due; after a standstill every occurrence that was missed, one after another. What fails is left for the next time and stops
+ * nothing else.
+ * @returns how many changes this worker made
+ * @throws the first failure, after the rest is done
+ */
+export async function tick({ database: { worker }, now }: Clock, mayGoOn: () => boolean = () => true): Promise<number> {
+  const failures: unknown[] = [];
+  const attempt = async (change: () => Promise<boolean>): Promise<number> => {
+    try {
+      return (await change()) ? 1 : 0;
+    } catch (error) {
+      failures.push(error);
+      return 0;
+    }
+  };
+  let changes = 0;
+  for (let made = 1; made > 0 && mayGoOn(); changes += made) {
+    made = 0;
+    for (const due of await dueStarts(worker, now())) made += await attempt(() => startOccurrence(worker, due));
+    for (const ending of await dueEnds(worker, now())) made += await attempt(() => endOccurrence(worker, ending));
+  }
+  await releaseAll({ database: { worker }, now }, mayGoOn, 'ended');
+  if (failures.length > 0) throw failures[0];
+  return changes;
+}
+
+/** @returns how many monitors joined or were released */
+export async function settle(context: Clock, mayGoOn: () => boolean = () => true): Promise<number> {
+  const joined = await joinOccurrences(context.database.worker, context.now());
+  return joined + (await releaseAll(context, mayGoOn, 'all'));
+}
+
+async function releaseAll(
+  { database: { worker }, now }: Clock,
+  mayGoOn: () => boolean,
+  which: 'ended' | 'all',
+): Promise<number> {
+  let released = 0;
+  for (let some = 1; some > 0 && mayGoOn(); released += some) some = await releaseSome(worker, now(), which);
+  await finishReleased(worker, now());
+  return released;
+}

@@ -1,0 +1,27 @@
+import type { CommonQueryMethods } from 'slonik';
+import { z } from 'zod';
+import { sql } from '../../../platform/database/pools.ts';
+import type { Occurrence } from '../recurrence/occurrences.ts';
+
+const heldRow = z.object({ outages: z.number(), over_before_end: z.number(), monitors: z.number() });
+
+/**
+ * Incidents of monitors that began within one of some windows. The monitors were read in the tenant's scope; incidents have a policy too.
+ * @returns how many, how many of them were over when their window ended, and of how many monitors
+ */
+export async function outagesWithin(
+  connection: CommonQueryMethods,
+  monitorIds: readonly number[],
+  windows: readonly Occurrence[],
+): Promise<z.infer<typeof heldRow>> {
+  const rows = windows.map(({ startsMs, endsMs }) => [
+    new Date(startsMs).toISOString(),
+    new Date(endsMs).toISOString(),
+  ]);
+  return connection.one(sql.type(heldRow)`
+    select count(*)::integer as outages, (count(*) filter (where i.resolved_at <= w.ends_at))::integer as over_before_end,
+      count(distinct i.monitor_id)::integer as monitors
+    from incidents i join ${sql.unnest(rows, ['timestamptz', 'timestamptz'])} as w (starts_at, ends_at)
+      on i.started_at >= w.starts_at and i.started_at < w.ends_at
+    where i.monitor_id = any(${sql.array(monitorIds, 'int4')})`);
+}

@@ -1,0 +1,95 @@
+import { invalidInput, Problem } from '@parallax/api-contract';
+import type { InputError, MaintenanceScopeInput } from '@parallax/api-contract';
+
+/** What a maintenance covers, as it is stored. */
+export type Covered = {
+  readonly all: boolean;
+  readonly monitorIds: readonly number[];
+  readonly groupIds: readonly number[];
+  readonly tags: readonly string[];
+};
+
+/** What a request names, with the place of each in it. */
+export type NamedScope = Covered & { readonly places: ReadonlyMap<string, Pick<InputError, 'in' | 'path'>> };
+
+/** Keys of `places`. */
+export const placeOfMonitor = (id: number): string => `monitor ${id}`;
+export const placeOfGroup = (id: number): string => `group ${id}`;
+
+/**
+ * Reads the scope of a body.
+ * @throws Problem `invalid_input` when it covers nothing, or everything and something
+ */
+export function scopeOfBody(given: MaintenanceScopeInput): NamedScope {
+  const places = new Map<string, Pick<InputError, 'in' | 'path'>>();
+  const note = (key: string, path: string): void => {
+    if (!places.has(key)) places.set(key, { in: 'body', path });
+  };
+  for (const [index, { id }] of (given.subjects ?? []).entries())
+    note(placeOfMonitor(id), `/scope/subjects/${index}/id`);
+  for (const [index, id] of (given.group_ids ?? []).entries()) note(placeOfGroup(id), `/scope/group_ids/${index}`);
+  const scope = {
+    all: given.all ?? false,
+    monitorIds: [...new Set((given.subjects ?? []).map(({ id }) => id))],
+    groupIds: [...new Set(given.group_ids ?? [])],
+    tags: [...(given.tags ?? [])],
+  };
+  requireScope(scope, { in: 'body', path: '/scope' });
+  return { ...scope, places };
+}
+
+/** The same for a query, whose parameters may stand once or many times. */
+export function scopeOfQuery(query: {
+  readonly all: boolean;
+  readonly monitor_ids?: number | readonly number[] | undefined;
+  readonly group_ids?: number | readonly number[] | undefined;
+  readonly tags?: string | readonly string[] | undefined;
+}): NamedScope {
+  const list = <Value>(given: Value | readonly Value[] | undefined): Value[] => [
+    ...new Set(given === undefined ? [] : ([given].flat() as Value[])),
+  ];
+  const scope = {
+    all: query.all,
+    monitorIds: list(query.monitor_ids),
+    groupIds: list(query.group_ids),
+    tags: list(query.tags),
+  };
+  requireScope(scope, { in: 'query', path: 'all' });
+  const places = new Map<string, Pick<InputError, 'in' | 'path'>>([
+    ...scope.monitorIds.map((id) => [placeOfMonitor(id), { in: 'query', path: 'monitor_ids' }] as const),
+    ...scope.groupIds.map((id) => [placeOfGroup(id), { in: 'query', path: 'group_ids' }] as const),
+  ]);
+  return { ...scope, places };
+}
+
+function requireScope(scope: Covered, place: Pick<InputError, 'in' | 'path'>): void {
+  const named = scope.monitorIds.length + scope.groupIds.length + scope.tags.length;
+  if (scope.all && named > 0)
+    throw invalidInput(place.in, place.path, 'scope_contradicts', 'give either all or lists, not both');
+  if (!scope.all && named === 0)
+    throw invalidInput(
+      place.in,
+      place.path,
+      'scope_is_empty',
+      'name a monitor, a group or a tag at least, or give all',
+    );
+}
+
+/**
+ * Judges which of the named monitors and groups are there.
+ * @param missing keys of those that are not
+ * @throws Problem `not_found` that names each one by its place
+ */
+export function requireFound(workspaceId: number, scope: NamedScope, missing: readonly string[]): void {
+  const errors = missing.map(
+    (key): InputError => ({
+      ...(scope.places.get(key) ?? { in: 'body', path: '/scope' }),
+      code: 'not_found',
+      message: `there is no ${key} in workspace ${workspaceId}`,
+    }),
+  );
+  const [first] = errors;
+  if (first === undefined) return;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  throw new Problem('not_found', `${first.message}${more}`, { errors: errors.slice(0, 100) });
+}

@@ -1,0 +1,46 @@
+import type { InputError, Maintenance, UpdateMaintenance } from '@parallax/api-contract';
+import { storedOfAnswer } from './answer.ts';
+import { changedSchedule, judgeSchedule, nothingToCome, saysTheSame } from './schedule.ts';
+import type { Planned } from './schedule.ts';
+
+/** What an update makes of a schedule: null when it stays as it is. */
+export type ScheduleChange = { readonly planned: Planned | null } | { readonly errors: readonly InputError[] };
+
+/**
+ * Judges what an update says of the schedule of a maintenance that is not over. An occurrence that lasts keeps its times.
+ * @param nowMs milliseconds since the epoch
+ * @param lastEndMs the planned end of the last occurrence that started; null when none has
+ */
+export function scheduleChange(
+  maintenance: Maintenance,
+  update: UpdateMaintenance,
+  nowMs: number,
+  lastEndMs: number | null,
+): ScheduleChange {
+  const stored = storedOfAnswer(maintenance);
+  const given = changedSchedule(stored, update);
+  if (saysTheSame(stored, given)) return { planned: null };
+  const judged = judgeSchedule(given, {
+    nowMs,
+    keepsStart: Date.parse(given.starts_at) === stored.startsMs,
+    ...(lastEndMs === null ? {} : { floorMs: lastEndMs }),
+  });
+  if ('errors' in judged) return judged;
+  if (judged.next !== undefined) return { planned: judged };
+  if (maintenance.current === null) return { errors: [nothingToCome()] };
+  // A series may be made to end with the occurrence that lasts.
+  if (judged.schedule.rule !== null) return { planned: judged };
+  return { errors: [nothingToCome('the occurrence that lasts keeps its times; end it by POST …/end')] };
+}
+
+/** The other fields of which an update says something else than what is there. */
+export function plainChange(
+  maintenance: Maintenance,
+  update: UpdateMaintenance,
+): { readonly name?: string; readonly description?: string } {
+  const description = update.description === null ? '' : update.description;
+  return {
+    ...(update.name === undefined || update.name === maintenance.name ? {} : { name: update.name }),
+    ...(description === undefined || description === maintenance.description ? {} : { description }),
+  };
+}
