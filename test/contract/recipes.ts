@@ -2,7 +2,6 @@ import { issueToken } from '../../control-plane/src/identity/account-tokens/inde
 import { signWebapp, signWidget } from '../../control-plane/src/identity/sign-in/messenger/testing.ts';
 import { signStandard } from '../../control-plane/src/monitoring/webhook-checks/testing.ts';
 import { sql } from '../../control-plane/src/platform/database/pools.ts';
-import { z } from 'zod';
 import { heartbeatRecipes } from './heartbeat-recipes.ts';
 import type { World } from './world.ts';
 
