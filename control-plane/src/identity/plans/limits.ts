@@ -159,6 +159,12 @@ export const namedLimits = {
     countedBy: 'workspace',
     meaning: 'heartbeats that are made by their first signal (`create=1`)',
   },
+  maintenance_calendar: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'GET /api/v1/public/maintenance/:token',
+    meaning: 'reads of calendars of maintenance',
+  },
   webhook_delivery: {
     rate: perMinute(300),
     countedBy: 'target',
