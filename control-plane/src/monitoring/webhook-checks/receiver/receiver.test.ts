@@ -292,6 +292,37 @@ void t.test('of refused deliveries the last hundred are kept, of accepted ones t
   }
 });
 
+void t.test('clients that go before they are answered keep no place among what waits to be written', async (t) => {
+  const check = await api.check();
+  const { worker } = api.database;
+  const request = `POST /api/v1/webhook-check/${check.slug} HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\ngone`;
+  await worker.transaction(async (tx) => {
+    await tx.query(sql.unsafe`lock table rate_limits in access exclusive mode`);
+    const sockets = Array.from({ length: 20 }, () => {
+      const socket = connect(api.port, '127.0.0.1', () => socket.write(request));
+      return socket.on('error', () => undefined);
+    });
+    const isWaiting = sql.type(z.object({}))`select from pg_locks where not granted and relation = 'rate_limits'::regclass`;
+    while (!(await tx.exists(isWaiting))) await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all(
+      sockets.map(
+        (socket) =>
+          new Promise((resolve) => {
+            socket.once('close', resolve);
+            socket.destroy();
+          }),
+      ),
+    );
+    t.equal((await fetch(`${api.url}/health/liveness`)).status < 500, true, 'the server has seen them go');
+  });
+  for (;;) {
+    await api.send(check.slug, { body: 'still there', headers: {} });
+    const kept = await events(check.id, '?accepted=false&page_size=100');
+    if (kept.some(({ body }) => body === 'still there')) break;
+  }
+  t.pass('and later ones are written down');
+});
+
 void t.test('paused, deliveries are taken and count for nothing', async (t) => {
   const check = await api.check({ signature: 'none' });
   t.match((await api.checks('POST', `/${check.id}/pause`)).body, { status: 'paused' });
