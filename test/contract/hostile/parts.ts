@@ -6,7 +6,12 @@ export const isOfSignals = (path: string): boolean =>
   /^\/(api\/v1\/(heartbeats|webhook-checks?|ping)|ping|api\/push)(\/|$)/.test(path);
 
 /** Routes of incidents and maintenance, their calendars included. */
-export const isOfResponse = (path: string): boolean => /^\/(api\/v1\/)?(incidents|maintenances?)(\/|$)/.test(path);
+export const isOfResponse = (path: string): boolean => 
+  /^\/api\/v1\/(public\/)?(incidents|maintenance)(\/|$)/.test(path);
+
+/** Routes of one's own account: most of the rest. */
+export const isOfAccount = (path: string): boolean => /^\/(api\/v1\/)?(auth|users|api-keys)(\/|$)/.test(path);
 
 /** All others. */
-export const isOfNoneElse = (path: string): boolean => ![isOfMonitors, isOfSignals, isOfResponse].some((of) => of(path));
+export const isOfNoneElse = (path: string): boolean =>
+  ![isOfMonitors, isOfSignals, isOfResponse, isOfAccount].some((isOf) => isOf(path));
