@@ -3,5 +3,5 @@ import { isOfNoneElse } from './hostile/parts.ts';
 import { sendHostile } from './hostile/requests.ts';
 
 t.test('nothing that comes in is our fault, on any other route', { timeout: 170_000 }, (t) =>
-  sendHostile(t, isOfNoneElse, 40),
+  sendHostile(t, isOfNoneElse, 25),
 );

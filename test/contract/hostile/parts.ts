@@ -9,8 +9,8 @@ export const isOfSignals = (path: string): boolean =>
 export const isOfResponse = (path: string): boolean => 
   /^\/api\/v1\/(public\/)?(incidents|maintenance)(\/|$)/.test(path);
 
-/** Routes of one's own account: most of the rest. */
-export const isOfAccount = (path: string): boolean => /^\/(api\/v1\/)?(auth|users|api-keys)(\/|$)/.test(path);
+/** Routes of accounts and workspaces: most of the rest. */
+export const isOfAccount = (path: string): boolean => /^\/(api\/v1\/)?(auth|users|api-keys|workspaces)(\/|$)/.test(path);
 
 /** All others. */
 export const isOfNoneElse = (path: string): boolean =>
