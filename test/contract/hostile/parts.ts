@@ -6,11 +6,12 @@ export const isOfSignals = (path: string): boolean =>
   /^\/(api\/v1\/(heartbeats|webhook-checks?|ping)|ping|api\/push)(\/|$)/.test(path);
 
 /** Routes of incidents and maintenance, their calendars included. */
-export const isOfResponse = (path: string): boolean => 
+export const isOfResponse = (path: string): boolean =>
   /^\/api\/v1\/(public\/)?(incidents|maintenance)(\/|$)/.test(path);
 
 /** Routes of accounts and workspaces: most of the rest. */
-export const isOfAccount = (path: string): boolean => /^\/(api\/v1\/)?(auth|users|api-keys|workspaces)(\/|$)/.test(path);
+export const isOfAccount = (path: string): boolean =>
+  /^\/(api\/v1\/)?(auth|users|api-keys|workspaces)(\/|$)/.test(path);
 
 /** All others. */
 export const isOfNoneElse = (path: string): boolean =>

@@ -162,7 +162,11 @@ void t.test('deliveries are known by what their senders call them', async (t) =>
     );
   t.equal(id('standard'), 'msg_1');
   const svix = headersOf(['svix-id', 'signed', 'svix-signature', 'v1,x', 'webhook-id', 'added by somebody']);
-  t.equal(deliveryIdOf({ signature: 'standard', custom: null }, svix, undefined), 'signed', 'not by what was not signed');
+  t.equal(
+    deliveryIdOf({ signature: 'standard', custom: null }, svix, undefined),
+    'signed',
+    'not by what was not signed',
+  );
   t.equal(id('github'), 'guid');
   t.equal(id('stripe'), 'evt_1');
   t.equal(id('slack'), 'Ev1');

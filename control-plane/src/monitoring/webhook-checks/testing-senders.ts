@@ -3,7 +3,7 @@ import { sign, verify } from '@octokit/webhooks-methods';
 // The one file that verifies: the whole package brings a web server along.
 import { isValidSlackRequest } from '@slack/bolt/dist/receivers/verify-request.js';
 import { Webhook } from 'standardwebhooks';
-import Stripe from 'stripe';
+import { Stripe } from 'stripe';
 
 /** Headers of a delivery in the order in which they are sent. */
 export type SentHeaders = Readonly<Record<string, string>>;

@@ -78,7 +78,10 @@ void t.test('a workspace has so many checks and no more, also when two are made 
     select ${workspaceId}, 'n', sha256(('n' || n)::bytea), 'x', 'none', 0 from generate_series(1, ${mostWebhookChecks - 1}) n`);
   const make = (place: number) => api.checks('POST', '', { workspace_id: place, name: 'one more', signature: 'none' });
   const both = await Promise.all([make(workspaceId), make(workspaceId)]);
-  t.same(both.map(({ status }) => status).sort(), [201, 409]);
+  t.same(
+    both.map(({ status }) => status).toSorted((a, b) => a - b),
+    [201, 409],
+  );
   t.match(both.find(({ status }) => status === 409)?.body, {
     code: 'too_many_webhook_checks',
     detail: new RegExp(String(mostWebhookChecks)),

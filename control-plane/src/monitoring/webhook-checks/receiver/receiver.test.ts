@@ -302,7 +302,9 @@ void t.test('clients that go before they are answered keep no place among what w
       const socket = connect(api.port, '127.0.0.1', () => socket.write(request));
       return socket.on('error', () => undefined);
     });
-    const isWaiting = sql.type(z.object({}))`select from pg_locks where not granted and relation = 'rate_limits'::regclass`;
+    const isWaiting = sql.type(
+      z.object({}),
+    )`select from pg_locks where not granted and relation = 'rate_limits'::regclass`;
     while (!(await tx.exists(isWaiting))) await new Promise((resolve) => setImmediate(resolve));
     await Promise.all(
       sockets.map(
