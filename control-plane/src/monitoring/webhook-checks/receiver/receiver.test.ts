@@ -184,6 +184,8 @@ void t.test('an unknown URL and a wrong signature are answered alike', async (t)
       signStandard(check.secret ?? '', 'hello', { seconds: Math.floor(Date.now() / 1_000) + 400 }),
     ),
     await api.send(check.slug.toUpperCase(), sent),
+    await api.send(check.slug, { ...sent, headers: { ...sent.headers, 'webhook-signature': '' } }),
+    await api.send(check.slug, { ...sent, headers: { ...sent.headers, 'webhook-signature': `v1,${'A'.repeat(10_000)}` } }),
   ];
   const comparable = answers.map(({ status, body, headers }) => {
     const { request_id: _, ...rest } = body;
@@ -192,7 +194,9 @@ void t.test('an unknown URL and a wrong signature are answered alike', async (t)
   });
   t.match(comparable[0], { status: 404, rest: { code: 'not_found' } });
   for (const one of comparable) t.same(one, comparable[0]);
-  t.match(await refusedEvents(check.id, 4), [
+  t.match(await refusedEvents(check.id, 6), [
+    { reason: 'signature_malformed' },
+    { reason: 'signature_missing' },
     { reason: 'timestamp_in_future' },
     { reason: 'timestamp_too_old' },
     { reason: 'signature_missing' },
@@ -243,6 +247,13 @@ void t.test('bodies may have 1 MiB and no byte more, and none goes on without en
   const [kept] = await events(check.id);
   t.match(kept, { body_bytes: 1_048_576, body_truncated: true });
   t.ok(kept?.['body'] === 'x'.repeat(10_000));
+  for (const [length, isCut] of [
+    [10_000, false],
+    [10_001, true],
+  ] as const) {
+    t.equal((await send(length)).status, 202);
+    t.match((await events(check.id))[0], { body_bytes: length, body_truncated: isCut, body: 'x'.repeat(10_000) });
+  }
   const refused = await send(1_048_577);
   t.equal(refused.status, 413);
   t.match(refused.body, { code: 'payload_too_large' });
