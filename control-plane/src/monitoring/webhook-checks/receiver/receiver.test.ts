@@ -185,7 +185,10 @@ void t.test('an unknown URL and a wrong signature are answered alike', async (t)
     ),
     await api.send(check.slug.toUpperCase(), sent),
     await api.send(check.slug, { ...sent, headers: { ...sent.headers, 'webhook-signature': '' } }),
-    await api.send(check.slug, { ...sent, headers: { ...sent.headers, 'webhook-signature': `v1,${'A'.repeat(10_000)}` } }),
+    await api.send(check.slug, {
+      ...sent,
+      headers: { ...sent.headers, 'webhook-signature': `v1,${'A'.repeat(10_000)}` },
+    }),
   ];
   const comparable = answers.map(({ status, body, headers }) => {
     const { request_id: _, ...rest } = body;
