@@ -34,8 +34,15 @@ export const bodyId = z.number().int().min(1).max(2_147_483_647);
 /** ISO 8601 UTC with milliseconds and Z, as every answer writes it. */
 export const timestamp = z.iso.datetime({ offset: true, precision: 3 }).meta({ format: 'date-time' });
 
-/** An instant given by a client: ISO 8601 with seconds and a zone. */
-export const instant = z.iso.datetime({ offset: true }).max(40).meta({ format: 'date-time' });
+// PostgreSQL writes what is before as a year BC, which no format of ours has.
+const yearOne = Date.parse('0001-01-01T00:00:00Z');
+
+/** An instant given by a client: ISO 8601 with seconds and a zone, not before the year 1. */
+export const instant = z.iso
+  .datetime({ offset: true })
+  .max(40)
+  .refine((text) => !(Date.parse(text) < yearOne), 'must not be before the year 1')
+  .meta({ format: 'date-time' });
 
 /** A list of identifiers in a JSON body, none of them twice: each that is doubled is named by its place. */
 export function distinctIds(most: number, message: string, least = 0) {

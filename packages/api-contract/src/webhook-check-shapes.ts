@@ -11,6 +11,8 @@ export type WebhookCheckStatus = (typeof webhookCheckStatuses)[number];
 export const payloadStatuses = ['up', 'degraded', 'down'] as const;
 export type PayloadStatus = (typeof payloadStatuses)[number];
 
+/** Of one workspace. Each keeps up to two hundred bodies, so there are fewer than heartbeats. */
+export const mostWebhookChecks = 1_000;
 /** Rules of one check, and how many of them may be patterns: those share the time that one delivery may be searched for. */
 export const mostRules = 20;
 export const mostPatternRules = 8;

@@ -104,7 +104,7 @@ export const createWebhookCheckRoute = route({
   body: createWebhookCheckSchema,
   idempotent: true,
   success: { status: 201, answer: shownWebhookCheckSchema },
-  errors: [403, 404],
+  errors: [403, 404, 409],
 });
 
 export const readWebhookCheckRoute = route({

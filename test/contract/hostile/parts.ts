@@ -1,2 +1,18 @@
 /** Routes of monitors and of what is one under another name: about half of all requests. */
 export const isOfMonitors = (path: string): boolean => /^\/api\/v1\/(monitors|api-checks)(\/|$)/.test(path);
+
+/** Routes of heartbeats and webhook checks, and where signals and deliveries come in. */
+export const isOfSignals = (path: string): boolean =>
+  /^\/(api\/v1\/(heartbeats|webhook-checks?|ping)|ping|api\/push)(\/|$)/.test(path);
+
+/** Routes of incidents and maintenance, their calendars included. */
+export const isOfResponse = (path: string): boolean =>
+  /^\/api\/v1\/(public\/)?(incidents|maintenance)(\/|$)/.test(path);
+
+/** Routes of accounts and workspaces: most of the rest. */
+export const isOfAccount = (path: string): boolean =>
+  /^\/(api\/v1\/)?(auth|users|api-keys|workspaces)(\/|$)/.test(path);
+
+/** All others. */
+export const isOfNoneElse = (path: string): boolean =>
+  ![isOfMonitors, isOfSignals, isOfResponse, isOfAccount].some((isOf) => isOf(path));

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mostKeptBody } from '@parallax/api-contract';
 import type { CustomHmac, SignatureForm } from '@parallax/api-contract';
 import type { Headers } from './signatures/claim.ts';
+import { standardFamily } from './signatures/forms.ts';
 
 /** A body that was read as JSON; undefined when it is none. */
 export type Json = { readonly value: unknown } | undefined;
@@ -43,7 +44,7 @@ export function deliveryIdOf(
 function idOf(signature: SignatureForm, custom: CustomHmac | null, headers: Headers, json: Json): string | undefined {
   switch (signature) {
     case 'standard':
-      return headers('webhook-id')[0] ?? headers('svix-id')[0];
+      return headers(`${standardFamily(headers)}-id`)[0];
     case 'github':
       return headers('x-github-delivery')[0];
     case 'stripe':

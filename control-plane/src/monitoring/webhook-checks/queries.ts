@@ -71,6 +71,15 @@ export async function listChecks(
   return { rows, total };
 }
 
+/** How many checks a workspace of the scope has; until the transaction ends nobody else makes one there. */
+export async function lockCount(scope: Scope, tx: Transaction, workspaceId: number): Promise<number> {
+  await tx.query(
+    sql.unsafe`select pg_advisory_xact_lock(hashtextextended('webhook checks of ' || ${workspaceId}::integer, 0))`,
+  );
+  return tx.oneFirst(sql.type(z.object({ n: z.number() }))`
+    select count(*)::integer as n from webhook_checks c where c.workspace_id = ${workspaceId} and ${ofScope(scope)}`);
+}
+
 /** The number of a check that is to be made: what it seals is bound to it. */
 export async function nextCheckId(tx: Transaction): Promise<number> {
   return tx.oneFirst(sql.typeAlias('id')`select nextval('webhook_checks_id_seq')::integer as id`);

@@ -2,6 +2,7 @@ import {
   createWebhookCheckRoute,
   deleteWebhookCheckRoute,
   listWebhookChecksRoute,
+  mostWebhookChecks,
   pauseWebhookCheckRoute,
   Problem,
   readWebhookCheckRoute,
@@ -25,6 +26,7 @@ import {
   findCheck,
   insertCheck,
   listChecks,
+  lockCount,
   markDeleted,
   nextCheckId,
   writeCheck,
@@ -141,6 +143,10 @@ async function createCheck(context: Context, actor: Actor, body: CreateWebhookCh
   const { secret, isMade, ...plain } = createdValues(body);
   const slug = slugKind.make();
   const row = await inScope(context.database.api, scope, async (tx) => {
+    if ((await lockCount(scope, tx, body.workspace_id)) >= mostWebhookChecks) {
+      const detail = `the workspace has ${mostWebhookChecks} webhook checks; delete one first`;
+      throw new Problem('too_many_webhook_checks', detail);
+    }
     const id = await nextCheckId(tx);
     const place = {
       id,

@@ -47,6 +47,26 @@ void t.test('values are compared by value and type', async (t) => {
     );
   }
   t.same(judged([rule('$.__proto__', 'equals', null)], '{}'), { status: 'up', rule: null });
+  for (const [wanted, body, isSame] of [
+    [1, '{"a": 0, "a": 1}', true],
+    [0, '{"a": 0, "a": 1}', false],
+    [1, '{"\\u0061": 1}', true],
+    [1, '{"__proto__": {"a": 1}}', false],
+    [1, '{"constructor": {"prototype": {"a": 1}}}', false],
+    [1e308, '{"a": 1e308}', true],
+    [1e308, '{"a": 1e309}', false],
+    [9_007_199_254_740_992, '{"a": 9007199254740993}', true],
+    [0, '{"a": -0}', true],
+    [0, '{"a": 1e-400}', true],
+    [1, `{"a": ${'9'.repeat(100_000)}}`, false],
+  ] as const) {
+    t.same(
+      judged([rule('$.a', 'equals', wanted)], body),
+      isSame ? { status: 'down', rule: 0 } : { status: 'up', rule: null },
+      body.slice(0, 40),
+    );
+  }
+  t.equal(({} as Record<string, unknown>)['a'], undefined, 'and nothing else has got it');
   t.same(judged([rule('$.a.length()', 'equals', 2)], '{"a": [1, 2]}'), { status: 'down', rule: 0 });
 });
 
@@ -141,6 +161,12 @@ void t.test('deliveries are known by what their senders call them', async (t) =>
       json,
     );
   t.equal(id('standard'), 'msg_1');
+  const svix = headersOf(['svix-id', 'signed', 'svix-signature', 'v1,x', 'webhook-id', 'added by somebody']);
+  t.equal(
+    deliveryIdOf({ signature: 'standard', custom: null }, svix, undefined),
+    'signed',
+    'not by what was not signed',
+  );
   t.equal(id('github'), 'guid');
   t.equal(id('stripe'), 'evt_1');
   t.equal(id('slack'), 'Ev1');

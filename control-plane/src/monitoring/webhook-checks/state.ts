@@ -45,7 +45,8 @@ export function newState(nowMs: number): State {
  * @param said null: nothing about the status, and the next one is expected as before
  */
 export function deliver(expectation: Expectation, state: State, said: PayloadStatus | null, nowMs: number): Change {
-  const received: State = { ...state, lastReceivedMs: nowMs };
+  // Of two at once the later one may be written first.
+  const received: State = { ...state, lastReceivedMs: Math.max(nowMs, state.lastReceivedMs ?? nowMs) };
   if (said === null || state.status === 'paused') return { state: received, announcements: [] };
   const reason = said === 'down' ? ('failed' as const) : null;
   const isChange = said !== state.status || reason !== state.reason;

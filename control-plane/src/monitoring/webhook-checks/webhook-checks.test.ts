@@ -1,4 +1,4 @@
-import { webhookCheckSchema } from '@parallax/api-contract';
+import { mostWebhookChecks, webhookCheckSchema } from '@parallax/api-contract';
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
@@ -67,6 +67,29 @@ void t.test('the same request under one key makes one check and shows the same s
   t.equal(first.status, 201);
   t.same(again.body, first.body);
   t.match((await api.checks('GET', '')).body, { total: 1 });
+});
+
+void t.test('a workspace has so many checks and no more, also when two are made at once', async (t) => {
+  const api = await webhookChecksApi(t);
+  const { body: made } = await api.call('POST', '/api/v1/workspaces', { token: api.token, body: { name: 'full' } });
+  const workspaceId = Number(made['id']);
+  await api.database.worker.query(sql.unsafe`
+    insert into webhook_checks (workspace_id, name, slug_hash, sealed_slug, signature, grace_period_seconds)
+    select ${workspaceId}, 'n', sha256(('n' || n)::bytea), 'x', 'none', 0 from generate_series(1, ${mostWebhookChecks - 1}) n`);
+  const make = (place: number) => api.checks('POST', '', { workspace_id: place, name: 'one more', signature: 'none' });
+  const both = await Promise.all([make(workspaceId), make(workspaceId)]);
+  t.same(
+    both.map(({ status }) => status).toSorted((a, b) => a - b),
+    [201, 409],
+  );
+  t.match(both.find(({ status }) => status === 409)?.body, {
+    code: 'too_many_webhook_checks',
+    detail: new RegExp(String(mostWebhookChecks)),
+  });
+  t.equal((await make(api.workspaceId)).status, 201, 'another workspace has its own');
+  const id = Number(both.find(({ status }) => status === 201)?.body['id']);
+  t.equal((await api.checks('DELETE', `/${id}`)).status, 204);
+  t.equal((await make(workspaceId)).status, 201, 'one that was deleted is not counted');
 });
 
 void t.test('lists are narrowed by workspace, status, tag and text', async (t) => {

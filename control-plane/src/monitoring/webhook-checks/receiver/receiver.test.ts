@@ -184,6 +184,11 @@ void t.test('an unknown URL and a wrong signature are answered alike', async (t)
       signStandard(check.secret ?? '', 'hello', { seconds: Math.floor(Date.now() / 1_000) + 400 }),
     ),
     await api.send(check.slug.toUpperCase(), sent),
+    await api.send(check.slug, { ...sent, headers: { ...sent.headers, 'webhook-signature': '' } }),
+    await api.send(check.slug, {
+      ...sent,
+      headers: { ...sent.headers, 'webhook-signature': `v1,${'A'.repeat(10_000)}` },
+    }),
   ];
   const comparable = answers.map(({ status, body, headers }) => {
     const { request_id: _, ...rest } = body;
@@ -192,7 +197,9 @@ void t.test('an unknown URL and a wrong signature are answered alike', async (t)
   });
   t.match(comparable[0], { status: 404, rest: { code: 'not_found' } });
   for (const one of comparable) t.same(one, comparable[0]);
-  t.match(await refusedEvents(check.id, 4), [
+  t.match(await refusedEvents(check.id, 6), [
+    { reason: 'signature_malformed' },
+    { reason: 'signature_missing' },
     { reason: 'timestamp_in_future' },
     { reason: 'timestamp_too_old' },
     { reason: 'signature_missing' },
@@ -243,6 +250,13 @@ void t.test('bodies may have 1 MiB and no byte more, and none goes on without en
   const [kept] = await events(check.id);
   t.match(kept, { body_bytes: 1_048_576, body_truncated: true });
   t.ok(kept?.['body'] === 'x'.repeat(10_000));
+  for (const [length, isCut] of [
+    [10_000, false],
+    [10_001, true],
+  ] as const) {
+    t.equal((await send(length)).status, 202);
+    t.match((await events(check.id))[0], { body_bytes: length, body_truncated: isCut, body: 'x'.repeat(10_000) });
+  }
   const refused = await send(1_048_577);
   t.equal(refused.status, 413);
   t.match(refused.body, { code: 'payload_too_large' });
@@ -290,6 +304,39 @@ void t.test('of refused deliveries the last hundred are kept, of accepted ones t
     t.equal(body['total'], 100);
     break;
   }
+});
+
+void t.test('clients that go before they are answered keep no place among what waits to be written', async (t) => {
+  const check = await api.check();
+  const { worker } = api.database;
+  const request = `POST /api/v1/webhook-check/${check.slug} HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\ngone`;
+  await worker.transaction(async (tx) => {
+    await tx.query(sql.unsafe`lock table rate_limits in access exclusive mode`);
+    const sockets = Array.from({ length: 20 }, () => {
+      const socket = connect(api.port, '127.0.0.1', () => socket.write(request));
+      return socket.on('error', () => undefined);
+    });
+    const isWaiting = sql.type(
+      z.object({}),
+    )`select from pg_locks where not granted and relation = 'rate_limits'::regclass`;
+    while (!(await tx.exists(isWaiting))) await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all(
+      sockets.map(
+        (socket) =>
+          new Promise((resolve) => {
+            socket.once('close', resolve);
+            socket.destroy();
+          }),
+      ),
+    );
+    t.equal((await fetch(`${api.url}/health/liveness`)).status < 500, true, 'the server has seen them go');
+  });
+  for (;;) {
+    await api.send(check.slug, { body: 'still there', headers: {} });
+    const kept = await events(check.id, '?accepted=false&page_size=100');
+    if (kept.some(({ body }) => body === 'still there')) break;
+  }
+  t.pass('and later ones are written down');
 });
 
 void t.test('paused, deliveries are taken and count for nothing', async (t) => {

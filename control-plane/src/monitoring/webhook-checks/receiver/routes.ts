@@ -168,12 +168,15 @@ function refusedKeeper(context: Context): KeepRefused {
       bodyBytes: body.byteLength,
       remoteAddress,
     };
-    reply.raw.once('close', () => {
+    const keep = (): void => {
       inScope(context.database.api, scope, (tx) => insertEvent(scope, tx, receiver, event))
         .catch((error: unknown) => context.log.debug({ err: error }, 'a refused delivery was not kept'))
         .finally(() => {
           waiting -= 1;
         });
-    });
+    };
+    // Of a client that has gone meanwhile the close was told before: to wait for it would keep its place for ever.
+    if (reply.raw.closed) keep();
+    else reply.raw.once('close', keep);
   };
 }

@@ -10,7 +10,7 @@ export const digestBytes = { sha1: 20, sha256: sha256Bytes, sha512: 64 } as cons
  * with spaces of versions and base64. Versions other than v1 are passed over. Svix sends the same under names of its own.
  */
 export function readStandard(headers: Headers): Reading {
-  const family = headers('webhook-signature').length === 0 && headers('svix-signature').length > 0 ? 'svix' : 'webhook';
+  const family = standardFamily(headers);
   const list = single(headers, `${family}-signature`, 'signature_missing', 'signature_malformed');
   if (typeof list === 'object') return list;
   // The identifier is part of what is signed.
@@ -27,6 +27,11 @@ export function readStandard(headers: Headers): Reading {
   );
 }
 
+/** Under which names a delivery is signed. Headers of the other are not covered by the signature: anybody may have added them. */
+export function standardFamily(headers: Headers): 'webhook' | 'svix' {
+  return headers('webhook-signature').length === 0 && headers('svix-signature').length > 0 ? 'svix' : 'webhook';
+}
+
 /** GitHub, "Validating webhook deliveries": `X-Hub-Signature-256: sha256=` and hexadecimal HMAC-SHA256 of the body. Without a time stamp. */
 export function readGithub(headers: Headers): Reading {
   const given = single(headers, 'x-hub-signature-256', 'signature_missing', 'signature_malformed');
@@ -41,7 +46,8 @@ export function readGithub(headers: Headers): Reading {
 export function readStripe(headers: Headers): Reading {
   const given = single(headers, 'stripe-signature', 'signature_missing', 'signature_malformed');
   if (typeof given === 'object') return given;
-  const pairs = given.split(',').map((part) => part.trim());
+  // Spaces are part of a name, as in the sender's own libraries.
+  const pairs = given.split(',');
   const named = (name: string): string[] =>
     pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));
   const signatures = named('v1');
