@@ -12,8 +12,6 @@ export type { MoveDeadlines } from './queries.ts';
 export function createIntakeWatch(movers: readonly MoveDeadlines[]): Capability<Context> {
   return {
     name: 'intake-watch',
-    services: [
-      { name: 'intake watch', role: 'api', start: (context, log) => startIntakeWatch(context, log, movers) },
-    ],
+    services: [{ name: 'intake watch', role: 'api', start: (context, log) => startIntakeWatch(context, log, movers) }],
   };
 }

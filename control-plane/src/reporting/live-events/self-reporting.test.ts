@@ -7,11 +7,11 @@ import { noticeMisses as noticeMissedDeliveries } from '../../monitoring/webhook
 import { webhookChecksCapability } from '../../monitoring/webhook-checks/index.ts';
 import { sql } from '../../platform/database/pools.ts';
 import { startOutboxWorker, workOnce } from '../../platform/outbox/worker.ts';
-import { liveEventsCapability } from '../../reporting/live-events/index.ts';
-import { loopBus } from '../../reporting/live-events/testing.ts';
-import { incidentsCapability } from './index.ts';
-import { startTelling } from './job.ts';
-import { incidentsApi } from './testing.ts';
+import { liveEventsCapability } from './index.ts';
+import { loopBus } from './testing.ts';
+import { incidentsCapability } from '../../response/incidents/index.ts';
+import { startTelling } from '../../response/incidents/job.ts';
+import { incidentsApi } from '../../response/incidents/testing.ts';
 
 /*
  * What heartbeats and webhook checks tell, as they tell it themselves, becomes incidents and events of the live stream. Nothing here is made up by the test
@@ -44,7 +44,12 @@ async function world(t: TestContext) {
       update ${sql.identifier([table])} set deadline_at = date_trunc('milliseconds', clock_timestamp()) - interval '1 minute' where id = ${id}`);
     await noteTaken(worker, []);
   };
-  const subjectOf = (type: Subject['type'], path: string, id: number, more: Pick<Subject, 'fail' | 'succeed' | 'miss'>) => ({
+  const subjectOf = (
+    type: Subject['type'],
+    path: string,
+    id: number,
+    more: Pick<Subject, 'fail' | 'succeed' | 'miss'>,
+  ) => ({
     type,
     id,
     ...more,
@@ -132,7 +137,12 @@ for (const type of ['heartbeat', 'webhook_check'] as const) {
     await subject.miss();
     await api.settle();
     t.match(await incidentsOf(api, subject), [
-      { title: 'Backup was missed', status: 'open', monitor_id: null, members: [{ type, id: subject.id, name: 'Backup' }] },
+      {
+        title: 'Backup was missed',
+        status: 'open',
+        monitor_id: null,
+        members: [{ type, id: subject.id, name: 'Backup' }],
+      },
     ]);
     await subject.fail();
     await api.settle();
