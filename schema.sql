@@ -257,6 +257,11 @@
 -- installation.restored_at timestamp with time zone
 -- installation.restored_backup_at timestamp with time zone
 -- installation.restored_revision bigint not null default 0
+-- intake_outages.from_at timestamp with time zone not null
+-- intake_outages.to_at timestamp with time zone not null
+-- intake_outages.credit_ms bigint not null
+-- intake_watch.singleton boolean not null default true
+-- intake_watch.taken_until timestamp with time zone
 -- join_tokens.id integer not null generated always as identity
 -- join_tokens.workspace_id integer
 -- join_tokens.secret_hash bytea not null
@@ -437,11 +442,6 @@
 -- pending_sign_ins.session_id uuid
 -- pending_sign_ins.expires_at timestamp with time zone not null
 -- pending_sign_ins.invite_hash bytea
--- ping_outages.from_at timestamp with time zone not null
--- ping_outages.to_at timestamp with time zone not null
--- ping_outages.credit_ms bigint not null
--- ping_watch.singleton boolean not null default true
--- ping_watch.taken_until timestamp with time zone
 -- probe_certificates.serial text not null
 -- probe_certificates.probe_id integer not null
 -- probe_certificates.key_fingerprint text not null
@@ -671,8 +671,6 @@
 -- webhook_checks.created_at timestamp with time zone not null default now()
 -- webhook_checks.updated_at timestamp with time zone not null default now()
 -- webhook_checks.deleted_at timestamp with time zone
--- webhook_watch.singleton boolean not null default true
--- webhook_watch.taken_until timestamp with time zone
 -- workspace_invites.id integer not null default nextval('workspace_members_id_seq'::regclass)
 -- workspace_invites.workspace_id integer not null
 -- workspace_invites.role text not null
@@ -725,6 +723,8 @@
 -- incident_updates row-level security forced
 -- incidents row-level security forced
 -- installation
+-- intake_outages
+-- intake_watch
 -- join_tokens row-level security forced
 -- live_events row-level security forced
 -- lost_results
@@ -745,8 +745,6 @@
 -- passkeys row-level security forced
 -- pauses
 -- pending_sign_ins row-level security forced
--- ping_outages
--- ping_watch
 -- probe_certificates
 -- probe_ranges
 -- probe_sessions
@@ -776,7 +774,6 @@
 -- webhook_check_events row-level security forced
 -- webhook_check_ranges row-level security forced
 -- webhook_checks row-level security forced
--- webhook_watch
 -- workspace_invites row-level security forced
 -- workspace_members row-level security forced
 -- workspaces row-level security forced
@@ -894,6 +891,10 @@
 -- installation.installation_only_row_check CHECK (only_row)
 -- installation.installation_pkey PRIMARY KEY (only_row)
 -- installation.installation_shards_check CHECK (((shards >= 1) AND (shards <= 64)))
+-- intake_outages.intake_outages_check CHECK ((to_at > from_at))
+-- intake_outages.intake_outages_pkey PRIMARY KEY (from_at)
+-- intake_watch.intake_watch_pkey PRIMARY KEY (singleton)
+-- intake_watch.intake_watch_singleton_check CHECK (singleton)
 -- join_tokens.join_tokens_pkey PRIMARY KEY (id)
 -- join_tokens.join_tokens_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
 -- join_tokens.join_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
@@ -974,10 +975,6 @@
 -- pending_sign_ins.pending_sign_ins_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE
 -- pending_sign_ins.pending_sign_ins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- pending_sign_ins.pending_sign_ins_way_check CHECK ((way = ANY (ARRAY['identity_provider_a'::text, 'identity_provider_b'::text])))
--- ping_outages.ping_outages_check CHECK ((to_at > from_at))
--- ping_outages.ping_outages_pkey PRIMARY KEY (from_at)
--- ping_watch.ping_watch_pkey PRIMARY KEY (singleton)
--- ping_watch.ping_watch_singleton_check CHECK (singleton)
 -- probe_certificates.probe_certificates_pkey PRIMARY KEY (serial)
 -- probe_certificates.probe_certificates_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
 -- probe_ranges.probe_ranges_check CHECK (((ended_at IS NULL) OR (ended_at > started_at)))
@@ -1067,8 +1064,6 @@
 -- webhook_checks.webhook_checks_tags_check CHECK ((cardinality(tags) <= 20))
 -- webhook_checks.webhook_checks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- webhook_checks.webhook_checks_workspace_id_id_key UNIQUE (workspace_id, id)
--- webhook_watch.webhook_watch_pkey PRIMARY KEY (singleton)
--- webhook_watch.webhook_watch_singleton_check CHECK (singleton)
 -- workspace_invites.workspace_invites_check CHECK (((email IS NULL) = (mailed_hash IS NULL)))
 -- workspace_invites.workspace_invites_email_check CHECK (((email = lower(email)) AND (length(email) <= 254)))
 -- workspace_invites.workspace_invites_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES users(id) ON DELETE SET NULL
@@ -1203,6 +1198,8 @@
 -- CREATE UNIQUE INDEX incidents_pkey ON public.incidents USING btree (id)
 -- CREATE UNIQUE INDEX incidents_workspace_id_id_key ON public.incidents USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX installation_pkey ON public.installation USING btree (only_row)
+-- CREATE UNIQUE INDEX intake_outages_pkey ON public.intake_outages USING btree (from_at)
+-- CREATE UNIQUE INDEX intake_watch_pkey ON public.intake_watch USING btree (singleton)
 -- CREATE UNIQUE INDEX join_tokens_pkey ON public.join_tokens USING btree (id)
 -- CREATE UNIQUE INDEX live_events_pkey ON public.live_events USING btree (xid, id)
 -- CREATE UNIQUE INDEX lost_results_pkey ON public.lost_results USING btree (id)
@@ -1234,8 +1231,6 @@
 -- CREATE UNIQUE INDEX pauses_open ON public.pauses USING btree (monitor_id, paused_by) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX pauses_pkey ON public.pauses USING btree (id)
 -- CREATE UNIQUE INDEX pending_sign_ins_pkey ON public.pending_sign_ins USING btree (state_hash)
--- CREATE UNIQUE INDEX ping_outages_pkey ON public.ping_outages USING btree (from_at)
--- CREATE UNIQUE INDEX ping_watch_pkey ON public.ping_watch USING btree (singleton)
 -- CREATE UNIQUE INDEX probe_certificates_pkey ON public.probe_certificates USING btree (serial)
 -- CREATE UNIQUE INDEX probe_ranges_key ON public.probe_ranges USING btree (monitor_id, probe_id, started_at)
 -- CREATE UNIQUE INDEX probe_ranges_open ON public.probe_ranges USING btree (monitor_id, probe_id) WHERE (ended_at IS NULL)
@@ -1278,7 +1273,6 @@
 -- CREATE UNIQUE INDEX webhook_checks_pkey ON public.webhook_checks USING btree (id)
 -- CREATE UNIQUE INDEX webhook_checks_slug_hash_key ON public.webhook_checks USING btree (slug_hash)
 -- CREATE UNIQUE INDEX webhook_checks_workspace_id_id_key ON public.webhook_checks USING btree (workspace_id, id)
--- CREATE UNIQUE INDEX webhook_watch_pkey ON public.webhook_watch USING btree (singleton)
 -- CREATE UNIQUE INDEX workspace_invites_email ON public.workspace_invites USING btree (workspace_id, email) WHERE (used_at IS NULL)
 -- CREATE UNIQUE INDEX workspace_invites_mailed_hash_key ON public.workspace_invites USING btree (mailed_hash)
 -- CREATE UNIQUE INDEX workspace_invites_pkey ON public.workspace_invites USING btree (id)
@@ -1455,6 +1449,9 @@
 -- incidents to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- installation to parallax_api: SELECT
 -- installation to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- intake_outages to parallax_api: SELECT
+-- intake_outages to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- intake_watch to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- join_tokens to parallax_api: INSERT, SELECT, UPDATE
 -- join_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- live_events to parallax_api: SELECT
@@ -1492,9 +1489,6 @@
 -- pauses to parallax_api: INSERT, SELECT, UPDATE
 -- pauses to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- pending_sign_ins to parallax_worker: DELETE, INSERT, SELECT, UPDATE
--- ping_outages to parallax_api: SELECT
--- ping_outages to parallax_worker: DELETE, INSERT, SELECT, UPDATE
--- ping_watch to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- probe_certificates to parallax_api: INSERT, SELECT, UPDATE
 -- probe_certificates to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- probe_ranges to parallax_api: SELECT
@@ -1547,7 +1541,6 @@
 -- webhook_check_ranges to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- webhook_checks to parallax_api: INSERT, SELECT, UPDATE
 -- webhook_checks to parallax_worker: DELETE, INSERT, SELECT, UPDATE
--- webhook_watch to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- workspace_invites to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- workspace_invites to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- workspace_members to parallax_api: DELETE, INSERT, SELECT, UPDATE

@@ -21,10 +21,19 @@ import {
   leaveGroupsOfMoved,
   removeGroupsOfWorkspace,
 } from './monitoring/groups/index.ts';
-import { heartbeatsCapability, removeHeartbeatsOfWorkspace } from './monitoring/heartbeats/index.ts';
+import {
+  heartbeatsCapability,
+  moveHeartbeatDeadlines,
+  removeHeartbeatsOfWorkspace,
+} from './monitoring/heartbeats/index.ts';
+import { createIntakeWatch } from './monitoring/intake-watch/index.ts';
 import { createMonitorsCapability } from './monitoring/monitors/index.ts';
 import { probesCapability } from './monitoring/probes/index.ts';
-import { removeWebhookChecksOfWorkspace, webhookChecksCapability } from './monitoring/webhook-checks/index.ts';
+import {
+  moveWebhookDeadlines,
+  removeWebhookChecksOfWorkspace,
+  webhookChecksCapability,
+} from './monitoring/webhook-checks/index.ts';
 import { sampleReadModels } from './monitoring/status-ranges/index.ts';
 import { createHealthCapability } from './platform/health/index.ts';
 import { idempotencyCapability } from './platform/http/idempotency/index.ts';
@@ -89,6 +98,7 @@ export const capabilities: readonly Capability<Context>[] = [
   dnsblCapability,
   expiryCapability,
   groupsCapability,
+  createIntakeWatch([moveHeartbeatDeadlines, moveWebhookDeadlines]),
   heartbeatsCapability,
   webhookChecksCapability,
   incidentsCapability,

@@ -163,8 +163,9 @@ t.test('ten thousand hanging clients under a limit of 4,096 files stop nobody', 
     done.abort();
   })();
   const beganMs = Date.now();
+  // A ping that is given up here may be stored all the same, so none is given up on a slow machine.
   while (!done.signal.aborted || Date.now() - beganMs < 20_000) {
-    const text = await fetch(`http://127.0.0.1:${port}/ping/${made.uuid}`, { signal: AbortSignal.timeout(10_000) })
+    const text = await fetch(`http://127.0.0.1:${port}/ping/${made.uuid}`, { signal: AbortSignal.timeout(60_000) })
       .then((answer) => answer.text())
       .catch((error: unknown) => String(error));
     if (text === 'OK') answered += 1;
@@ -178,7 +179,7 @@ t.test('ten thousand hanging clients under a limit of 4,096 files stop nobody', 
     if (open.size > 0) throw new Error(`${open.size} are open`);
     return true;
   };
-  await eventually('the hanging ones to be cut off', cut, { timeoutMs: 60_000 });
+  await eventually('the hanging ones to be cut off', cut, { timeoutMs: 240_000 });
   const pool = database(installation);
   t.teardown(() => pool.end());
   const { rows } = await pool.query<{ n: string }>(

@@ -9,7 +9,7 @@ export type Load = {
   readonly latenciesMs: number[];
 };
 
-type Connection = { readonly socket: Socket; sentMs: number; isBusy: boolean };
+type Connection = { readonly socket: Socket; sentMs: number; isBusy: boolean; isOpen: boolean; read: string };
 
 /**
  * Sends pings over connections that are kept, one at a time on each: as fast as they are answered, or at a rate, where a latency counts from when the
@@ -25,9 +25,14 @@ export async function sendPings(
   const due: number[] = [];
   let sent = 0;
   let refused = 0;
+  let lost = 0;
   let isOver = false;
   const beganMs = performance.now();
   const send = (connection: Connection, dueMs: number): void => {
+    if (!connection.isOpen) {
+      lost += 1;
+      return;
+    }
     const path = paths[sent % paths.length] ?? '';
     sent += 1;
     connection.isBusy = true;
@@ -44,15 +49,25 @@ export async function sendPings(
     else send(connection, dueMs);
   };
   const connections = await Promise.all(Array.from({ length: options.connections }, () => open(port)));
-  const all = connections.map((socket): Connection => ({ socket, sentMs: 0, isBusy: false }));
+  const all = connections.map((socket): Connection => ({ socket, sentMs: 0, isBusy: false, isOpen: true, read: '' }));
   for (const connection of all) {
     connection.socket.setNoDelay(true);
+    // A ping whose connection ended was not taken; without this its answer would be waited for until the end of time.
+    connection.socket.on('close', () => {
+      if (connection.isBusy) lost += 1;
+      connection.isBusy = false;
+      connection.isOpen = false;
+    });
     connection.socket.on('data', (chunk: Buffer) => {
-      // Answers are small and come whole; a second part of one has no status line.
-      const text = chunk.toString('latin1', 0, 12);
-      if (!text.startsWith('HTTP/1.1 ')) return;
+      connection.read += chunk.toString('latin1');
+      const head = connection.read.indexOf('\r\n\r\n');
+      if (head === -1) return;
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(connection.read)?.[1] ?? 0);
+      if (connection.read.length < head + 4 + length) return;
+      const isTaken = connection.read.startsWith('HTTP/1.1 200');
+      connection.read = connection.read.slice(head + 4 + length);
       latenciesMs.push(performance.now() - connection.sentMs);
-      if (!text.endsWith('200')) refused += 1;
+      if (!isTaken) refused += 1;
       connection.isBusy = false;
       next(connection);
     });
@@ -74,8 +89,9 @@ export async function sendPings(
   isOver = true;
   const seconds = (performance.now() - beganMs) / 1_000;
   while (all.some(({ isBusy }) => isBusy)) await new Promise((resolve) => setTimeout(resolve, 5));
+  lost += due.length;
   for (const { socket } of all) socket.destroy();
-  return { answered: latenciesMs.length - refused, refused, seconds, latenciesMs };
+  return { answered: latenciesMs.length - refused, refused: refused + lost, seconds, latenciesMs };
 }
 
 function open(port: number): Promise<Socket> {

@@ -7,6 +7,6 @@ process.once('message', (message: { port: number; paths: string[]; options: Para
 
 async function answer(message: { port: number; paths: string[]; options: Parameters<typeof sendPings>[2] }) {
   const load = await sendPings(message.port, message.paths, message.options);
-  process.send?.(load);
-  process.disconnect();
+  // Once it is sent: an end of the channel takes with it what is longer than the pipe.
+  process.send?.(load, undefined, undefined, () => process.disconnect());
 }

@@ -5,9 +5,10 @@ import { historyRoutes } from './history/routes.ts';
 import { intakeRoutes } from './intake/routes.ts';
 import { heartbeatRoutes } from './routes.ts';
 import { importRoutes } from './transfer/routes.ts';
-import { startDeadlines, startPingWatch } from './watch/job.ts';
+import { startDeadlines } from './watch/job.ts';
 
 export { countHeartbeats, removeHeartbeatsOfWorkspace } from './queries.ts';
+export { moveHeartbeatDeadlines } from './watch/queries.ts';
 
 /** Heartbeats: jobs that tell by signals that they ran, and whose silence is an alarm. */
 export const heartbeatsCapability: Capability<Context> = {
@@ -19,7 +20,6 @@ export const heartbeatsCapability: Capability<Context> = {
     ...intakeRoutes(context),
   ],
   services: [
-    { name: 'ping watch', role: 'api', start: startPingWatch },
     { name: 'heartbeat deadlines', role: 'worker', start: startDeadlines },
     { name: 'heartbeat sweep', role: 'worker', start: startHeartbeatSweep },
   ],

@@ -5,6 +5,7 @@ import { signInCapability } from '../../identity/sign-in/index.ts';
 import { testApi } from '../../identity/testing.ts';
 import type { TestAnswer, TestApi, TestApiOptions } from '../../identity/testing.ts';
 import { workspacesCapability } from '../../identity/workspaces/index.ts';
+import { testBus } from '../testing.ts';
 import { heartbeatsCapability } from './index.ts';
 
 /** Text as it came, and what it was answered with. */
@@ -31,6 +32,7 @@ export async function heartbeatsApi(t: TestContext, options: TestApiOptions = {}
   const api = await testApi(t, {
     capabilities: [authCapability, auditCapability, workspacesCapability, signInCapability, heartbeatsCapability],
     ...options,
+    context: { bus: testBus().bus, ...options.context },
   });
   const { accessToken: token } = await api.account('ada@example.com');
   const make: HeartbeatsApi['make'] = async (method, path, body) => {

@@ -1,10 +1,11 @@
 import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
-import { startMisses, startTaking, startTidying } from './deadlines/job.ts';
+import { startMisses, startTidying } from './deadlines/job.ts';
 import { eventRoutes } from './events/routes.ts';
 import { receiverRoutes } from './receiver/routes.ts';
 import { checkRoutes } from './routes.ts';
 
+export { moveWebhookDeadlines } from './deadlines/queries.ts';
 export { removeWebhookChecksOfWorkspace } from './queries.ts';
 
 /** Services that tell by signed deliveries how they are. */
@@ -12,7 +13,6 @@ export const webhookChecksCapability: Capability<Context> = {
   name: 'webhook-checks',
   routes: (context) => [...checkRoutes(context), ...eventRoutes(context), ...receiverRoutes(context)],
   services: [
-    { name: 'webhook-taking', role: 'api', start: startTaking },
     { name: 'webhook-misses', role: 'worker', start: startMisses },
     { name: 'webhook-tidying', role: 'worker', start: startTidying },
   ],

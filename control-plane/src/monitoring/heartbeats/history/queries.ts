@@ -112,7 +112,7 @@ export async function timelineSince(scope: Scope, connection: CommonQueryMethods
     select p.started_at, p.ended_at, p.status from heartbeat_ranges p
     where p.heartbeat_id = ${id} and ${ofScope(scope)} and (p.ended_at is null or p.ended_at > ${from}) order by p.started_at`);
   const outages = await connection.any(sql.type(outageRow)`
-    select from_at, to_at from ping_outages where to_at > ${from} order by from_at`);
+    select from_at, to_at from intake_outages where to_at > ${from} order by from_at`);
   return { ranges, outages };
 }
 
@@ -128,7 +128,7 @@ export async function sweepOnce(worker: DatabasePool): Promise<number> {
   const ranges = await worker.query(sql.unsafe`
     delete from heartbeat_ranges where (heartbeat_id, started_at) in (
       select heartbeat_id, started_at from heartbeat_ranges where ended_at < now() - interval '2 years' limit 5000)`);
-  await worker.query(sql.unsafe`delete from ping_outages where to_at < now() - interval '2 years'`);
+  await worker.query(sql.unsafe`delete from intake_outages where to_at < now() - interval '2 years'`);
   await worker.query(sql.unsafe`
     delete from heartbeat_bodies where heartbeat_id in (select id from heartbeats where deleted_at is not null limit 100)`);
   await worker.query(sql.unsafe`

@@ -1,4 +1,5 @@
 import type { Context } from '../../../context.ts';
+import { outboxSubject } from '../../../platform/bus/subjects.ts';
 import { randomKeyHash } from '../../../platform/crypto/random-key.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import { isDatabaseAway } from '../../../platform/http/database-faults.ts';
@@ -16,7 +17,7 @@ const deadlineMs = 5_000;
 export type Intake = GroupCommit<Offer, Outcome>;
 
 /** What takes signals in this process: together, and durable before the answer. */
-export function createIntake(context: Pick<Context, 'database' | 'limits'>): Intake {
+export function createIntake(context: Pick<Context, 'database' | 'limits' | 'bus'>): Intake {
   return createGroupCommit({
     write: (offers) => takeOffers(context, offers),
     isAway: isDatabaseAway,
@@ -31,9 +32,10 @@ export function createIntake(context: Pick<Context, 'database' | 'limits'>): Int
 
 /** Takes signals in one transaction. @returns what became of each, in their order */
 export async function takeOffers(
-  { database, limits }: Pick<Context, 'database' | 'limits'>,
+  context: Pick<Context, 'database' | 'limits' | 'bus'>,
   offers: readonly Offer[],
 ): Promise<readonly Outcome[]> {
+  const { database, limits } = context;
   const found = await findAddressed(
     database.api,
     offers.map(({ address }) => address),
@@ -50,17 +52,22 @@ export async function takeOffers(
       continue;
     }
     workspaceIds.add(at.workspaceId);
-    byHeartbeat.set(heartbeatId, [...(byHeartbeat.get(heartbeatId) ?? []), offer]);
+    const others = byHeartbeat.get(heartbeatId);
+    if (others === undefined) byHeartbeat.set(heartbeatId, [offer]);
+    else others.push(offer);
   }
   if (byHeartbeat.size > 0) {
     const scope = { userId: null, workspaceIds: [...workspaceIds] };
     const { quota } = limits.rate('ping');
-    await inScope(database.api, scope, async (tx) => {
+    const isTold = await inScope(database.api, scope, async (tx) => {
       const heartbeats = await lockStates(scope, tx, [...byHeartbeat.keys()]);
       const folded = heartbeats.map((heartbeat) => foldOffers(heartbeat, byHeartbeat.get(heartbeat.id) ?? [], quota));
       await writeFolded(tx, folded);
       for (const each of folded) for (const [offer, outcome] of each.outcomes) outcomes.set(offer, outcome);
+      return folded.some(({ entries }) => entries.length > 0);
     });
+    // A job that says that it has failed is news now, not at the next look.
+    if (isTold) context.bus.hint(outboxSubject, {});
   }
   // A heartbeat that was deleted between look-up and lock is as one that never was.
   return offers.map((offer) => outcomes.get(offer) ?? { kind: 'unknown', workspaceId: null, isThere: false });

@@ -2,44 +2,30 @@ import type { DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import { enqueueHeld } from '../../../platform/outbox/enqueue.ts';
+import type { MoveDeadlines } from '../../intake-watch/index.ts';
 import { noticeMiss } from '../miss.ts';
 import { entryOf } from '../stored/announce.ts';
 import { lockOverdue, writeRanges, writeStates } from '../stored/queries.ts';
 import { rangeEdit } from '../stored/ranges.ts';
 import { rulesOf } from '../stored/rules.ts';
-import { creditOf } from './credit.ts';
 
 const watchRow = z.object({ taken_until: z.number().nullable(), now: z.number() });
 
 /**
- * Notes that signals are taken now. After a time in which no replica took any, deadlines that were still ahead when it began are moved, in the same
- * transaction: whoever reads the note finds them moved. For the worker login.
- * @returns by what they were moved, milliseconds; null for not at all
+ * Moves deadlines that were ahead at an instant, and with them how long open runs may take. Rows are locked in the order of the signals' batches, so that
+ * neither waits for the other in a circle.
  */
-export async function noteTaken(worker: DatabasePool): Promise<number | null> {
-  return worker.transaction(async (tx) => {
-    // A note that a crash takes with it is as one that was not written: an outage counts from the one before.
-    await tx.query(sql.unsafe`set local synchronous_commit = off`);
-    const { taken_until: beforeMs, now: nowMs } = await tx.one(sql.type(watchRow)`
-      select taken_until, clock_timestamp() as now from ping_watch for update`);
-    await tx.query(
-      sql.unsafe`update ping_watch set taken_until = greatest(taken_until, ${sql.timestamp(new Date(nowMs))})`,
-    );
-    const creditMs = creditOf(beforeMs, nowMs);
-    if (creditMs === null || beforeMs === null) return null;
-    const from = sql.timestamp(new Date(beforeMs));
-    await tx.query(sql.unsafe`
-      insert into ping_outages (from_at, to_at, credit_ms) values (${from}, ${sql.timestamp(new Date(nowMs))}, ${creditMs})
-      on conflict (from_at) do nothing`);
-    await tx.query(sql.unsafe`
-      update heartbeats set credit_ms = credit_ms + ${creditMs}, deadline_at = deadline_at + ${creditMs} * interval '1 millisecond',
-        runs = (
-          select coalesce(jsonb_agg(jsonb_set(run, '{alive_ms}', to_jsonb((run ->> 'alive_ms')::float8 + ${creditMs})) order by place), '[]')
-          from jsonb_array_elements(runs) with ordinality as open (run, place))
-      where deadline_at > ${from}`);
-    return creditMs;
-  });
-}
+export const moveHeartbeatDeadlines: MoveDeadlines = async (tx, aheadOfMs, creditMs) => {
+  await tx.query(sql.unsafe`
+    with moved as materialized (
+      select id from heartbeats where deadline_at > ${sql.timestamp(new Date(aheadOfMs))} order by id for update
+    )
+    update heartbeats h set credit_ms = credit_ms + ${creditMs}, deadline_at = deadline_at + ${creditMs} * interval '1 millisecond',
+      runs = (
+        select coalesce(jsonb_agg(jsonb_set(run, '{alive_ms}', to_jsonb((run ->> 'alive_ms')::float8 + ${creditMs})) order by place), '[]')
+        from jsonb_array_elements(h.runs) with ordinality as open (run, place))
+    from moved where h.id = moved.id`);
+};
 
 /** Misses noticed in one transaction. */
 const mostAtOnce = 100;
@@ -52,7 +38,7 @@ const mostAtOnce = 100;
 export async function noticeMisses(worker: DatabasePool): Promise<number> {
   return worker.transaction(async (tx) => {
     const { taken_until: takenMs, now: nowMs } = await tx.one(sql.type(watchRow)`
-      select taken_until, clock_timestamp() as now from ping_watch`);
+      select taken_until, clock_timestamp() as now from intake_watch`);
     if (takenMs === null) return 0;
     const untilMs = Math.min(takenMs, nowMs);
     const overdue = await lockOverdue(tx, untilMs, mostAtOnce);

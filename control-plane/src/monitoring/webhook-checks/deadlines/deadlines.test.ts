@@ -4,17 +4,21 @@ import { sql } from '../../../platform/database/pools.ts';
 import { removeWebhookChecksOfWorkspace } from '../index.ts';
 import { webhookChecksApi } from '../testing.ts';
 import type { WebhookChecksApi } from '../testing.ts';
-import { creditOf } from './credit.ts';
-import { noticeMisses, startMisses, startTaking } from './job.ts';
-import { claimMiss, noteTaken, overdueChecks } from './queries.ts';
+import { noteTaken } from '../../intake-watch/queries.ts';
+import { startIntakeWatch } from '../../intake-watch/job.ts';
+import { noticeMisses, startMisses } from './job.ts';
+import { claimMiss, moveWebhookDeadlines, overdueChecks } from './queries.ts';
 import { miss } from '../state.ts';
 import { stateOf } from '../row.ts';
 
 const good = { body: 'fine', headers: {} };
 
-/** The API runs on and looks for misses. */
+const movers = [moveWebhookDeadlines];
+const noted = (api: WebhookChecksApi) => noteTaken(api.database.worker, movers, api.clock.aheadMs);
+
+/** The API has run on, and looks for misses. */
 async function look(api: WebhookChecksApi): Promise<number> {
-  await noteTaken(api.database.worker, api.context.now(), () => 0);
+  await noteTaken(api.database.worker, [], api.clock.aheadMs);
   return noticeMisses(api.context);
 }
 
@@ -73,7 +77,7 @@ void t.test('two workers raise one alarm, and a delivery that comes first none',
   const quick = await delivered(api);
   api.clock.aheadMs += 91_000;
   const { worker } = api.database;
-  await noteTaken(worker, api.context.now(), () => 0);
+  await noteTaken(worker, [], api.clock.aheadMs);
   // Seen as overdue by a worker that is slow.
   const seen = (await overdueChecks(worker, api.context.now(), 100)).find(({ id }) => id === quick.id);
   t.ok(seen);
@@ -128,26 +132,25 @@ void t.test('a change of the interval counts from the last delivery and misses n
 
 void t.test('a time in which nobody took deliveries is credited, once, whoever starts first', async (t) => {
   const api = await webhookChecksApi(t);
-  const { worker } = api.database;
-  await noteTaken(worker, api.context.now(), creditOf);
+  await noted(api);
   const early = await delivered(api, { expected_interval_seconds: 1, grace_period_seconds: 0 });
   const check = await delivered(api);
   api.clock.aheadMs += 2_000;
-  await noteTaken(worker, api.context.now(), creditOf);
+  await noted(api);
   const before = Date.parse(String((await read(api, check.id))['deadline_at']));
   // Everything is killed; workers come back before the API does.
   api.clock.aheadMs += 200_000;
   t.equal(await noticeMisses(api.context), 1, 'what was due before was missed');
   t.match(await read(api, early.id), { status: 'down' });
   t.match(await read(api, check.id), { status: 'late' }, 'of the rest nothing is known yet');
-  const credits = await Promise.all(Array.from({ length: 3 }, () => noteTaken(worker, api.context.now(), creditOf)));
-  t.equal(credits.filter((ms) => ms > 0).length, 1);
+  const credits = await Promise.all(Array.from({ length: 3 }, () => noted(api)));
+  t.equal(credits.filter((ms) => ms !== null).length, 1);
   const moved = Date.parse(String((await read(api, check.id))['deadline_at'])) - before;
   t.ok(moved >= 260_000, `${moved} ms`);
-  t.equal(moved, Math.max(...credits));
+  t.equal(moved, Math.max(...credits.map((ms) => ms ?? 0)));
   t.equal(await noticeMisses(api.context), 0);
   api.clock.aheadMs += 4_000;
-  t.equal(await noteTaken(worker, api.context.now(), creditOf), 0, 'a short break is none');
+  t.equal(await noted(api), null, 'a short break is none');
   api.clock.aheadMs += 400_000;
   t.equal(await look(api), 1, 'in the end it is missed');
   t.equal((await api.told()).filter(({ kind }) => kind === 'webhook_check.missed').length, 2);
@@ -156,7 +159,10 @@ void t.test('a time in which nobody took deliveries is credited, once, whoever s
 void t.test('the services find a miss by themselves, and stop', async (t) => {
   const api = await webhookChecksApi(t);
   const check = await delivered(api, { expected_interval_seconds: 1, grace_period_seconds: 0 });
-  const services = [await startTaking(api.context, api.context.log), await startMisses(api.context, api.context.log)];
+  const services = [
+    await startIntakeWatch(api.context, api.context.log, movers),
+    await startMisses(api.context, api.context.log),
+  ];
   const statusOf = () =>
     api.database.worker.oneFirst(sql.type(z.object({ status: z.string() }))`
       select status from webhook_checks where id = ${check.id}`);

@@ -9,26 +9,12 @@ import { removeOldEvents } from '../events/queries.ts';
 import { removeDeleted } from '../queries.ts';
 import { stateOf } from '../row.ts';
 import { miss } from '../state.ts';
-import { creditOf, noteMs } from './credit.ts';
-import { claimMiss, noteTaken, overdueChecks } from './queries.ts';
+import { claimMiss, overdueChecks } from './queries.ts';
 
 const lookMs = 1_000;
 const atOnce = 100;
 const tidyMs = 60_000;
 const removedAtOnce = 5_000;
-
-/** Notes, where the API runs, that deliveries are taken. */
-export async function startTaking(context: Context, log: Logger): Promise<RunningService> {
-  return repeat({
-    everyMs: noteMs,
-    work: async () => {
-      const creditMs = await noteTaken(context.database.worker, context.now(), creditOf);
-      if (creditMs > 0)
-        log.info({ credit_ms: creditMs }, 'no deliveries were taken for a while; their deadlines were moved');
-    },
-    onError: (error) => log.warn({ err: error }, 'that deliveries are taken was not noted; tried again'),
-  });
-}
 
 /** Notices what was missed. */
 export async function startMisses(context: Context, log: Logger): Promise<RunningService> {

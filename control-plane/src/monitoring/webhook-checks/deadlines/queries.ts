@@ -2,40 +2,22 @@ import type { DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
+import type { MoveDeadlines } from '../../intake-watch/index.ts';
 import { writeRange } from '../queries.ts';
 import { stateFields, stateOf } from '../row.ts';
 import type { StateRow } from '../row.ts';
 import type { State } from '../state.ts';
 
 const instant = (ms: number) => sql.timestamp(new Date(ms));
-const watchRow = z.object({ taken_until: z.number().nullable() });
 
-/**
- * Notes that deliveries are taken now, and moves the deadlines that a time without any has made unfair.
- * @param credit by how many whole milliseconds, for a time since the last note; 0: by none
- * @returns by how many milliseconds they were moved
- */
-export async function noteTaken(
-  worker: DatabasePool,
-  nowMs: number,
-  credit: (sinceMs: number) => number,
-): Promise<number> {
-  return worker.transaction(async (tx) => {
-    const row = await tx.maybeOne(sql.type(watchRow)`select taken_until from webhook_watch for update`);
-    const untilMs = row?.taken_until ?? null;
-    const creditMs = untilMs === null ? 0 : credit(nowMs - untilMs);
-    if (untilMs !== null && creditMs > 0) {
-      // What was due before nobody listened was missed before it.
-      await tx.query(sql.unsafe`
-        update webhook_checks set deadline_at = deadline_at + ${creditMs}::bigint * interval '1 millisecond'
-        where deadline_at > ${instant(untilMs)}`);
-    }
-    await tx.query(sql.unsafe`
-      insert into webhook_watch (taken_until) values (${instant(nowMs)})
-      on conflict (singleton) do update set taken_until = greatest(webhook_watch.taken_until, excluded.taken_until)`);
-    return creditMs;
-  });
-}
+/** Moves deadlines that were ahead at an instant: what was due before was missed before. Locked in one order, as everywhere. */
+export const moveWebhookDeadlines: MoveDeadlines = async (tx, aheadOfMs, creditMs) => {
+  await tx.query(sql.unsafe`
+    with moved as materialized (
+      select id from webhook_checks where deadline_at > ${instant(aheadOfMs)} order by id for update
+    )
+    update webhook_checks c set deadline_at = deadline_at + ${creditMs} * interval '1 millisecond' from moved where c.id = moved.id`);
+};
 
 /** Checks whose deadline has passed while deliveries were taken, the longest overdue first. */
 export async function overdueChecks(worker: DatabasePool, nowMs: number, limit: number): Promise<readonly StateRow[]> {
@@ -43,7 +25,7 @@ export async function overdueChecks(worker: DatabasePool, nowMs: number, limit: 
     select id, workspace_id, name, expected_interval_seconds, grace_period_seconds, rules, status, status_since, reason, last_received_at,
       expects_from, next_expected_at, deadline_at
     from webhook_checks
-    where deadline_at <= least(${instant(nowMs)}, (select taken_until from webhook_watch))
+    where deadline_at <= least(${instant(nowMs)}, (select taken_until from intake_watch))
     order by deadline_at limit ${limit}`);
 }
 

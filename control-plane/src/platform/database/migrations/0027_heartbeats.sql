@@ -104,15 +104,15 @@ create table heartbeat_ranges (
 );
 create unique index heartbeat_ranges_open on heartbeat_ranges (heartbeat_id) where ended_at is null;
 
--- Until when signals were taken, by whatever replica: deadlines are judged up to here. One row.
-create table ping_watch (
+-- Until when signals of heartbeats and deliveries to webhook checks were taken, by whatever replica: deadlines are judged up to here. One row.
+create table intake_watch (
   singleton boolean primary key default true check (singleton),
   taken_until timestamptz
 );
-insert into ping_watch default values;
+insert into intake_watch default values;
 
--- Times in which no replica took signals, and by how much deadlines were moved for it.
-create table ping_outages (
+-- Times in which no replica took any, and by how much deadlines were moved for it.
+create table intake_outages (
   from_at timestamptz primary key,
   to_at timestamptz not null check (to_at > from_at),
   credit_ms bigint not null
@@ -133,7 +133,7 @@ alter table heartbeat_ranges force row level security;
 create policy heartbeat_ranges_of_tenant on heartbeat_ranges using (workspace_id = any (current_workspaces()));
 grant select, insert, update on heartbeats, heartbeat_bodies, heartbeat_ranges to parallax_api;
 grant select, insert on heartbeat_pings to parallax_api;
-grant select on ping_outages to parallax_api;
+grant select on intake_outages to parallax_api;
 grant usage, select on sequence heartbeats_id_seq to parallax_api;
 
 -- What signals are for, by what their addresses name: a ping key and a slug, or the hash of a uuid or of a push token. One row for each address, in

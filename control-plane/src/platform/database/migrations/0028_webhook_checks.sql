@@ -86,13 +86,6 @@ create table webhook_check_ranges (
 );
 create unique index webhook_check_ranges_open on webhook_check_ranges (check_id) where ended_at is null;
 
--- Until when deliveries were taken, by whatever replica: deadlines are judged up to here. One row.
-create table webhook_watch (
-  singleton boolean primary key default true check (singleton),
-  taken_until timestamptz
-);
-insert into webhook_watch default values;
-
 alter table webhook_checks enable row level security;
 alter table webhook_checks force row level security;
 create policy webhook_checks_of_tenant on webhook_checks using (workspace_id = any (current_workspaces()));
