@@ -170,14 +170,12 @@ void t.test('a preview lists what would be, in the gap too, and what it would ha
     [3 * dayMs + 12 * hourMs, minuteMs],
   ] as const) {
     await api.database.worker.query(sql.unsafe`
-      with made as (
+      with incident as (
         insert into incidents (workspace_id, title, status, resolution, started_at, resolved_at)
         values (${api.workspaceId}, 'down', 'resolved', 'auto', ${sql.timestamp(new Date(startsMs - backMs))},
-          ${sql.timestamp(new Date(startsMs - backMs + lengthMs))})
-        returning *
-      )
-      insert into incident_members (workspace_id, incident_id, subject_type, subject_id, name, title, started_at, ended_at, resolution)
-      select workspace_id, id, 'monitor', ${monitorId}, 'a', title, started_at, resolved_at, resolution from made`);
+          ${sql.timestamp(new Date(startsMs - backMs + lengthMs))}) returning *)
+      insert into incident_members (incident_id, workspace_id, subject_type, subject_id, name, title, started_at, ended_at, resolution)
+      select id, workspace_id, 'monitor', ${monitorId}, 'm', title, started_at, resolved_at, 'auto' from incident`);
   }
   const body = {
     workspace_id: api.workspaceId,
