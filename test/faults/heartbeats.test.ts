@@ -92,7 +92,8 @@ t.test(
     supervisor = start(installation, 4_096);
     await untilReady(installation, supervisor);
     const downMs = Date.now() - diedMs;
-    const pool = database(installation);
+    // The supervisor notes it a moment after the rest is ready.
+    const pool = await eventually('the database to be known', async () => database(installation));
     t.teardown(() => pool.end());
     const stored = await pool.query<{ n: string }>(
       'select count(*) as n from heartbeat_pings where heartbeat_id = $1',
@@ -180,7 +181,7 @@ t.test('ten thousand hanging clients under a limit of 4,096 files stop nobody', 
     return true;
   };
   await eventually('the hanging ones to be cut off', cut, { timeoutMs: 240_000 });
-  const pool = database(installation);
+  const pool = await eventually('the database to be known', async () => database(installation));
   t.teardown(() => pool.end());
   const { rows } = await pool.query<{ n: string }>(
     'select count(*) as n from heartbeat_pings where heartbeat_id = $1',
