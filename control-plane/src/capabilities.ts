@@ -41,7 +41,6 @@ import {
   resolveIncidentOfDeleted,
 } from './response/incidents/index.ts';
 import {
-  forgetAnnouncedOfReset,
   leaveMaintenanceOfDeleted,
   leaveMaintenanceOfMoved,
   maintenanceCapability,
@@ -81,7 +80,7 @@ export const capabilities: readonly Capability<Context>[] = [
       removeIncidentsOfWorkspace,
     ],
     onMonitorsMoved: [leaveGroupsOfMoved, leaveMaintenanceOfMoved, moveIncidents],
-    onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain, forgetAnnouncedOfReset],
+    onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
     rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings, removeMonitorMaintenance],
     resources: [apiCheckRoutes],
   }),

@@ -22,6 +22,7 @@ export const liveEventKinds = [
   'maintenance.started',
   'maintenance.ended',
   'maintenance.cancelled',
+  'maintenance.all_clear',
 ] as const;
 export type LiveEventKind = (typeof liveEventKinds)[number];
 
@@ -39,7 +40,7 @@ export const streamEventsRoute = route({
       '`certificate.expiring` and `domain.expiring` (`not_after`, `threshold_days`, `occasion`), `dnsbl.listed` and `dnsbl.delisted` (`provider`, ' +
       '`at`), `incident.opened`, `incident.updated`, `incident.acknowledged`, `incident.resolved`, `incident.recovered` (what was resolved by hand), ' +
       '`incident.deleted` (`incident_id`, `title`, `status`, `seq`), `maintenance.started`, `maintenance.ended` and `maintenance.cancelled` ' +
-      '(`maintenance_id`, `name`, `occurrence`): kept for 24 hours. `results`: the latest check results, ' +
+      '(`maintenance_id`, `name`, `occurrence`), `maintenance.all_clear` (`maintenance_id`, `name`, `incident_count`): kept for 24 hours. `results`: the latest check results, ' +
       'at most one of a monitor in a second, not kept: `{"results": [{monitor_id, workspace_id, probe_id, at, outcome, response_time_ms}]}`.',
     '',
     'Send the `id` that came last as `Last-Event-ID` to get what has happened since. Where that is more than is kept or than 1,000 events, a ' +

@@ -6,7 +6,7 @@ import type { Occurrence } from '../recurrence/occurrences.ts';
 const heldRow = z.object({ outages: z.number(), over_before_end: z.number(), monitors: z.number() });
 
 /**
- * Incidents of monitors that began within one of some windows. The monitors were read in the tenant's scope; incidents have a policy too.
+ * Outages of monitors that began within one of some windows. The monitors were read in the tenant's scope; outages have a policy too.
  * @returns how many, how many of them were over when their window ended, and of how many monitors
  */
 export async function outagesWithin(
@@ -19,9 +19,9 @@ export async function outagesWithin(
     new Date(endsMs).toISOString(),
   ]);
   return connection.one(sql.type(heldRow)`
-    select count(*)::integer as outages, (count(*) filter (where i.resolved_at <= w.ends_at))::integer as over_before_end,
-      count(distinct i.monitor_id)::integer as monitors
-    from incidents i join ${sql.unnest(rows, ['timestamptz', 'timestamptz'])} as w (starts_at, ends_at)
-      on i.started_at >= w.starts_at and i.started_at < w.ends_at
-    where i.monitor_id = any(${sql.array(monitorIds, 'int4')})`);
+    select count(*)::integer as outages, (count(*) filter (where u.ended_at <= w.ends_at))::integer as over_before_end,
+      count(distinct u.subject_id)::integer as monitors
+    from incident_members u join ${sql.unnest(rows, ['timestamptz', 'timestamptz'])} as w (starts_at, ends_at)
+      on u.started_at >= w.starts_at and u.started_at < w.ends_at
+    where not u.is_manual and u.subject_type = 'monitor' and u.subject_id = any(${sql.array(monitorIds, 'int4')})`);
 }
