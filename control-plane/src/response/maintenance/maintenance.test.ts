@@ -128,7 +128,7 @@ void t.test('what is wrong with a maintenance is told by its place', async (t) =
   t.match(tuesdays.body, { errors: [{ path: '/starts_at', code: 'not_an_occurrence' }] });
   t.match(tuesdays.text, iso(monday + dayMs), 'it says which is the first');
   for (const scope of [
-    { subjects: [{ type: 'heartbeat', id: 1 }] },
+    { subjects: [{ type: 'probe', id: 1 }] },
     { subjects: [{ type: 'monitor', id: 0 }] },
     { group_ids: ['1'] },
     { tags: [''] },
@@ -170,9 +170,12 @@ void t.test('a preview lists what would be, in the gap too, and what it would ha
     [3 * dayMs + 12 * hourMs, minuteMs],
   ] as const) {
     await api.database.worker.query(sql.unsafe`
-      insert into incidents (workspace_id, monitor_id, title, status, resolution, started_at, resolved_at)
-      values (${api.workspaceId}, ${monitorId}, 'down', 'resolved', 'auto', ${sql.timestamp(new Date(startsMs - backMs))},
-        ${sql.timestamp(new Date(startsMs - backMs + lengthMs))})`);
+      with incident as (
+        insert into incidents (workspace_id, title, status, resolution, started_at, resolved_at)
+        values (${api.workspaceId}, 'down', 'resolved', 'auto', ${sql.timestamp(new Date(startsMs - backMs))},
+          ${sql.timestamp(new Date(startsMs - backMs + lengthMs))}) returning *)
+      insert into incident_members (incident_id, workspace_id, subject_type, subject_id, name, title, started_at, ended_at, resolution)
+      select id, workspace_id, 'monitor', ${monitorId}, 'm', title, started_at, resolved_at, 'auto' from incident`);
   }
   const body = {
     workspace_id: api.workspaceId,

@@ -2,6 +2,8 @@ import type { TestContext } from '@parallax/testkit';
 import { maintenanceSchema } from '@parallax/api-contract';
 import type { Maintenance } from '@parallax/api-contract';
 import { z } from 'zod';
+import type { Capability } from '../../capability.ts';
+import type { Context } from '../../context.ts';
 import type { TestAnswer, TestCall } from '../../identity/testing.ts';
 import { groupsApi } from '../../monitoring/groups/testing.ts';
 import type { GroupsApi } from '../../monitoring/groups/testing.ts';
@@ -54,8 +56,8 @@ export type MaintenanceApi = GroupsApi & {
   readonly intervals: (monitorId: number) => Promise<readonly (readonly [number, number | null])[]>;
 };
 
-/** For tests: the API with monitors, groups, incidents and maintenance. */
-export async function maintenanceApi(t: TestContext): Promise<MaintenanceApi> {
+/** For tests: the API with monitors, groups, incidents and maintenance. @param more capabilities beside those */
+export async function maintenanceApi(t: TestContext, more: readonly Capability<Context>[] = []): Promise<MaintenanceApi> {
   const api = await groupsApi(t, {
     monitors: {
       onMonitorDeleted: [resolveIncidentOfDeleted, leaveMaintenanceOfDeleted],
@@ -63,7 +65,7 @@ export async function maintenanceApi(t: TestContext): Promise<MaintenanceApi> {
       onMonitorReset: [removeIncidentsOfReset],
       rowsOfMonitor: [removeMonitorMaintenance],
     },
-    more: [incidentsCapability, maintenanceCapability],
+    more: [incidentsCapability, maintenanceCapability, ...more],
   });
   const { database } = api;
   let made = 0;
