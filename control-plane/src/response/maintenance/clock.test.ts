@@ -106,10 +106,7 @@ void t.test('what happens inside is told at the end as what is left of it', asyn
   await api.tickAt(startsMs + 2 * hourMs);
   await api.turn(lasts, 'UP', startsMs + 2 * hourMs);
   await api.turn(over, 'DOWN', startsMs + 2 * hourMs);
-  t.same(await Promise.all([lasts, over].map(api.told)), [
-    ['opened', 'resolved'],
-    ['opened'],
-  ]);
+  t.same(await Promise.all([lasts, over].map(api.told)), [['opened', 'resolved'], ['opened']]);
   const onset = await api.database.worker.oneFirst(sql.type(z.object({ since: z.string() }))`
     select payload ->> 'started_at' as since from outbox
     where kind = 'incident.opened' and payload -> 'members' @> ${JSON.stringify([{ id: lasts }])}::jsonb`);

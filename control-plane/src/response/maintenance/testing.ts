@@ -57,7 +57,10 @@ export type MaintenanceApi = GroupsApi & {
 };
 
 /** For tests: the API with monitors, groups, incidents and maintenance. @param more capabilities beside those */
-export async function maintenanceApi(t: TestContext, more: readonly Capability<Context>[] = []): Promise<MaintenanceApi> {
+export async function maintenanceApi(
+  t: TestContext,
+  more: readonly Capability<Context>[] = [],
+): Promise<MaintenanceApi> {
   const api = await groupsApi(t, {
     monitors: {
       onMonitorDeleted: [resolveIncidentOfDeleted, leaveMaintenanceOfDeleted],
@@ -118,7 +121,9 @@ export async function maintenanceApi(t: TestContext, more: readonly Capability<C
     },
     subjectTells: async (type, id, what, ms) => {
       const payload = { workspace_id: api.workspaceId, [`${type}_id`]: id, name: `${type} ${id}`, at: iso(ms) };
-      await database.worker.transaction((tx) => enqueue(tx, { key: `${type}:${id}`, kind: `${type}.${what}`, payload }));
+      await database.worker.transaction((tx) =>
+        enqueue(tx, { key: `${type}:${id}`, kind: `${type}.${what}`, payload }),
+      );
       await workOff(ms);
     },
     turn: async (monitorId, to, ms) => {

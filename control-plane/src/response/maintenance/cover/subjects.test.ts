@@ -8,19 +8,14 @@ import type { MaintenanceApi } from '../testing.ts';
 
 /** A heartbeat and a webhook check with a tag. */
 async function pair(api: MaintenanceApi): Promise<readonly [number, number]> {
-  const made = await Promise.all(
-    [
-      [`heartbeats?workspace_id=${api.workspaceId}`, {}],
-      ['webhook-checks', { workspace_id: api.workspaceId, signature: 'github' }],
-    ].map(([path, more]) =>
-      api.call('POST', `/api/v1/${String(path)}`, {
-        token: api.token,
-        body: { name: 'job', tags: ['db'], ...(more as object) },
-      }),
-    ),
-  );
+  const create = (path: string, more: object) =>
+    api.call('POST', `/api/v1/${path}`, { token: api.token, body: { name: 'job', tags: ['db'], ...more } });
+  const made = await Promise.all([
+    create(`heartbeats?workspace_id=${api.workspaceId}`, {}),
+    create('webhook-checks', { workspace_id: api.workspaceId, signature: 'github' }),
+  ]);
   for (const { status, text } of made) if (status !== 201) throw new Error(text);
-  return [Number(made[0]?.body['id']), Number(made[1]?.body['id'])];
+  return [Number(made[0].body['id']), Number(made[1].body['id'])];
 }
 
 const allClear = z.object({ payload: z.looseObject({ incident_count: z.number(), maintenance_id: z.number() }) });

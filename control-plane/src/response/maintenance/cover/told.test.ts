@@ -24,13 +24,16 @@ const single = fc.oneof(
     }),
   },
 );
-const step = fc.record({ minutes: fc.constantFrom(0, 0, 0, 5, 20), acts: fc.array(single, { minLength: 1, maxLength: 2 }) });
+const step = fc.record({
+  minutes: fc.constantFrom(0, 0, 0, 5, 20),
+  acts: fc.array(single, { minLength: 1, maxLength: 2 }),
+});
 const window = fc.record({
   which,
   from: fc.integer({ min: 0, max: 12 }).map((n) => n * 5),
   length: fc.integer({ min: 1, max: 8 }).map((n) => n * 5),
 });
-type Act = fc.TypeOf<typeof single>;
+type Act = typeof single extends fc.Arbitrary<infer Value> ? Value : never;
 
 const openedRow = z.object({ n: z.string(), monitor_id: z.number() });
 const endRow = z.object({ status: z.string(), opened: z.number(), resolved: z.number(), cleared: z.number() });
@@ -63,7 +66,13 @@ void t.test('nothing is told while covered, what lasts is told after, nothing tw
             case 'up': {
               const [monitor_id, at] = [monitors[index], iso(nowMs)];
               const change = { from: 'UNKNOWN', to: kind === 'up' ? 'UP' : 'DOWN', at, detected_at: at };
-              const payload = { monitor_id, workspace_id: api.workspaceId, ...change, evidence: {}, range_started_at: at };
+              const payload = {
+                monitor_id,
+                workspace_id: api.workspaceId,
+                ...change,
+                evidence: {},
+                range_started_at: at,
+              };
               return worker.transaction((tx) =>
                 enqueue(tx, { key: `monitor:${monitor_id}`, kind: 'monitor.transition', payload }),
               );
