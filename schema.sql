@@ -20,11 +20,6 @@
 -- account_tokens.expires_at timestamp with time zone not null
 -- account_tokens.used_at timestamp with time zone
 -- account_tokens.created_at timestamp with time zone not null default now()
--- announced_states.monitor_id integer not null
--- announced_states.told text not null
--- announced_states.present text not null
--- announced_states.since timestamp with time zone not null
--- announced_states.had_outage boolean not null
 -- api_keys.id integer not null generated always as identity
 -- api_keys.user_id integer not null
 -- api_keys.name text not null
@@ -322,6 +317,9 @@
 -- maintenance_groups.workspace_id integer not null
 -- maintenance_groups.maintenance_id integer not null
 -- maintenance_groups.group_id integer not null
+-- maintenance_heartbeats.workspace_id integer not null
+-- maintenance_heartbeats.maintenance_id integer not null
+-- maintenance_heartbeats.heartbeat_id integer not null
 -- maintenance_monitors.workspace_id integer not null
 -- maintenance_monitors.maintenance_id integer not null
 -- maintenance_monitors.monitor_id integer not null
@@ -333,6 +331,16 @@
 -- maintenance_occurrences.ended_at timestamp with time zone
 -- maintenance_occurrences.end_reason text
 -- maintenance_occurrences.released_at timestamp with time zone
+-- maintenance_subjects.id bigint not null generated always as identity
+-- maintenance_subjects.workspace_id integer not null
+-- maintenance_subjects.occurrence_id integer not null
+-- maintenance_subjects.subject_type text not null
+-- maintenance_subjects.subject_id integer not null
+-- maintenance_subjects.started_at timestamp with time zone not null
+-- maintenance_subjects.ended_at timestamp with time zone
+-- maintenance_webhook_checks.workspace_id integer not null
+-- maintenance_webhook_checks.maintenance_id integer not null
+-- maintenance_webhook_checks.webhook_check_id integer not null
 -- monitor_expiries.monitor_id integer not null
 -- monitor_expiries.kind text not null
 -- monitor_expiries.probe_id integer not null
@@ -361,11 +369,6 @@
 -- monitor_history.consensus_policy jsonb not null
 -- monitor_history.interval_seconds integer not null
 -- monitor_history.timeout_seconds integer not null
--- monitor_maintenance.id bigint not null generated always as identity
--- monitor_maintenance.monitor_id integer not null
--- monitor_maintenance.occurrence_id integer not null
--- monitor_maintenance.started_at timestamp with time zone not null
--- monitor_maintenance.ended_at timestamp with time zone
 -- monitors.id integer not null generated always as identity
 -- monitors.workspace_id integer not null
 -- monitors.owner_id integer not null
@@ -701,7 +704,6 @@
 -- table options
 -- access_tokens row-level security forced
 -- account_tokens row-level security forced
--- announced_states row-level security forced
 -- api_keys row-level security forced
 -- assignments
 -- audit_log row-level security forced
@@ -732,13 +734,15 @@
 -- mails row-level security forced
 -- maintenance row-level security forced
 -- maintenance_groups row-level security forced
+-- maintenance_heartbeats row-level security forced
 -- maintenance_monitors row-level security forced
 -- maintenance_occurrences row-level security forced
+-- maintenance_subjects row-level security forced
+-- maintenance_webhook_checks row-level security forced
 -- monitor_expiries row-level security forced
 -- monitor_group_members row-level security forced
 -- monitor_groups row-level security forced
 -- monitor_history
--- monitor_maintenance row-level security forced
 -- monitors row-level security forced
 -- outbox
 -- packing_jobs
@@ -789,9 +793,6 @@
 -- account_tokens.account_tokens_token_hash_check CHECK ((length(token_hash) = 32))
 -- account_tokens.account_tokens_token_hash_key UNIQUE (token_hash)
 -- account_tokens.account_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
--- announced_states.announced_states_pkey PRIMARY KEY (monitor_id)
--- announced_states.announced_states_present_check CHECK ((present = ANY (ARRAY['up'::text, 'down'::text])))
--- announced_states.announced_states_told_check CHECK ((told = ANY (ARRAY['up'::text, 'down'::text])))
 -- api_keys.api_keys_key_hash_key UNIQUE (key_hash)
 -- api_keys.api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 -- api_keys.api_keys_pkey PRIMARY KEY (id)
@@ -924,6 +925,9 @@
 -- maintenance_groups.maintenance_groups_pkey PRIMARY KEY (maintenance_id, group_id)
 -- maintenance_groups.maintenance_groups_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES monitor_groups(workspace_id, id) ON DELETE CASCADE
 -- maintenance_groups.maintenance_groups_workspace_id_maintenance_id_fkey FOREIGN KEY (workspace_id, maintenance_id) REFERENCES maintenance(workspace_id, id) ON DELETE CASCADE
+-- maintenance_heartbeats.maintenance_heartbeats_pkey PRIMARY KEY (maintenance_id, heartbeat_id)
+-- maintenance_heartbeats.maintenance_heartbeats_workspace_id_heartbeat_id_fkey FOREIGN KEY (workspace_id, heartbeat_id) REFERENCES heartbeats(workspace_id, id) ON DELETE CASCADE
+-- maintenance_heartbeats.maintenance_heartbeats_workspace_id_maintenance_id_fkey FOREIGN KEY (workspace_id, maintenance_id) REFERENCES maintenance(workspace_id, id) ON DELETE CASCADE
 -- maintenance_monitors.maintenance_monitors_pkey PRIMARY KEY (maintenance_id, monitor_id)
 -- maintenance_monitors.maintenance_monitors_workspace_id_maintenance_id_fkey FOREIGN KEY (workspace_id, maintenance_id) REFERENCES maintenance(workspace_id, id) ON DELETE CASCADE
 -- maintenance_monitors.maintenance_monitors_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
@@ -933,6 +937,12 @@
 -- maintenance_occurrences.maintenance_occurrences_end_reason_check CHECK ((end_reason = ANY (ARRAY['elapsed'::text, 'ended'::text, 'cancelled'::text, 'deleted'::text])))
 -- maintenance_occurrences.maintenance_occurrences_pkey PRIMARY KEY (id)
 -- maintenance_occurrences.maintenance_occurrences_workspace_id_maintenance_id_fkey FOREIGN KEY (workspace_id, maintenance_id) REFERENCES maintenance(workspace_id, id) ON DELETE CASCADE
+-- maintenance_subjects.maintenance_subjects_check CHECK ((ended_at > started_at))
+-- maintenance_subjects.maintenance_subjects_pkey PRIMARY KEY (id)
+-- maintenance_subjects.maintenance_subjects_subject_type_check CHECK ((subject_type = ANY (ARRAY['monitor'::text, 'heartbeat'::text, 'webhook_check'::text])))
+-- maintenance_webhook_checks.maintenance_webhook_checks_pkey PRIMARY KEY (maintenance_id, webhook_check_id)
+-- maintenance_webhook_checks.maintenance_webhook_checks_workspace_id_maintenance_id_fkey FOREIGN KEY (workspace_id, maintenance_id) REFERENCES maintenance(workspace_id, id) ON DELETE CASCADE
+-- maintenance_webhook_checks.maintenance_webhook_checks_workspace_id_webhook_check_id_fkey FOREIGN KEY (workspace_id, webhook_check_id) REFERENCES webhook_checks(workspace_id, id) ON DELETE CASCADE
 -- monitor_expiries.monitor_expiries_kind_check CHECK ((kind = ANY (ARRAY['certificate'::text, 'domain'::text])))
 -- monitor_expiries.monitor_expiries_pkey PRIMARY KEY (monitor_id, kind, probe_id)
 -- monitor_group_members.monitor_group_members_pkey PRIMARY KEY (group_id, monitor_id)
@@ -945,8 +955,6 @@
 -- monitor_groups.monitor_groups_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- monitor_groups.monitor_groups_workspace_id_id_key UNIQUE (workspace_id, id)
 -- monitor_history.monitor_history_pkey PRIMARY KEY (monitor_id, version)
--- monitor_maintenance.monitor_maintenance_check CHECK ((ended_at > started_at))
--- monitor_maintenance.monitor_maintenance_pkey PRIMARY KEY (id)
 -- monitors.monitors_announced_status_check CHECK ((announced_status = ANY (ARRAY['UP'::text, 'DOWN'::text, 'TIMEOUT'::text, 'DEGRADED'::text, 'PARTIAL'::text, 'WARNING'::text, 'UNKNOWN'::text])))
 -- monitors.monitors_confirmations_check CHECK (((confirmations >= 1) AND (confirmations <= 5)))
 -- monitors.monitors_degraded_threshold_ms_check CHECK (((degraded_threshold_ms >= 1) AND (degraded_threshold_ms <= 60000)))
@@ -1118,14 +1126,16 @@
 -- CREATE INDEX maintenance_deleted ON public.maintenance USING btree (id) WHERE (deleted_at IS NOT NULL)
 -- CREATE INDEX maintenance_due ON public.maintenance USING btree (next_starts_at) WHERE (status = 'scheduled'::text)
 -- CREATE INDEX maintenance_groups_group ON public.maintenance_groups USING btree (group_id)
+-- CREATE INDEX maintenance_heartbeats_heartbeat ON public.maintenance_heartbeats USING btree (heartbeat_id)
 -- CREATE INDEX maintenance_monitors_monitor ON public.maintenance_monitors USING btree (monitor_id)
 -- CREATE INDEX maintenance_occurrences_due ON public.maintenance_occurrences USING btree (ends_at) WHERE (ended_at IS NULL)
 -- CREATE INDEX maintenance_occurrences_unreleased ON public.maintenance_occurrences USING btree (id) WHERE ((ended_at IS NOT NULL) AND (released_at IS NULL))
+-- CREATE INDEX maintenance_subjects_lasting ON public.maintenance_subjects USING btree (subject_type, subject_id) WHERE (ended_at IS NULL)
+-- CREATE INDEX maintenance_subjects_subject ON public.maintenance_subjects USING btree (subject_type, subject_id, started_at)
+-- CREATE INDEX maintenance_webhook_checks_check ON public.maintenance_webhook_checks USING btree (webhook_check_id)
 -- CREATE INDEX maintenance_workspace ON public.maintenance USING btree (workspace_id, starts_at DESC, id DESC) WHERE (deleted_at IS NULL)
 -- CREATE INDEX monitor_expiries_look ON public.monitor_expiries USING btree (look_at) WHERE (look_at < 'infinity'::timestamp with time zone)
 -- CREATE INDEX monitor_group_members_monitor ON public.monitor_group_members USING btree (monitor_id)
--- CREATE INDEX monitor_maintenance_monitor ON public.monitor_maintenance USING btree (monitor_id, started_at)
--- CREATE INDEX monitor_maintenance_occurrence ON public.monitor_maintenance USING btree (occurrence_id) WHERE (ended_at IS NULL)
 -- CREATE INDEX monitors_changed ON public.monitors USING btree (shard, changed_xid)
 -- CREATE INDEX monitors_deleted ON public.monitors USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
 -- CREATE INDEX monitors_group_checks ON public.monitors USING btree (workspace_id) WHERE ((protocol = 'group'::text) AND (deleted_at IS NULL))
@@ -1162,7 +1172,6 @@
 -- CREATE UNIQUE INDEX access_tokens_token_hash_key ON public.access_tokens USING btree (token_hash)
 -- CREATE UNIQUE INDEX account_tokens_pkey ON public.account_tokens USING btree (id)
 -- CREATE UNIQUE INDEX account_tokens_token_hash_key ON public.account_tokens USING btree (token_hash)
--- CREATE UNIQUE INDEX announced_states_pkey ON public.announced_states USING btree (monitor_id)
 -- CREATE UNIQUE INDEX api_keys_key_hash_key ON public.api_keys USING btree (key_hash)
 -- CREATE UNIQUE INDEX api_keys_pkey ON public.api_keys USING btree (id)
 -- CREATE UNIQUE INDEX assignments_open ON public.assignments USING btree (monitor_id, probe_id) WHERE (ended_at IS NULL)
@@ -1206,12 +1215,16 @@
 -- CREATE UNIQUE INDEX lost_watch_pkey ON public.lost_watch USING btree (is_one)
 -- CREATE UNIQUE INDEX mails_pkey ON public.mails USING btree (id)
 -- CREATE UNIQUE INDEX maintenance_groups_pkey ON public.maintenance_groups USING btree (maintenance_id, group_id)
+-- CREATE UNIQUE INDEX maintenance_heartbeats_pkey ON public.maintenance_heartbeats USING btree (maintenance_id, heartbeat_id)
 -- CREATE UNIQUE INDEX maintenance_monitors_pkey ON public.maintenance_monitors USING btree (maintenance_id, monitor_id)
 -- CREATE UNIQUE INDEX maintenance_occurrences_open ON public.maintenance_occurrences USING btree (maintenance_id) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX maintenance_occurrences_pkey ON public.maintenance_occurrences USING btree (id)
 -- CREATE UNIQUE INDEX maintenance_occurrences_start ON public.maintenance_occurrences USING btree (maintenance_id, starts_at)
 -- CREATE UNIQUE INDEX maintenance_pkey ON public.maintenance USING btree (id)
+-- CREATE UNIQUE INDEX maintenance_subjects_open ON public.maintenance_subjects USING btree (occurrence_id, subject_type, subject_id) WHERE (ended_at IS NULL)
+-- CREATE UNIQUE INDEX maintenance_subjects_pkey ON public.maintenance_subjects USING btree (id)
 -- CREATE UNIQUE INDEX maintenance_uid ON public.maintenance USING btree (workspace_id, uid) WHERE (deleted_at IS NULL)
+-- CREATE UNIQUE INDEX maintenance_webhook_checks_pkey ON public.maintenance_webhook_checks USING btree (maintenance_id, webhook_check_id)
 -- CREATE UNIQUE INDEX maintenance_workspace_id_id_key ON public.maintenance USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX monitor_expiries_pkey ON public.monitor_expiries USING btree (monitor_id, kind, probe_id)
 -- CREATE UNIQUE INDEX monitor_group_members_pkey ON public.monitor_group_members USING btree (group_id, monitor_id)
@@ -1219,8 +1232,6 @@
 -- CREATE UNIQUE INDEX monitor_groups_pkey ON public.monitor_groups USING btree (id)
 -- CREATE UNIQUE INDEX monitor_groups_workspace_id_id_key ON public.monitor_groups USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX monitor_history_pkey ON public.monitor_history USING btree (monitor_id, version)
--- CREATE UNIQUE INDEX monitor_maintenance_open ON public.monitor_maintenance USING btree (monitor_id, occurrence_id) WHERE (ended_at IS NULL)
--- CREATE UNIQUE INDEX monitor_maintenance_pkey ON public.monitor_maintenance USING btree (id)
 -- CREATE UNIQUE INDEX monitors_name ON public.monitors USING btree (owner_id, name) WHERE (deleted_at IS NULL)
 -- CREATE UNIQUE INDEX monitors_pkey ON public.monitors USING btree (id)
 -- CREATE UNIQUE INDEX monitors_workspace_id_id_key ON public.monitors USING btree (workspace_id, id)
@@ -1290,7 +1301,6 @@
 -- access_tokens.own_access_tokens * using ((user_id = current_user_id()))
 -- account_tokens.lookups_of_owner * using (true)
 -- account_tokens.own_account_tokens * using ((user_id = current_user_id()))
--- announced_states.announced_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = announced_states.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- api_keys.lookups_of_owner * using (true) with check (true)
 -- api_keys.own_api_keys * using ((user_id = current_user_id()))
 -- audit_log.audit_of_tenant * using (((workspace_id = ANY (current_workspaces())) OR (user_id = current_user_id())))
@@ -1317,12 +1327,14 @@
 -- live_events.live_events_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- maintenance.maintenance_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- maintenance_groups.maintenance_groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- maintenance_heartbeats.maintenance_heartbeats_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- maintenance_monitors.maintenance_monitors_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- maintenance_occurrences.maintenance_occurrences_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- maintenance_subjects.maintenance_subjects_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- maintenance_webhook_checks.maintenance_webhook_checks_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitor_expiries.monitor_expiries_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = monitor_expiries.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- monitor_group_members.members_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitor_groups.groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
--- monitor_maintenance.maintenance_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = monitor_maintenance.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- monitors.monitors_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- passkeys.lookups_of_owner * using (true) with check (true)
 -- passkeys.own_passkeys * using ((user_id = current_user_id()))
@@ -1406,8 +1418,6 @@
 -- access_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- account_tokens to parallax_api: INSERT, SELECT, UPDATE
 -- account_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
--- announced_states to parallax_api: DELETE, SELECT
--- announced_states to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- api_keys to parallax_api: INSERT, SELECT, UPDATE
 -- api_keys to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- assignments to parallax_api: INSERT, SELECT, UPDATE
@@ -1464,10 +1474,16 @@
 -- maintenance to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- maintenance_groups to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- maintenance_groups to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_heartbeats to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_heartbeats to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- maintenance_monitors to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- maintenance_monitors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- maintenance_occurrences to parallax_api: SELECT
 -- maintenance_occurrences to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_subjects to parallax_api: SELECT
+-- maintenance_subjects to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_webhook_checks to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- maintenance_webhook_checks to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitor_expiries to parallax_api: SELECT
 -- monitor_expiries to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitor_group_members to parallax_api: DELETE, INSERT, SELECT, UPDATE
@@ -1476,8 +1492,6 @@
 -- monitor_groups to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitor_history to parallax_api: INSERT, SELECT
 -- monitor_history to parallax_worker: DELETE, INSERT, SELECT, UPDATE
--- monitor_maintenance to parallax_api: DELETE, SELECT
--- monitor_maintenance to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitors to parallax_api: INSERT, SELECT, UPDATE
 -- monitors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- outbox to parallax_api: INSERT

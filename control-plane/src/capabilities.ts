@@ -50,7 +50,6 @@ import {
   resolveIncidentOfDeleted,
 } from './response/incidents/index.ts';
 import {
-  forgetAnnouncedOfReset,
   leaveMaintenanceOfDeleted,
   leaveMaintenanceOfMoved,
   maintenanceCapability,
@@ -90,7 +89,7 @@ export const capabilities: readonly Capability<Context>[] = [
       removeIncidentsOfWorkspace,
     ],
     onMonitorsMoved: [leaveGroupsOfMoved, leaveMaintenanceOfMoved, moveIncidents],
-    onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain, forgetAnnouncedOfReset],
+    onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
     rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings, removeMonitorMaintenance],
     resources: [apiCheckRoutes],
   }),

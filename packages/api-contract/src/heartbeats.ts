@@ -196,7 +196,7 @@ export const heartbeatStatsSchema = z
     uptime: z.number().nullable().describe('Percent of the time that is known; null when none is.'),
     up_seconds: z.number(),
     down_seconds: z.number(),
-    unknown_seconds: z.number().describe('New, paused, or no signals could be taken.'),
+    unknown_seconds: z.number().describe('New, paused, under maintenance, or no signals could be taken.'),
     outages: count,
     pings: z.object({
       total: count,

@@ -22,6 +22,7 @@ export const liveEventKinds = [
   'maintenance.started',
   'maintenance.ended',
   'maintenance.cancelled',
+  'maintenance.all_clear',
   'heartbeat.missed',
   'heartbeat.failed',
   'heartbeat.recovered',
@@ -51,7 +52,7 @@ export const streamEventsRoute = route({
       '`certificate.expiring` and `domain.expiring` (`not_after`, `threshold_days`, `occasion`), `dnsbl.listed` and `dnsbl.delisted` (`provider`, ' +
       '`at`), `incident.opened`, `incident.updated`, `incident.acknowledged`, `incident.resolved`, `incident.recovered` (what was resolved by hand), ' +
       '`incident.deleted` (`incident_id`, `title`, `status`, `seq`), `maintenance.started`, `maintenance.ended` and `maintenance.cancelled` ' +
-      '(`maintenance_id`, `name`, `occurrence`), `heartbeat.missed`, `heartbeat.failed`, `heartbeat.recovered`, `heartbeat.paused`, ' +
+      '(`maintenance_id`, `name`, `occurrence`), `maintenance.all_clear` (`maintenance_id`, `name`, `incident_count`), `heartbeat.missed`, `heartbeat.failed`, `heartbeat.recovered`, `heartbeat.paused`, ' +
       '`heartbeat.resumed` and `heartbeat.deleted` (`heartbeat_id`, `name`, `at`), `webhook_check.missed`, `webhook_check.failed`, ' +
       '`webhook_check.recovered`, `webhook_check.paused`, `webhook_check.resumed` and `webhook_check.deleted` ' +
       '(`webhook_check_id`, `name`, `at`): kept for 24 hours. `results`: the latest check results, ' +

@@ -18,8 +18,9 @@ import {
 export const maintenanceStatuses = ['scheduled', 'active', 'completed', 'cancelled'] as const;
 export type MaintenanceStatus = (typeof maintenanceStatuses)[number];
 
-/** What may be named one by one: heartbeats and webhook checks come with their tables. */
-export const maintenanceSubjectTypes = ['monitor'] as const;
+/** What may be named one by one. */
+export const maintenanceSubjectTypes = ['monitor', 'heartbeat', 'webhook_check'] as const;
+export type MaintenanceSubjectType = (typeof maintenanceSubjectTypes)[number];
 
 /** Bounds of a maintenance; durations in seconds. */
 export const maintenanceLimits = {
@@ -46,7 +47,7 @@ const scopeSchema = z
       .max(maintenanceLimits.subjects)
       .optional(),
     group_ids: z.array(bodyId).max(maintenanceLimits.subjects).optional().describe('Monitor groups: who is a member.'),
-    tags: tagsSchema.optional().describe('Monitors with one of the tags, and members of groups with one.'),
+    tags: tagsSchema.optional().describe('Subjects with one of the tags, and members of groups with one.'),
   })
   .describe(
     '`all`, or lists of which at least one names something. Who joins a group or gets a tag later is covered from then on.',

@@ -93,9 +93,10 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   maintenance: copied,
   maintenance_monitors: copied,
   maintenance_groups: copied,
+  maintenance_heartbeats: copied,
+  maintenance_webhook_checks: copied,
   maintenance_occurrences: copied,
-  monitor_maintenance: copied,
-  announced_states: copied,
+  maintenance_subjects: copied,
   calendar_tokens: leftOut(
     'one that was rotated after the backup would open the calendar again; the owner makes a new one',
   ),

@@ -27,8 +27,8 @@ void t.test('time under maintenance counts neither way, and stands in figures of
     [fromMs + 7 * hourMs, fromMs + 8 * hourMs],
   ] as const) {
     await api.database.worker.query(sql.unsafe`
-      insert into monitor_maintenance (monitor_id, occurrence_id, started_at, ended_at)
-      values (${id}, ${startMs % 1_000_000}, ${sql.timestamp(new Date(startMs))}, ${sql.timestamp(new Date(endMs))})`);
+      insert into maintenance_subjects (workspace_id, subject_type, subject_id, occurrence_id, started_at, ended_at)
+      values (${api.workspaceId}, 'monitor', ${id}, ${startMs % 1_000_000}, ${sql.timestamp(new Date(startMs))}, ${sql.timestamp(new Date(endMs))})`);
   }
   const stats = await api.get(`/api/v1/monitors/${id}/stats?hours=24`);
   const measured = { up: 4 * 3_600, down: 1_800, maintenance: 3.5 * 3_600 };
@@ -40,8 +40,8 @@ void t.test('time under maintenance counts neither way, and stands in figures of
   // One that lasts, over what is measured now.
   await addRange(api.database, { monitorId: id, fromMs: nowMs - hourMs, toMs: nowMs, status: 'DOWN' });
   await api.database.worker.query(sql.unsafe`
-    insert into monitor_maintenance (monitor_id, occurrence_id, started_at)
-    values (${id}, 7, ${sql.timestamp(new Date(nowMs - 30 * minuteMs))})`);
+    insert into maintenance_subjects (workspace_id, subject_type, subject_id, occurrence_id, started_at)
+    values (${api.workspaceId}, 'monitor', ${id}, 7, ${sql.timestamp(new Date(nowMs - 30 * minuteMs))})`);
   t.match(await api.get(`/api/v1/monitors/${id}/stats?hours=24`), { seconds: { down: 3_600, maintenance: 4 * 3_600 } });
 });
 
@@ -51,8 +51,8 @@ void t.test('a day of the ledger has it too', async (t) => {
   const id = await api.oldMonitor(api.nowMs - day);
   await addRange(api.database, { monitorId: id, fromMs: day, toMs: day + dayMs, status: 'DOWN' });
   await api.database.worker.query(sql.unsafe`
-    insert into monitor_maintenance (monitor_id, occurrence_id, started_at, ended_at)
-    values (${id}, 1, ${sql.timestamp(new Date(day + hourMs))}, ${sql.timestamp(new Date(day + 3 * hourMs))})`);
+    insert into maintenance_subjects (workspace_id, subject_type, subject_id, occurrence_id, started_at, ended_at)
+    values (${api.workspaceId}, 'monitor', ${id}, 1, ${sql.timestamp(new Date(day + hourMs))}, ${sql.timestamp(new Date(day + 3 * hourMs))})`);
   await api.database.worker.query(sql.unsafe`
     insert into shards (shard, folded_until) values (0, ${sql.timestamp(new Date(api.nowMs))})
     on conflict (shard) do update set folded_until = excluded.folded_until`);

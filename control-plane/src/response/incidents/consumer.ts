@@ -3,6 +3,7 @@ import { onsetOf, statusRanges } from '../../monitoring/status-ranges/index.ts';
 import type { StatusRangeItem } from '../../monitoring/status-ranges/index.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import type { OutboxConsumer } from '../../platform/outbox/consumer.ts';
+import { joinOccurrences } from '../maintenance/index.ts';
 import { isOtherCause } from './changed-cause.ts';
 import { windowOf } from './folding/fold.ts';
 import { untold } from './folding/incident-state.ts';
@@ -21,7 +22,7 @@ import {
 } from './members/queries.ts';
 import type { LockedMonitor, StoredCause } from './members/queries.ts';
 import { isVoidByReset } from './reset.ts';
-import { onMaintenanceEnded } from './release/consumer.ts';
+import { onMaintenanceReleased } from './release/consumer.ts';
 import { amend, outagesOf, revisionSchema } from './revision.ts';
 import type { Amendment, Range } from './revision.ts';
 import { insertIncident, lockIncidents, settleIncident, writeIncident } from './state/queries.ts';
@@ -46,8 +47,8 @@ export const incidentConsumers: readonly OutboxConsumer<Context>[] = [
     consume: (transaction, row, context) => onPaused(transaction, row.payload, context.now()),
   },
   {
-    kind: 'maintenance.ended',
-    consume: (transaction, row, context) => onMaintenanceEnded(transaction, row.payload, context.now()),
+    kind: 'maintenance.released',
+    consume: (transaction, row, context) => onMaintenanceReleased(transaction, row.payload, context.now()),
   },
   ...subjectEventKinds.map(
     (kind): OutboxConsumer<Context> => ({
@@ -170,6 +171,7 @@ async function record(
     cause: { at: iso(found.startedMs), ...found.cause },
   });
   const isTold = found.resolvedMs === null && !found.detectedLate;
+  if (isTold) await joinOccurrences(transaction, nowMs, ofMonitor(monitorId));
   const [made] = await lockIncidents(transaction, [incidentId]);
   if (made !== undefined && isTold)
     await writeIncident(transaction, { ...made, told: { ...untold, dueMs: nowMs } }, []);

@@ -1,5 +1,6 @@
 import { codeOf, failurePhase, failuresBehind, readStored } from '../../monitoring/monitors/index.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
+import { joinOccurrences } from '../maintenance/index.ts';
 import { causeKey } from './folding/cause-key.ts';
 import { fold } from './folding/fold.ts';
 import type { DownEdge } from './folding/fold.ts';
@@ -28,6 +29,8 @@ export type Beginning = {
 export async function begin(transaction: Transaction, beginning: Beginning, nowMs: number): Promise<void> {
   const { workspaceId, subject, key, startedMs } = beginning;
   const near = key === null ? [] : await lockIncidentsOfCause(transaction, workspaceId, key, startedMs);
+  // Who has just become a member of what is covered is held from now on, though no job has looked yet.
+  await joinOccurrences(transaction, nowMs, subject);
   const edge: DownEdge = { ...beginning, subject: `${subject.type}:${subject.id}` };
   const lasting = near.flatMap(({ members }) => members.filter(({ endedMs }) => endedMs === null));
   const held = await heldSubjects(transaction, [edge.subject, ...lasting.map((member) => member.subject)]);

@@ -1,4 +1,4 @@
-import { maintenanceStatuses } from '@parallax/api-contract';
+import { maintenanceStatuses, maintenanceSubjectTypes } from '@parallax/api-contract';
 import type { Maintenance, MaintenanceWindow, OccurrenceEnd } from '@parallax/api-contract';
 import { z } from 'zod';
 import type { Occurrence } from './recurrence/occurrences.ts';
@@ -13,7 +13,7 @@ export const maintenanceRow = z.object({
   status: z.enum(maintenanceStatuses),
   covers_all: z.boolean(),
   tags: z.array(z.string()),
-  monitor_ids: z.array(z.number()),
+  subjects: z.array(z.object({ type: z.enum(maintenanceSubjectTypes), id: z.number() })),
   group_ids: z.array(z.number()),
   starts_at: z.number(),
   duration_seconds: z.number(),
@@ -45,7 +45,7 @@ export function answerOf(row: MaintenanceRow): Maintenance {
     status: row.status,
     scope: {
       all: row.covers_all,
-      subjects: row.monitor_ids.map((id) => ({ type: 'monitor', id })),
+      subjects: row.subjects,
       group_ids: row.group_ids,
       tags: row.tags,
     },

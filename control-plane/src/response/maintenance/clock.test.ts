@@ -79,7 +79,7 @@ void t.test('what happens inside is told at the end as what is left of it', asyn
   const made = await api.maintenance({ scope });
   const startsMs = Date.parse(made.starts_at);
   await api.turn(before, 'DOWN', startsMs - minuteMs);
-  t.same(await api.told(before), ['down']);
+  t.same(await api.told(before), ['opened']);
   await api.tickAt(startsMs);
   await api.turn(lasts, 'TIMEOUT', startsMs + minuteMs);
   await api.turn(over, 'DOWN', startsMs + minuteMs);
@@ -92,27 +92,29 @@ void t.test('what happens inside is told at the end as what is left of it', asyn
   await api.turn(outside, 'DOWN', startsMs + minuteMs);
   t.same(
     await Promise.all([lasts, over, before, well, outside].map(api.told)),
-    [[], [], ['down'], [], ['down']],
-    'held',
+    [[], [], ['opened', 'resolved'], [], ['opened']],
+    'held; a recovery of what was told before is told',
   );
   await api.tickAt(startsMs + hourMs);
   t.same(await Promise.all([lasts, over, before, well, outside].map(api.told)), [
-    ['down held'],
-    ['all_clear held'],
-    ['down', 'all_clear held'],
+    ['opened'],
     [],
-    ['down'],
+    ['opened', 'resolved'],
+    [],
+    ['opened'],
   ]);
   await api.tickAt(startsMs + 2 * hourMs);
   await api.turn(lasts, 'UP', startsMs + 2 * hourMs);
   await api.turn(over, 'DOWN', startsMs + 2 * hourMs);
-  t.same(await Promise.all([lasts, over].map(api.told)), [
-    ['down held', 'up'],
-    ['all_clear held', 'down'],
-  ]);
+  t.same(await Promise.all([lasts, over].map(api.told)), [['opened', 'resolved'], ['opened']]);
   const onset = await api.database.worker.oneFirst(sql.type(z.object({ since: z.string() }))`
-    select payload ->> 'since' as since from outbox where kind = 'monitor.announced' and key = ${`monitor:${lasts}`} order by id limit 1`);
+    select payload ->> 'started_at' as since from outbox
+    where kind = 'incident.opened' and payload -> 'members' @> ${JSON.stringify([{ id: lasts }])}::jsonb`);
   t.equal(onset, iso(startsMs + minuteMs), 'the onset is that of the outage');
+  t.same(
+    (await api.news()).filter((one) => one.startsWith('maintenance.all_clear')),
+    [`maintenance.all_clear ${made.id}`],
+  );
 });
 
 void t.test('of two that overlap the last one releases', async (t) => {
@@ -126,7 +128,7 @@ void t.test('of two that overlap the last one releases', async (t) => {
   await api.tickAt(startsMs + hourMs);
   t.same(await api.told(monitorId), [], 'the other one goes on');
   await api.tickAt(startsMs + 90 * minuteMs);
-  t.same(await api.told(monitorId), ['down held']);
+  t.same(await api.told(monitorId), ['opened']);
 });
 
 void t.test('who joins what is covered is held at once, who leaves it is released', async (t) => {
@@ -149,7 +151,7 @@ void t.test('who joins what is covered is held at once, who leaves it is release
   await api.turn(leaves, 'DOWN', Date.now());
   await api.groups('DELETE', `/${group.id}/monitors`, { monitor_ids: [leaves, joins] });
   await api.settleAt(Date.now());
-  t.same(await Promise.all([joins, leaves].map(api.told)), [['down held'], ['down held']]);
+  t.same(await Promise.all([joins, leaves].map(api.told)), [['opened'], ['opened']]);
   t.ok((await api.intervals(leaves)).every(([, ended]) => ended !== null));
   await api.groups('POST', `/${group.id}/tags`, { tags: ['db'] });
   await api.groups('POST', `/${group.id}/monitors`, { monitor_ids: [leaves] });
@@ -172,7 +174,7 @@ void t.test('an occurrence is ended early, cancelled or deleted, and what it hel
     ended.text,
   );
   await api.tickAt(Date.now());
-  t.same(await api.told(monitorId), ['down held']);
+  t.same(await api.told(monitorId), ['opened']);
   t.equal((await api.intervals(monitorId)).filter(([, end]) => end === null).length, 0);
   t.match((await api.plan('GET', `/${series.id}/occurrences`)).body, { occurrences: [{ end_reason: 'ended' }] });
 
@@ -186,7 +188,7 @@ void t.test('an occurrence is ended early, cancelled or deleted, and what it hel
   await api.turn(monitorId, 'UP', Date.now());
   t.equal((await api.plan('DELETE', `/${once.id}`)).status, 204);
   await api.tickAt(Date.now());
-  t.same(await api.told(monitorId), ['down held', 'all_clear held']);
+  t.same(await api.told(monitorId), ['opened', 'resolved']);
   t.equal((await api.intervals(monitorId)).length, 2, 'what was maintenance stays so');
   const left = await api.database.worker.oneFirst(sql.type(z.object({ n: z.number() }))`
     select count(*)::integer as n from maintenance where id = ${once.id}`);
@@ -224,7 +226,7 @@ void t.test('one that lasts is made longer without a break, and keeps its times'
   t.same(await api.told(monitorId), [], 'nothing is let through between the two');
   await api.tickAt(startsMs + 2 * hourMs);
   t.match(await api.read(id), { status: 'completed' });
-  t.same(await api.told(monitorId), ['down held']);
+  t.same(await api.told(monitorId), ['opened']);
   t.same(
     await api.news(),
     [`maintenance.started ${id}`, `maintenance.ended ${id}`],

@@ -1,7 +1,6 @@
 import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
 import { maintenanceCalendarRoutes } from './calendar/routes.ts';
-import { maintenanceConsumers } from './consumer.ts';
 import { maintenanceImportRoutes } from './import/routes.ts';
 import { startMaintenanceClock, startMaintenanceScope } from './job.ts';
 import { maintenanceLifecycleRoutes } from './lifecycle/routes.ts';
@@ -9,12 +8,12 @@ import { maintenancePreviewRoutes } from './preview/routes.ts';
 import { maintenanceRoutes } from './routes.ts';
 
 export {
-  forgetAnnouncedOfReset,
   leaveMaintenanceOfDeleted,
   leaveMaintenanceOfMoved,
   removeMaintenanceOfWorkspace,
   removeMonitorMaintenance,
 } from './hooks/queries.ts';
+export { joinOccurrences } from './cover/queries.ts';
 export { maintenanceOfMonitors } from './intervals/queries.ts';
 
 /** Planned maintenance: what is told is held while it lasts, and its time is left out of uptime. */
@@ -31,5 +30,4 @@ export const maintenanceCapability: Capability<Context> = {
     { name: 'maintenance-clock', role: 'worker', start: startMaintenanceClock },
     { name: 'maintenance-scope', role: 'worker', start: startMaintenanceScope },
   ],
-  consumers: maintenanceConsumers,
 };

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { repeat } from '../../platform/repeat.ts';
 import type { RunningService } from '../../platform/running-service.ts';
 import { dueEnds, dueStarts, endOccurrence, startOccurrence } from './claims/queries.ts';
-import { finishReleased, joinOccurrences, releaseSome } from './holds/queries.ts';
+import { finishReleased, joinOccurrences, releaseSome } from './cover/queries.ts';
 
 /** A start or an end is noticed within this; its time is the planned one all the same. */
 const everyMs = 1_000;
@@ -47,18 +47,21 @@ export async function tick({ database: { worker }, now }: Clock, mayGoOn: () => 
       return 0;
     }
   };
+  // One instant for all, and starts before ends: of windows that touch, the later one covers before the earlier one lets go.
+  const nowMs = now();
   let changes = 0;
   for (let made = 1; made > 0 && mayGoOn(); changes += made) {
     made = 0;
-    for (const due of await dueStarts(worker, now())) made += await attempt(() => startOccurrence(worker, due));
-    for (const ending of await dueEnds(worker, now())) made += await attempt(() => endOccurrence(worker, ending));
+    for (const due of await dueStarts(worker, nowMs)) made += await attempt(() => startOccurrence(worker, due));
+    if (made > 0) continue;
+    for (const ending of await dueEnds(worker, nowMs)) made += await attempt(() => endOccurrence(worker, ending));
   }
-  await releaseAll({ database: { worker }, now }, mayGoOn, 'ended');
+  await releaseAll({ database: { worker }, now: () => nowMs }, mayGoOn, 'ended');
   if (failures.length > 0) throw failures[0];
   return changes;
 }
 
-/** @returns how many monitors joined or were released */
+/** @returns how many subjects joined or were released */
 export async function settle(context: Clock, mayGoOn: () => boolean = () => true): Promise<number> {
   const joined = await joinOccurrences(context.database.worker, context.now());
   return joined + (await releaseAll(context, mayGoOn, 'all'));

@@ -128,7 +128,7 @@ void t.test('what is wrong with a maintenance is told by its place', async (t) =
   t.match(tuesdays.body, { errors: [{ path: '/starts_at', code: 'not_an_occurrence' }] });
   t.match(tuesdays.text, iso(monday + dayMs), 'it says which is the first');
   for (const scope of [
-    { subjects: [{ type: 'heartbeat', id: 1 }] },
+    { subjects: [{ type: 'probe', id: 1 }] },
     { subjects: [{ type: 'monitor', id: 0 }] },
     { group_ids: ['1'] },
     { tags: [''] },

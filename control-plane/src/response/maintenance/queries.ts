@@ -17,7 +17,14 @@ const ofScope = (scope: Scope) =>
 
 const columns = sql.fragment`x.id, x.workspace_id, x.name, x.description, x.status, x.covers_all, x.tags, x.version,
   x.created_at, x.updated_at, x.next_starts_at, x.next_ends_at, x.next_is_shifted, x.uid, ${scheduleColumns},
-  array(select t.monitor_id from maintenance_monitors t where t.maintenance_id = x.id order by t.monitor_id) as monitor_ids,
+  (select coalesce(jsonb_agg(jsonb_build_object('type', s.type, 'id', s.id) order by s.place, s.id), '[]') from (
+    select 1 as place, 'monitor' as type, t.monitor_id as id from maintenance_monitors t where t.maintenance_id = x.id
+    union all
+    select 2, 'heartbeat', t.heartbeat_id from maintenance_heartbeats t join heartbeats h on h.id = t.heartbeat_id
+    where t.maintenance_id = x.id and h.deleted_at is null
+    union all
+    select 3, 'webhook_check', t.webhook_check_id from maintenance_webhook_checks t join webhook_checks c on c.id = t.webhook_check_id
+    where t.maintenance_id = x.id and c.deleted_at is null) s) as subjects,
   array(select t.group_id from maintenance_groups t where t.maintenance_id = x.id order by t.group_id) as group_ids,
   o.id as occurrence_id, o.starts_at as occurrence_starts_at, o.ends_at as occurrence_ends_at`;
 const currentJoin = sql.fragment`left join maintenance_occurrences o on o.maintenance_id = x.id and o.ended_at is null`;
@@ -115,15 +122,21 @@ export async function insertMaintenance(tx: Transaction, given: NewMaintenance):
   return id;
 }
 
-/** Writes which monitors and groups a maintenance covers; they have been found in its workspace. */
+/** Writes which subjects and groups a maintenance covers; they have been found in its workspace. */
 async function writeCovered(
   tx: Transaction,
   { id, workspace_id: workspaceId }: { readonly id: number; readonly workspace_id: number },
-  { monitorIds, groupIds }: Covered,
+  { monitorIds, heartbeatIds, webhookCheckIds, groupIds }: Covered,
 ): Promise<void> {
   await tx.query(sql.unsafe`
     insert into maintenance_monitors (workspace_id, maintenance_id, monitor_id)
     select ${workspaceId}, ${id}, given.id from unnest(${sql.array(monitorIds, 'int4')}) as given (id)`);
+  await tx.query(sql.unsafe`
+    insert into maintenance_heartbeats (workspace_id, maintenance_id, heartbeat_id)
+    select ${workspaceId}, ${id}, given.id from unnest(${sql.array(heartbeatIds, 'int4')}) as given (id)`);
+  await tx.query(sql.unsafe`
+    insert into maintenance_webhook_checks (workspace_id, maintenance_id, webhook_check_id)
+    select ${workspaceId}, ${id}, given.id from unnest(${sql.array(webhookCheckIds, 'int4')}) as given (id)`);
   await tx.query(sql.unsafe`
     insert into maintenance_groups (workspace_id, maintenance_id, group_id)
     select ${workspaceId}, ${id}, given.id from unnest(${sql.array(groupIds, 'int4')}) as given (id)`);
@@ -161,6 +174,8 @@ export async function writeMaintenance(
   await tx.query(sql.unsafe`update maintenance set ${sql.join(parts, sql.fragment`, `)} where id = ${maintenance.id}`);
   if (covered === undefined) return;
   await tx.query(sql.unsafe`delete from maintenance_monitors where maintenance_id = ${maintenance.id}`);
+  await tx.query(sql.unsafe`delete from maintenance_heartbeats where maintenance_id = ${maintenance.id}`);
+  await tx.query(sql.unsafe`delete from maintenance_webhook_checks where maintenance_id = ${maintenance.id}`);
   await tx.query(sql.unsafe`delete from maintenance_groups where maintenance_id = ${maintenance.id}`);
   await writeCovered(tx, maintenance, covered);
 }

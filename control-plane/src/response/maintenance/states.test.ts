@@ -65,7 +65,7 @@ void t.test('states never go back, whatever is done and when', async (t) => {
         }
         if (seen.length < occurrences.size) return false;
         const rows = await worker.any(sql.type(intervalRow)`
-          select mm.id, mm.started_at, mm.ended_at from monitor_maintenance mm
+          select mm.id, mm.started_at, mm.ended_at from maintenance_subjects mm
             join maintenance_occurrences o on o.id = mm.occurrence_id where o.maintenance_id = ${id}`);
         for (const row of rows) {
           const before = intervals.get(row.id);

@@ -49,8 +49,8 @@ const latestMs = sql.fragment`(case
 // of before a reset are void.
 const dayJoin = sql.fragment`
   left join lateral (
-    select range_agg(tstzrange(mm.started_at, mm.ended_at)) as times from monitor_maintenance mm
-    where mm.monitor_id = m.id and (mm.ended_at is null or mm.ended_at > now() - interval '24 hours')
+    select range_agg(tstzrange(mm.started_at, mm.ended_at)) as times from maintenance_subjects mm
+    where mm.subject_type = 'monitor' and mm.subject_id = m.id and (mm.ended_at is null or mm.ended_at > now() - interval '24 hours')
   ) maintained on true
   left join lateral (
     select

@@ -1,4 +1,4 @@
--- Maintenance: times that are planned, in which alerts are held and which count for no uptime.
+-- Maintenance: times that are planned, in which announcements are held and which count for no uptime.
 create table maintenance (
   id integer generated always as identity primary key,
   workspace_id integer not null references workspaces,
@@ -35,7 +35,7 @@ create index maintenance_workspace on maintenance (workspace_id, starts_at desc,
 create unique index maintenance_uid on maintenance (workspace_id, uid) where deleted_at is null;
 create index maintenance_deleted on maintenance (id) where deleted_at is not null;
 
--- What it covers beside tags. Both are of its workspace, always: a monitor that is moved elsewhere must have left it.
+-- What it covers beside tags. All are of its workspace, always: a monitor that is moved elsewhere must have left it.
 create table maintenance_monitors (
   workspace_id integer not null,
   maintenance_id integer not null,
@@ -54,6 +54,24 @@ create table maintenance_groups (
   foreign key (workspace_id, group_id) references monitor_groups (workspace_id, id) on delete cascade
 );
 create index maintenance_groups_group on maintenance_groups (group_id);
+create table maintenance_heartbeats (
+  workspace_id integer not null,
+  maintenance_id integer not null,
+  heartbeat_id integer not null,
+  primary key (maintenance_id, heartbeat_id),
+  foreign key (workspace_id, maintenance_id) references maintenance (workspace_id, id) on delete cascade,
+  foreign key (workspace_id, heartbeat_id) references heartbeats (workspace_id, id) on delete cascade
+);
+create index maintenance_heartbeats_heartbeat on maintenance_heartbeats (heartbeat_id);
+create table maintenance_webhook_checks (
+  workspace_id integer not null,
+  maintenance_id integer not null,
+  webhook_check_id integer not null,
+  primary key (maintenance_id, webhook_check_id),
+  foreign key (workspace_id, maintenance_id) references maintenance (workspace_id, id) on delete cascade,
+  foreign key (workspace_id, webhook_check_id) references webhook_checks (workspace_id, id) on delete cascade
+);
+create index maintenance_webhook_checks_check on maintenance_webhook_checks (webhook_check_id);
 
 -- Those that have started. Their times never change; their end is written once.
 create table maintenance_occurrences (
@@ -77,29 +95,21 @@ create unique index maintenance_occurrences_start on maintenance_occurrences (ma
 create index maintenance_occurrences_due on maintenance_occurrences (ends_at) where ended_at is null;
 create index maintenance_occurrences_unreleased on maintenance_occurrences (id) where ended_at is not null and released_at is null;
 
--- When monitors were under maintenance: who joins what is covered, or leaves it, is in it for that part only. Like pauses they are inputs of
--- the timeline: reached through their monitor, and kept when the maintenance is deleted.
-create table monitor_maintenance (
+-- When subjects were under maintenance: who joins what is covered, or leaves it, is in it for that part only. Like pauses they are inputs of
+-- the timeline, and kept when the maintenance is deleted; those of a monitor that is moved go along with it.
+create table maintenance_subjects (
   id bigint generated always as identity primary key,
-  monitor_id integer not null,
+  workspace_id integer not null,
   occurrence_id integer not null,
+  subject_type text not null check (subject_type in ('monitor', 'heartbeat', 'webhook_check')),
+  subject_id integer not null,
   started_at timestamptz not null,
   ended_at timestamptz check (ended_at > started_at)
 );
-create unique index monitor_maintenance_open on monitor_maintenance (monitor_id, occurrence_id) where ended_at is null;
-create index monitor_maintenance_monitor on monitor_maintenance (monitor_id, started_at);
-create index monitor_maintenance_occurrence on monitor_maintenance (occurrence_id) where ended_at is null;
-
--- What was told of a monitor and what is so: they differ while maintenance holds it. No row: it is well, and that is what was told.
-create table announced_states (
-  monitor_id integer primary key,
-  told text not null check (told in ('up', 'down')),
-  present text not null check (present in ('up', 'down')),
-  -- Onset of the outage, or when it was over.
-  since timestamptz not null,
-  -- An outage began while it was held.
-  had_outage boolean not null
-);
+create unique index maintenance_subjects_open on maintenance_subjects (occurrence_id, subject_type, subject_id) where ended_at is null;
+create index maintenance_subjects_subject on maintenance_subjects (subject_type, subject_id, started_at);
+-- Asked by every outage that begins.
+create index maintenance_subjects_lasting on maintenance_subjects (subject_type, subject_id) where ended_at is null;
 
 -- A calendar program shows no credentials but this; the owner rotates it.
 create table calendar_tokens (
@@ -122,29 +132,27 @@ create policy maintenance_groups_of_tenant on maintenance_groups using (workspac
 alter table maintenance_occurrences enable row level security;
 alter table maintenance_occurrences force row level security;
 create policy maintenance_occurrences_of_tenant on maintenance_occurrences using (workspace_id = any (current_workspaces()));
+alter table maintenance_heartbeats enable row level security;
+alter table maintenance_heartbeats force row level security;
+create policy maintenance_heartbeats_of_tenant on maintenance_heartbeats using (workspace_id = any (current_workspaces()));
+alter table maintenance_webhook_checks enable row level security;
+alter table maintenance_webhook_checks force row level security;
+create policy maintenance_webhook_checks_of_tenant on maintenance_webhook_checks using (workspace_id = any (current_workspaces()));
+alter table maintenance_subjects enable row level security;
+alter table maintenance_subjects force row level security;
+create policy maintenance_subjects_of_tenant on maintenance_subjects using (workspace_id = any (current_workspaces()));
 alter table calendar_tokens enable row level security;
 alter table calendar_tokens force row level security;
 create policy calendar_tokens_of_tenant on calendar_tokens using (workspace_id = any (current_workspaces()));
 create policy lookups_of_owner on calendar_tokens to current_user using (true) with check (true);
 
--- Reached through a monitor, whose row is read in the tenant's scope.
-alter table monitor_maintenance enable row level security;
-alter table monitor_maintenance force row level security;
-create policy maintenance_of_tenant on monitor_maintenance
-  using (exists (select from monitors m where m.id = monitor_id and m.workspace_id = any (current_workspaces())));
-alter table announced_states enable row level security;
-alter table announced_states force row level security;
-create policy announced_of_tenant on announced_states
-  using (exists (select from monitors m where m.id = monitor_id and m.workspace_id = any (current_workspaces())));
-
-grant select, insert, update, delete on maintenance_monitors, maintenance_groups to parallax_api;
+grant select, insert, update, delete on maintenance_monitors, maintenance_groups, maintenance_heartbeats, maintenance_webhook_checks to parallax_api;
 grant select, insert, update on maintenance, calendar_tokens to parallax_api;
-grant select on maintenance_occurrences, monitor_maintenance to parallax_api;
+grant select on maintenance_occurrences, maintenance_subjects to parallax_api;
 -- The start of an occurrence never changes, and requests only end it.
 grant update (ended_at, end_reason) on maintenance_occurrences to parallax_api;
--- Hooks of monitors, in the transactions of requests.
-grant update (ended_at), delete on monitor_maintenance to parallax_api;
-grant select, delete on announced_states to parallax_api;
+-- Hook of monitors that are moved, in the transactions of requests.
+grant update (workspace_id, ended_at) on maintenance_subjects to parallax_api;
 grant usage, select on sequence maintenance_id_seq to parallax_api;
 
 -- Whose calendar a token opens.

@@ -75,8 +75,8 @@ export async function moveIncidents(
     update incidents set workspace_id = ${toWorkspaceId}, folded_into = null, assignee_id = null where id = any(${sql.array(own, 'int4')})`);
   for (const { id } of incidents.filter((one) => one.is_shared)) {
     const made = await transaction.oneFirst(sql.typeAlias('id')`
-      insert into incidents (workspace_id, title, status, severity, resolution, started_at, resolved_at, fold_key, told_seq, told_at)
-      select ${toWorkspaceId}, title, status, severity, resolution, started_at, resolved_at, fold_key, told_seq, told_at
+      insert into incidents (workspace_id, title, status, severity, resolution, started_at, resolved_at, fold_key, told_seq, told_at, tell_at, held_at)
+      select ${toWorkspaceId}, title, status, severity, resolution, started_at, resolved_at, fold_key, told_seq, told_at, tell_at, held_at
       from incidents where id = ${id} returning id`);
     await transaction.query(sql.unsafe`
       update incident_members set incident_id = ${made}, workspace_id = ${toWorkspaceId}

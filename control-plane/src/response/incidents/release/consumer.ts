@@ -8,22 +8,23 @@ import { heldIncidents, isHeld, lockIncidents, writeIncident } from '../state/qu
 /** Incidents that an all-clear names; the count is of all. */
 const namedIncidents = 20;
 
-const endedSchema = z.looseObject({
+const releasedSchema = z.looseObject({
   maintenance_id: z.number().int(),
   workspace_id: z.number().int(),
-  title: z.string(),
+  name: z.string(),
 });
 
 /**
- * What a maintenance held back is told when it is over: of each incident that lasts that it was opened, and of all those that ended meanwhile one
- * all-clear. Where another maintenance covers an incident still, that one holds it.
+ * What a maintenance held back is told when it lets go of whom it covered: of each incident that lasts that it was opened, and of all those that
+ * ended meanwhile one all-clear. Where another maintenance covers an incident still, that one holds it.
  */
-export async function onMaintenanceEnded(transaction: Transaction, payload: unknown, nowMs: number): Promise<void> {
-  const ended = endedSchema.parse(payload);
-  const { workspace_id: workspaceId, maintenance_id: maintenanceId } = ended;
+export async function onMaintenanceReleased(transaction: Transaction, payload: unknown, nowMs: number): Promise<void> {
+  const event = releasedSchema.parse(payload);
+  const { workspace_id: workspaceId, maintenance_id: maintenanceId } = event;
   const over: { readonly incident_id: number; readonly title: string }[] = [];
   for (const held of await lockIncidents(transaction, await heldIncidents(transaction, workspaceId))) {
-    if (await isHeld(transaction, held)) continue;
+    // Another release may have told it while its lock was waited for.
+    if (held.told.heldMs === null || (await isHeld(transaction, held))) continue;
     if (held.status === 'resolved') over.push({ incident_id: held.id, title: held.title });
     const { incident, messages } = settle(released(held, nowMs), nowMs, false);
     await writeIncident(transaction, incident, messages);
@@ -32,6 +33,6 @@ export async function onMaintenanceEnded(transaction: Transaction, payload: unkn
   await enqueue(transaction, {
     key: `maintenance:${maintenanceId}`,
     kind: 'maintenance.all_clear',
-    payload: { ...ended, incident_count: over.length, incidents: over.slice(0, namedIncidents) },
+    payload: { ...event, incident_count: over.length, incidents: over.slice(0, namedIncidents) },
   });
 }

@@ -170,16 +170,20 @@ export async function factsOf(transaction: Transaction, incidentId: number): Pro
 
 const subjectRow = z.object({ subject: z.string() });
 
-/** Of some subjects (`type:id`) those that lie in a maintenance now. */
+/**
+ * Of some subjects (`type:id`) those that lie in a maintenance now. Until the transaction ends nobody releases them: who does so later sees what was
+ * decided by this answer.
+ */
 export async function heldSubjects(
   transaction: Transaction,
   subjects: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const pairs = subjects.map((subject) => subject.split(':'));
   const found = await transaction.anyFirst(sql.type(subjectRow)`
-    select distinct h.subject_type || ':' || h.subject_id as subject
+    select h.subject_type || ':' || h.subject_id as subject
     from ${sql.unnest(pairs, ['text', 'int4'])} as asked (subject_type, subject_id)
-      join maintenance_subjects h on h.subject_type = asked.subject_type and h.subject_id = asked.subject_id and h.ended_at is null`);
+      join maintenance_subjects h on h.subject_type = asked.subject_type and h.subject_id = asked.subject_id and h.ended_at is null
+    order by h.id for share of h`);
   return new Set(found);
 }
 

@@ -7,7 +7,7 @@ import { nextWindow } from '../recurrence/occurrences.ts';
 import type { Occurrence } from '../recurrence/occurrences.ts';
 import { scheduleOf } from '../schedule.ts';
 import type { StoredSchedule } from '../schedule.ts';
-import { covers } from '../scope/covers.ts';
+import { coveredSubjects } from '../scope/covers.ts';
 import { maintenanceNews } from './news.ts';
 import type { MaintenanceName } from './news.ts';
 import { afterEnd } from './states.ts';
@@ -92,10 +92,10 @@ async function openOccurrence(
     insert into maintenance_occurrences (workspace_id, maintenance_id, starts_at, ends_at)
     values (${workspaceId}, ${id}, ${at(window.startsMs)}, ${at(window.endsMs)}) returning id`);
   await tx.query(sql.unsafe`
-    insert into monitor_maintenance (monitor_id, occurrence_id, started_at)
-    select m.id, ${occurrenceId}, greatest(m.created_at, ${at(window.startsMs)})
-    from maintenance x join monitors m on ${covers}
-    where x.id = ${id} and m.created_at < ${at(window.endsMs)}`);
+    insert into maintenance_subjects (workspace_id, occurrence_id, subject_type, subject_id, started_at)
+    select x.workspace_id, ${occurrenceId}, s.type, s.id, greatest(s.created_at, ${at(window.startsMs)})
+    from maintenance x cross join lateral ${coveredSubjects} s
+    where x.id = ${id} and s.created_at < ${at(window.endsMs)}`);
   return occurrenceId;
 }
 

@@ -15,9 +15,9 @@ export async function maintenanceOfMonitors(
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<MaintenanceInterval[]> {
   const rows = await connection.any(sql.type(row)`
-    select mm.monitor_id, mm.started_at, mm.ended_at from monitor_maintenance mm
-    where mm.monitor_id = any(${sql.array(monitorIds, 'int4')}) and mm.started_at < ${at(toMs)}
+    select mm.subject_id as monitor_id, mm.started_at, mm.ended_at from maintenance_subjects mm
+    where mm.subject_type = 'monitor' and mm.subject_id = any(${sql.array(monitorIds, 'int4')}) and mm.started_at < ${at(toMs)}
       and (mm.ended_at is null or mm.ended_at > ${at(fromMs)})
-    order by mm.monitor_id, mm.started_at`);
+    order by mm.subject_id, mm.started_at`);
   return rows.map((each) => ({ monitorId: each.monitor_id, fromMs: each.started_at, toMs: each.ended_at }));
 }

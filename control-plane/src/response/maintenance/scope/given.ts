@@ -1,10 +1,12 @@
 import { invalidInput, Problem } from '@parallax/api-contract';
-import type { InputError, MaintenanceScopeInput } from '@parallax/api-contract';
+import type { InputError, MaintenanceScopeInput, MaintenanceSubjectType } from '@parallax/api-contract';
 
 /** What a maintenance covers, as it is stored. */
 export type Covered = {
   readonly all: boolean;
   readonly monitorIds: readonly number[];
+  readonly heartbeatIds: readonly number[];
+  readonly webhookCheckIds: readonly number[];
   readonly groupIds: readonly number[];
   readonly tags: readonly string[];
 };
@@ -13,7 +15,8 @@ export type Covered = {
 export type NamedScope = Covered & { readonly places: ReadonlyMap<string, Pick<InputError, 'in' | 'path'>> };
 
 /** Keys of `places`. */
-export const placeOfMonitor = (id: number): string => `monitor ${id}`;
+export const placeOfSubject = (type: MaintenanceSubjectType, id: number): string =>
+  `${type.replaceAll('_', ' ')} ${id}`;
 export const placeOfGroup = (id: number): string => `group ${id}`;
 
 /**
@@ -25,12 +28,17 @@ export function scopeOfBody(given: MaintenanceScopeInput): NamedScope {
   const note = (key: string, path: string): void => {
     if (!places.has(key)) places.set(key, { in: 'body', path });
   };
-  for (const [index, { id }] of (given.subjects ?? []).entries())
-    note(placeOfMonitor(id), `/scope/subjects/${index}/id`);
+  for (const [index, { type, id }] of (given.subjects ?? []).entries())
+    note(placeOfSubject(type, id), `/scope/subjects/${index}/id`);
   for (const [index, id] of (given.group_ids ?? []).entries()) note(placeOfGroup(id), `/scope/group_ids/${index}`);
+  const idsOf = (type: MaintenanceSubjectType): number[] => [
+    ...new Set((given.subjects ?? []).filter((one) => one.type === type).map(({ id }) => id)),
+  ];
   const scope = {
     all: given.all ?? false,
-    monitorIds: [...new Set((given.subjects ?? []).map(({ id }) => id))],
+    monitorIds: idsOf('monitor'),
+    heartbeatIds: idsOf('heartbeat'),
+    webhookCheckIds: idsOf('webhook_check'),
     groupIds: [...new Set(given.group_ids ?? [])],
     tags: [...(given.tags ?? [])],
   };
@@ -51,19 +59,22 @@ export function scopeOfQuery(query: {
   const scope = {
     all: query.all,
     monitorIds: list(query.monitor_ids),
+    heartbeatIds: [],
+    webhookCheckIds: [],
     groupIds: list(query.group_ids),
     tags: list(query.tags),
   };
   requireScope(scope, { in: 'query', path: 'all' });
   const places = new Map<string, Pick<InputError, 'in' | 'path'>>([
-    ...scope.monitorIds.map((id) => [placeOfMonitor(id), { in: 'query', path: 'monitor_ids' }] as const),
+    ...scope.monitorIds.map((id) => [placeOfSubject('monitor', id), { in: 'query', path: 'monitor_ids' }] as const),
     ...scope.groupIds.map((id) => [placeOfGroup(id), { in: 'query', path: 'group_ids' }] as const),
   ]);
   return { ...scope, places };
 }
 
 function requireScope(scope: Covered, place: Pick<InputError, 'in' | 'path'>): void {
-  const named = scope.monitorIds.length + scope.groupIds.length + scope.tags.length;
+  const { monitorIds, heartbeatIds, webhookCheckIds, groupIds, tags } = scope;
+  const named = [monitorIds, heartbeatIds, webhookCheckIds, groupIds, tags].flat().length;
   if (scope.all && named > 0)
     throw invalidInput(place.in, place.path, 'scope_contradicts', 'give either all or lists, not both');
   if (!scope.all && named === 0)
@@ -71,12 +82,12 @@ function requireScope(scope: Covered, place: Pick<InputError, 'in' | 'path'>): v
       place.in,
       place.path,
       'scope_is_empty',
-      'name a monitor, a group or a tag at least, or give all',
+      'name a subject, a group or a tag at least, or give all',
     );
 }
 
 /**
- * Judges which of the named monitors and groups are there.
+ * Judges which of the named subjects and groups are there.
  * @param missing keys of those that are not
  * @throws Problem `not_found` that names each one by its place
  */

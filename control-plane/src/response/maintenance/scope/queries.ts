@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
-import { placeOfGroup, placeOfMonitor } from './given.ts';
+import { placeOfGroup, placeOfSubject } from './given.ts';
 import type { Covered } from './given.ts';
 
 /** Whether a workspace is there for the scope. */
@@ -24,13 +24,27 @@ export async function missingOf(tx: Transaction, workspaceId: number, covered: C
       where id = any(${sql.array(covered.monitorIds, 'int4')}) and workspace_id = ${workspaceId} and deleted_at is null
       order by id for key share`),
   );
+  const heartbeats = new Set(
+    await tx.anyFirst(sql.typeAlias('id')`
+      select id from heartbeats
+      where id = any(${sql.array(covered.heartbeatIds, 'int4')}) and workspace_id = ${workspaceId} and deleted_at is null
+      order by id for key share`),
+  );
+  const checks = new Set(
+    await tx.anyFirst(sql.typeAlias('id')`
+      select id from webhook_checks
+      where id = any(${sql.array(covered.webhookCheckIds, 'int4')}) and workspace_id = ${workspaceId} and deleted_at is null
+      order by id for key share`),
+  );
   const groups = new Set(
     await tx.anyFirst(sql.typeAlias('id')`
       select id from monitor_groups
       where id = any(${sql.array(covered.groupIds, 'int4')}) and workspace_id = ${workspaceId} order by id for key share`),
   );
   return [
-    ...covered.monitorIds.filter((id) => !monitors.has(id)).map(placeOfMonitor),
+    ...covered.monitorIds.filter((id) => !monitors.has(id)).map((id) => placeOfSubject('monitor', id)),
+    ...covered.heartbeatIds.filter((id) => !heartbeats.has(id)).map((id) => placeOfSubject('heartbeat', id)),
+    ...covered.webhookCheckIds.filter((id) => !checks.has(id)).map((id) => placeOfSubject('webhook_check', id)),
     ...covered.groupIds.filter((id) => !groups.has(id)).map(placeOfGroup),
   ];
 }
