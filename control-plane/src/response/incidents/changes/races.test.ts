@@ -9,7 +9,8 @@ const kinds = async (api: IncidentsApi) => (await api.messages()).map(({ kind })
 const audited = (api: IncidentsApi) =>
   api.database.worker.anyFirst(sql.type(z.object({ action: z.string() }))`
     select action from audit_log where subject_type = 'incident' order by id`);
-const statuses = (answers: readonly { readonly status: number }[]) => answers.map(({ status }) => status).toSorted((a, b) => a - b);
+const statuses = (answers: readonly { readonly status: number }[]) =>
+  answers.map(({ status }) => status).toSorted((a, b) => a - b);
 const refused = { code: 'connect_refused', evidence: { address: '192.0.2.1' } } as const;
 
 /** Monitors that fail for one cause, told. */
