@@ -65,10 +65,6 @@ async function tellRemoved(transaction: Transaction, incidentId: number): Promis
   }
 }
 
-/** A maintenance stays in its workspace: what it held of an incident that goes elsewhere is told there, if that lasts. */
-const notHeld = sql.fragment`held_at = null,
-  tell_at = case when held_at is not null and status <> 'resolved' then clock_timestamp() else tell_at end`;
-
 const sharedRow = z.object({ id: z.number(), is_shared: z.boolean() });
 
 /**
@@ -99,8 +95,7 @@ export async function moveIncidents(
   await transaction.query(sql.unsafe`
     update incidents set folded_into = null where folded_into = any(${sql.array(own, 'int4')})`);
   await transaction.query(sql.unsafe`
-    update incidents set workspace_id = ${toWorkspaceId}, folded_into = null, assignee_id = null, ${notHeld}
-    where id = any(${sql.array(own, 'int4')})`);
+    update incidents set workspace_id = ${toWorkspaceId}, folded_into = null, assignee_id = null where id = any(${sql.array(own, 'int4')})`);
   for (const { id } of incidents.filter((one) => one.is_shared)) {
     const made = await transaction.oneFirst(sql.typeAlias('id')`
       insert into incidents (workspace_id, title, status, severity, resolution, started_at, resolved_at, acknowledged_at, fold_key, detected_late,
@@ -108,7 +103,6 @@ export async function moveIncidents(
       select ${toWorkspaceId}, title, status, severity, resolution, started_at, resolved_at, acknowledged_at, fold_key, detected_late,
         deleted_at, told_seq, told_at, tell_at, held_at, awaits_recovery
       from incidents where id = ${id} returning id`);
-    await transaction.query(sql.unsafe`update incidents set ${notHeld} where id = ${made}`);
     await transaction.query(sql.unsafe`
       update incident_members set incident_id = ${made}, workspace_id = ${toWorkspaceId}
       where incident_id = ${id} and subject_type = 'monitor' and subject_id = any(${ids})`);
