@@ -118,3 +118,31 @@ await t.test('nothing is told any more once the right to it is gone', async (t) 
     t.equal(isOwn, stays.has(name), `${name}: who still has an account sees what is their own`);
   }
 });
+
+await t.test('what becomes of an incident is told to who may see it, in UTC, and to no stranger', async (t) => {
+  const viewer = await member('viewer');
+  const stranger = await world.account('stranger@example.com');
+  const streams = { viewer: await open(viewer.accessToken), stranger: await open(stranger.accessToken) };
+  for (const stream of Object.values(streams)) t.match(await stream.next(), { event: 'ready' });
+  const made = await world.call('POST', '/api/v1/incidents', {
+    token: world.token,
+    body: { workspace_id: world.workspaceId, title: 'Payments fail' },
+  });
+  t.equal(made.status, 201, made.text);
+  const path = `/api/v1/incidents/${String(made.body['id'])}`;
+  // It is due at once; what people do next is told after it.
+  await call('POST', `${path}/acknowledge`, world.token);
+  await call('POST', `${path}/updates`, world.token, { body: 'We look at it.' });
+  await call('POST', `${path}/resolve`, world.token);
+  await call('DELETE', path, world.token);
+  for (const event of ['opened', 'acknowledged', 'updated', 'resolved', 'deleted']) {
+    const seen = await streams.viewer.next();
+    t.match(seen, { event: `incident.${event}`, data: { incident_id: made.body['id'], title: 'Payments fail' } });
+    const times = seen?.data as Record<'started_at' | 'resolved_at', string | null>;
+    for (const at of [times.started_at, times.resolved_at]) {
+      if (at !== null) t.match(at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    }
+  }
+  await tellOwn(stranger.id);
+  t.match(await streams.stranger.next(), { event: 'monitor.resumed' }, 'what is their own comes first');
+});

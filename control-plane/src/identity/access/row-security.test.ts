@@ -51,7 +51,6 @@ const withoutTenant: readonly string[] = [
   'monitor_history',
   'packing_jobs',
   'pauses',
-  'ping_outages',
   'probe_certificates',
   'probe_ranges',
   'probe_sessions',

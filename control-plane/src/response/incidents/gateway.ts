@@ -2,11 +2,11 @@ import { codeOf, failurePhase, failuresBehind, readStored } from '../../monitori
 import type { Transaction } from '../../platform/database/pools.ts';
 import { joinOccurrences } from '../maintenance/index.ts';
 import { causeKey } from './folding/cause-key.ts';
-import { fold } from './folding/fold.ts';
+import { fold, takersOf } from './folding/fold.ts';
 import type { DownEdge } from './folding/fold.ts';
 import { insertMember, moveMembers } from './members/queries.ts';
 import type { StoredCause } from './members/queries.ts';
-import { heldSubjects, insertIncident, lockIncidentsOfCause, writeIncident } from './state/queries.ts';
+import { heldSubjects, insertIncident, lockIncidents, lockIncidentsOfCause, writeIncident } from './state/queries.ts';
 import type { Subject } from './subject.ts';
 
 /** An outage that begins, with whom it is of. */
@@ -27,13 +27,21 @@ export type Beginning = {
  * @throws when the subject has an open outage: the caller has looked, so somebody else was faster, and who tries again sees it
  */
 export async function begin(transaction: Transaction, beginning: Beginning, nowMs: number): Promise<void> {
-  const { workspaceId, subject, key, startedMs } = beginning;
-  const near = key === null ? [] : await lockIncidentsOfCause(transaction, workspaceId, key, startedMs);
+  const { workspaceId, subject, key } = beginning;
+  const edge: DownEdge = { ...beginning, subject: `${subject.type}:${subject.id}` };
+  const found = key === null ? [] : await lockIncidentsOfCause(transaction, workspaceId, key, { ...edge, of: subject });
+  const takers = takersOf(found, edge);
   // Who has just become a member of what is covered is held from now on, though no job has looked yet.
   await joinOccurrences(transaction, nowMs, subject);
-  const edge: DownEdge = { ...beginning, subject: `${subject.type}:${subject.id}` };
+  const isEdgeHeld = (await heldSubjects(transaction, [edge.subject])).size > 0;
+  // All of their members count where several become one, and where a maintenance may cover them all; else those that decide do.
+  const isWhole = takers.length > 1 || (isEdgeHeld && takers.length > 0);
+  const ids = takers.map(({ id }) => id);
+  const near = isWhole ? await lockIncidents(transaction, ids) : takers;
   const lasting = near.flatMap(({ members }) => members.filter(({ endedMs }) => endedMs === null));
-  const held = await heldSubjects(transaction, [edge.subject, ...lasting.map((member) => member.subject)]);
+  const held = isEdgeHeld
+    ? await heldSubjects(transaction, [edge.subject, ...lasting.map((member) => member.subject)])
+    : new Set<string>();
   const folded = fold(near, edge, { nowMs, newId: 0, isHeld: (subjects) => subjects.every((one) => held.has(one)) });
   const id = folded.isNew
     ? await insertIncident(transaction, { ...beginning, detectedLate: false })

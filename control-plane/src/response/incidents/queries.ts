@@ -13,6 +13,10 @@ const person = (column: Fragment) =>
   sql.fragment`(select jsonb_build_object('id', p.user_id, 'display_name', p.display_name)
     from identity_public_profile(${column}) p where p.user_id is not null)`;
 
+/** Who left the workspace, or deleted their account, is assigned nothing any more. */
+const assignee = sql.fragment`case when i.assignee_id is not null and exists (
+  select from identity_members(i.workspace_id) m where m.user_id = i.assignee_id) then ${person(sql.fragment`i.assignee_id`)} end`;
+
 /** A member as it is answered; of a monitor with the range in which its outage began, as far as one is there. */
 const memberJson = sql.fragment`jsonb_build_object(
   'type', u.subject_type, 'id', u.subject_id, 'name', coalesce(m.name, u.name), 'started_at', ${iso(sql.fragment`u.started_at`)},
@@ -38,7 +42,7 @@ const incidentJson = (members: Fragment) => sql.fragment`(jsonb_build_object(
   'status', i.status, 'severity', i.severity, 'resolution', i.resolution, 'is_manual', i.is_manual,
   'started_at', ${iso(sql.fragment`i.started_at`)}, 'acknowledged_at', ${iso(sql.fragment`i.acknowledged_at`)},
   'acknowledged_by', ${person(sql.fragment`i.acknowledged_by`)}, 'resolved_at', ${iso(sql.fragment`i.resolved_at`)},
-  'resolved_by', ${person(sql.fragment`i.resolved_by`)}, 'assignee', ${person(sql.fragment`i.assignee_id`)},
+  'resolved_by', ${person(sql.fragment`i.resolved_by`)}, 'assignee', ${assignee},
   'detected_late', i.detected_late, 'is_held', i.held_at is not null, 'shared_cause', i.fold_key, 'folded_into', i.folded_into,
   'cause', first.cause, 'member_count', first.count
 ) || jsonb_build_object(

@@ -188,6 +188,36 @@ void t.test('a deletion, a reset and a move take their part of an incident', asy
   t.match(await api.incidents('GET', `?workspace_id=${api.workspaceId}`), { total: 0 });
 });
 
+void t.test('what is not told yet, acknowledged or deleted stays so when its monitor moves', async (t) => {
+  const api = await incidentsApi(t);
+  const ids = await several(api, 6);
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = ids;
+  const sinceMs = api.clock.nowMs - 10 * second;
+  const made = await api.call('POST', '/api/v1/workspaces', { token: api.token, body: { name: 'second' } });
+  const to = Number(made.body['id']);
+  const move = (monitorId: number) =>
+    api.call('POST', '/api/v1/monitors/bulk', {
+      token: api.token,
+      body: { action: 'move', monitor_ids: [monitorId], workspace_id: to },
+    });
+  const incidentOf = async (id: number) =>
+    ((await api.incidents('GET', `?monitor_id=${id}`))['incidents'] as { id: number }[])[0];
+  for (const id of [a, b]) await api.turns(id, 'DOWN', sinceMs, refused('192.0.2.1'));
+  for (const id of [c, d]) await api.turns(id, 'DOWN', sinceMs, refused('192.0.2.2'));
+  for (const id of [e, f]) await api.turns(id, 'DOWN', sinceMs, refused('192.0.2.3'));
+  await api.incidents('POST', `/${(await incidentOf(c))?.id}/acknowledge`);
+  await api.incidents('DELETE', `/${(await incidentOf(e))?.id}`);
+  for (const id of [b, d, f]) t.match(await move(id), { body: { ok: 1 } });
+  t.match(await incidentOf(d), { status: 'acknowledged' });
+  t.equal(await incidentOf(f), undefined, 'deleted is deleted');
+  await api.passes(4 * second);
+  const opened = (await api.messages()).filter(({ kind }) => kind === 'incident.opened');
+  for (const id of [a, b]) {
+    const { id: incidentId } = (await incidentOf(id)) ?? {};
+    t.equal(opened.filter((one) => one.incident_id === incidentId).length, 1, `monitor ${ids.indexOf(id)} is told`);
+  }
+});
+
 void t.test('another workspace never shares an incident', async (t) => {
   const api = await incidentsApi(t);
   const eve = await api.account('eve@example.com');

@@ -62,7 +62,7 @@ create table incident_members (
   foreign key (workspace_id, incident_id) references incidents (workspace_id, id) on update cascade on delete cascade
 );
 create unique index incident_members_open on incident_members (subject_type, subject_id) where ended_at is null and not is_manual;
-create index incident_members_incident on incident_members (workspace_id, incident_id);
+create index incident_members_incident on incident_members (incident_id, started_at, id);
 create index incident_members_subject on incident_members (subject_type, subject_id, started_at);
 
 insert into incident_members (workspace_id, incident_id, subject_type, subject_id, name, title, started_at, ended_at, resolution, causes, detected_late)
@@ -85,7 +85,7 @@ create table incident_updates (
   created_at timestamptz not null default clock_timestamp(),
   foreign key (workspace_id, incident_id) references incidents (workspace_id, id) on update cascade on delete cascade
 );
-create index incident_updates_incident on incident_updates (workspace_id, incident_id, id);
+create index incident_updates_incident on incident_updates (incident_id, id);
 
 alter table incident_members enable row level security;
 alter table incident_members force row level security;

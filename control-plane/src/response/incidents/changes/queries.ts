@@ -119,11 +119,12 @@ export async function insertUpdate(
 
 /** Hides an incident, and removes what people wrote of it. Its outages stay known, so they open no other. */
 export async function hideIncident(transaction: Transaction, incidentId: number): Promise<void> {
-  await transaction.query(sql.unsafe`delete from incident_updates where incident_id = ${incidentId}`);
+  await transaction.query(sql.unsafe`
+    delete from incident_updates where incident_id in (select id from incidents where id = ${incidentId} or folded_into = ${incidentId})`);
   await transaction.query(sql.unsafe`
     update incidents set deleted_at = clock_timestamp(), description = '', postmortem = null, assignee_id = null, tell_at = null,
       held_at = null, awaits_recovery = false, version = version + 1, updated_at = clock_timestamp(),
-      title = case when is_manual then 'deleted' else title end
+      title = case when has_own_title then 'deleted' else title end
     where id = ${incidentId} or folded_into = ${incidentId}`);
 }
 

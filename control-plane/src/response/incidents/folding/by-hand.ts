@@ -1,3 +1,4 @@
+import { countMembers } from './incident-state.ts';
 import type { IncidentState, Message } from './incident-state.ts';
 import type { Settled } from './settle.ts';
 
@@ -26,7 +27,7 @@ export function resolveByHand(before: IncidentState, nowMs: number): Settled {
         ...told,
         seq: told.seq + messages.length,
         atMs: messages.length > 0 ? nowMs : told.atMs,
-        members: before.members.length,
+        members: countMembers(before),
         dueMs: null,
         heldMs: null,
         awaitsRecovery: isTold && !before.isManual && before.members.some((member) => member.endedMs === null),

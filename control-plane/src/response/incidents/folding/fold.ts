@@ -1,5 +1,5 @@
 import type { IncidentState, MemberState, Message } from './incident-state.ts';
-import { untold } from './incident-state.ts';
+import { noneUnlisted, untold } from './incident-state.ts';
 import { settle } from './settle.ts';
 
 /** A group waits so long before its first message, so that what fails together is told together. */
@@ -26,7 +26,7 @@ export type Folded = {
  * Decides which incident an outage belongs to: the one of the same cause with a member whose onset is near, else a new one. Incidents that it
  * is a link between become one, the oldest; so incidents are what is connected by nearness, in whatever order the outages become known. One that
  * a person has resolved takes nobody in.
- * @param incidents those of the workspace with the key; others do no harm
+ * @param incidents those of the workspace with the key; others do no harm. Where it is a link between several, with all of their members
  * @param newId for one that is new
  */
 export function fold(
@@ -39,7 +39,7 @@ export function fold(
     readonly isHeld: (subjects: readonly string[]) => boolean;
   },
 ): Folded {
-  const near = incidents.filter((incident) => mayTake(incident, edge)).toSorted((a, b) => a.id - b.id);
+  const near = takersOf(incidents, edge);
   const [target, ...others] = near;
   const member: MemberState = {
     subject: edge.subject,
@@ -52,13 +52,21 @@ export function fold(
   const into = target ?? newIncident(edge, now);
   const members = [...into.members, ...others.flatMap((other) => other.members), member];
   const dueMs = into.told.dueMs === null ? null : edge.isUrgent ? now.nowMs : into.told.dueMs;
-  const joined = { ...into, members, told: { ...into.told, dueMs } };
+  const unlisted = {
+    outages: near.reduce((sum, one) => sum + one.unlisted.outages, 0),
+    subjects: near.reduce((sum, one) => sum + one.unlisted.subjects, 0),
+  };
+  const joined = { ...into, members, unlisted, told: { ...into.told, dueMs } };
   return {
     ...settle(joined, now.nowMs, now.isHeld(lastingSubjects(joined))),
     isNew: target === undefined,
     merged: others.map((other) => foldInto(other, into.id, now.nowMs)),
   };
 }
+
+/** Incidents that an outage belongs to, oldest first; with several it is a link between them. */
+export const takersOf = (incidents: readonly IncidentState[], edge: DownEdge): IncidentState[] =>
+  incidents.filter((incident) => mayTake(incident, edge)).toSorted((a, b) => a.id - b.id);
 
 /** Subjects of an incident that still fail. */
 const lastingSubjects = ({ members }: IncidentState): string[] =>
@@ -101,6 +109,7 @@ function newIncident(
     resolvedMs: null,
     foldedInto: null,
     members: [],
+    unlisted: noneUnlisted,
     // What folds with nothing need not wait for company.
     told: { ...untold, dueMs: edge.isUrgent || edge.key === null ? nowMs : nowMs + gatheringMs },
   };
@@ -117,6 +126,7 @@ function foldInto(other: IncidentState, into: number, nowMs: number): Folded['me
       resolvedMs: other.resolvedMs ?? Math.max(other.startedMs, nowMs),
       foldedInto: into,
       members: [],
+      unlisted: noneUnlisted,
       told: {
         ...other.told,
         seq: other.told.seq + (wasTold ? 1 : 0),

@@ -47,9 +47,19 @@ export type IncidentState = {
   readonly startedMs: number;
   readonly resolvedMs: number | null;
   readonly foldedInto: number | null;
+  /** All of them, or those that decide: see `unlisted`. */
   readonly members: readonly MemberState[];
+  /** Further members, which decide nothing: how many outages, and of how many subjects that `members` does not name. */
+  readonly unlisted: { readonly outages: number; readonly subjects: number };
   readonly told: Told;
 };
+
+/** Of all members. */
+export const noneUnlisted: IncidentState['unlisted'] = { outages: 0, subjects: 0 };
+
+/** How many outages an incident has. */
+export const countMembers = ({ members, unlisted }: Pick<IncidentState, 'members' | 'unlisted'>): number =>
+  members.length + unlisted.outages;
 
 /** What is announced of an incident; `reason` says why of an update. */
 export type Message = {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { released, resolveByHand } from './by-hand.ts';
-import { untold } from './incident-state.ts';
+import { noneUnlisted, untold } from './incident-state.ts';
 import type { IncidentState, MemberState } from './incident-state.ts';
 import { settle, titleOfMany } from './settle.ts';
 
@@ -29,6 +29,7 @@ const incident = (more: Partial<IncidentState> = {}): IncidentState => ({
   resolvedMs: null,
   foldedInto: null,
   members: [member('a')],
+  unlisted: noneUnlisted,
   told: { ...untold, seq: 1, atMs: 2_000, members: 1 },
   ...more,
 });

@@ -1,3 +1,4 @@
+import { countMembers } from './incident-state.ts';
 import type { IncidentState, MemberResolution, MemberState, Message, Told } from './incident-state.ts';
 
 /** Later members update an incident with at most one message in so long. */
@@ -23,7 +24,11 @@ const isOpen = (member: MemberState): boolean => member.endedMs === null;
 function stateOf(before: IncidentState): IncidentState {
   if (before.isManual || before.members.length === 0) return before;
   const startedMs = Math.min(...before.members.map((member) => member.startedMs));
-  const incident = { ...before, startedMs, title: before.hasOwnTitle ? before.title : titleOfMany(before.members) };
+  const incident = {
+    ...before,
+    startedMs,
+    title: before.hasOwnTitle ? before.title : titleOfMany(before.members, before.unlisted.subjects),
+  };
   // What somebody has resolved stays so; the end is theirs.
   if (before.resolution === 'manual') return { ...incident, resolvedMs: Math.max(startedMs, before.resolvedMs ?? 0) };
   if (before.members.some(isOpen)) {
@@ -50,9 +55,12 @@ function whatIsTold(
   const { told } = before;
   if (after.isDeleted) return { told: { ...told, dueMs: null, heldMs: null, awaitsRecovery: false }, messages: [] };
   if (after.resolution === 'manual' && !after.isManual) {
-    const isRecovered = told.awaitsRecovery && !after.members.some(isOpen);
+    const isEnded = !after.members.some(isOpen);
+    // That nobody looks any more, by a pause or a deletion, is no recovery.
+    const end = resolutionOf(after.members);
+    const isRecovered = told.awaitsRecovery && isEnded && (end === 'auto' || end === 'corrected');
     return {
-      told: { ...told, dueMs: null, awaitsRecovery: told.awaitsRecovery && !isRecovered },
+      told: { ...told, dueMs: null, awaitsRecovery: told.awaitsRecovery && !isEnded },
       messages: isRecovered ? [{ kind: 'recovered' }] : [],
     };
   }
@@ -70,7 +78,7 @@ function toldOfOpen(before: IncidentState, after: IncidentState, nowMs: number, 
     return { told, messages: [{ kind: 'opened' }] as const };
   }
   if (before.status === 'resolved') return { told, messages: [{ kind: 'updated', reason: 'reopened' }] as const };
-  if (after.members.length <= told.members) return { told: { ...told, dueMs: null }, messages: [] };
+  if (countMembers(after) <= told.members) return { told: { ...told, dueMs: null }, messages: [] };
   const dueMs = told.dueMs ?? Math.max(nowMs, (told.atMs ?? 0) + followUpEveryMs);
   if (dueMs > nowMs) return { told: { ...told, dueMs }, messages: [] };
   // Who joins inside of a maintenance is no news while that lasts.
@@ -96,16 +104,16 @@ function countMessages(told: Told, messages: readonly Message[], incident: Incid
     ...told,
     seq: told.seq + messages.length,
     atMs: nowMs,
-    members: incident.members.length,
+    members: countMembers(incident),
     dueMs: null,
     heldMs: null,
   };
 }
 
 /** Names what failed first, and how many others did: "Shop is down, and 49 more". At most 200 characters. */
-export function titleOfMany(members: readonly MemberState[]): string {
+export function titleOfMany(members: readonly MemberState[], unlistedSubjects = 0): string {
   const [first] = members.toSorted((a, b) => a.startedMs - b.startedMs || (a.subject < b.subject ? -1 : 1));
-  const others = new Set(members.map(({ subject }) => subject)).size - 1;
+  const others = new Set(members.map(({ subject }) => subject)).size - 1 + unlistedSubjects;
   const title = first?.title ?? '';
   if (others <= 0) return title;
   const more = `, and ${others} more`;

@@ -24,14 +24,33 @@ export async function removeIncidentsOfReset(
   transaction: Transaction,
   monitorId: number,
 ): Promise<{ readonly incidents: number }> {
-  const ids = await removeMembers(transaction, ofMonitor(monitorId));
+  await lockIncidentsWith(transaction, [monitorId]);
+  const ids = (await removeMembers(transaction, ofMonitor(monitorId))).toSorted((a, b) => a - b);
   const emptied = await transaction.anyFirst(sql.typeAlias('id')`
     select id from incidents i where id = any(${sql.array(ids, 'int4')}) and not is_manual
-      and not exists (select from incident_members u where u.incident_id = i.id) for update`);
+      and not exists (select from incident_members u where u.incident_id = i.id) order by id for update`);
   for (const id of emptied) await tellRemoved(transaction, id);
   await transaction.query(sql.unsafe`delete from incidents where id = any(${sql.array(emptied, 'int4')})`);
   for (const id of ids) if (!emptied.includes(id)) await settleIncident(transaction, id, Date.now());
   return { incidents: ids.length };
+}
+
+/**
+ * Locks the incidents that monitors are part of, in the order of their numbers: until the transaction ends nobody joins them or folds them into
+ * others. Monitors are locked before, so that they join none. Looks again, since one may have been folded into another while it waited.
+ */
+async function lockIncidentsWith(transaction: Transaction, monitorIds: readonly number[]): Promise<void> {
+  const locked = new Set<number>();
+  for (;;) {
+    const ids = await transaction.anyFirst(sql.typeAlias('id')`
+      select distinct incident_id as id from incident_members
+      where subject_type = 'monitor' and subject_id = any(${sql.array(monitorIds, 'int4')})`);
+    const others = ids.filter((id) => !locked.has(id));
+    if (others.length === 0) return;
+    await transaction.query(sql.unsafe`
+      select from incidents where id = any(${sql.array(others, 'int4')}) order by id for update`);
+    for (const id of others) locked.add(id);
+  }
 }
 
 const toldRow = z.object({ n: z.number() });
@@ -61,6 +80,10 @@ export async function moveIncidents(
     monitors.map(({ id }) => id),
     'int4',
   );
+  await lockIncidentsWith(
+    transaction,
+    monitors.map(({ id }) => id),
+  );
   await transaction.query(sql.unsafe`
     delete from incident_members where subject_type = 'monitor' and subject_id = any(${ids}) and is_manual`);
   const incidents = await transaction.any(sql.type(sharedRow)`
@@ -75,8 +98,10 @@ export async function moveIncidents(
     update incidents set workspace_id = ${toWorkspaceId}, folded_into = null, assignee_id = null where id = any(${sql.array(own, 'int4')})`);
   for (const { id } of incidents.filter((one) => one.is_shared)) {
     const made = await transaction.oneFirst(sql.typeAlias('id')`
-      insert into incidents (workspace_id, title, status, severity, resolution, started_at, resolved_at, fold_key, told_seq, told_at, tell_at, held_at)
-      select ${toWorkspaceId}, title, status, severity, resolution, started_at, resolved_at, fold_key, told_seq, told_at, tell_at, held_at
+      insert into incidents (workspace_id, title, status, severity, resolution, started_at, resolved_at, acknowledged_at, fold_key, detected_late,
+        deleted_at, told_seq, told_at, tell_at, held_at, awaits_recovery)
+      select ${toWorkspaceId}, title, status, severity, resolution, started_at, resolved_at, acknowledged_at, fold_key, detected_late,
+        deleted_at, told_seq, told_at, tell_at, held_at, awaits_recovery
       from incidents where id = ${id} returning id`);
     await transaction.query(sql.unsafe`
       update incident_members set incident_id = ${made}, workspace_id = ${toWorkspaceId}

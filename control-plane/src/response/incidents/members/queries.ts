@@ -129,8 +129,18 @@ export async function moveMembers(transaction: Transaction, fromId: number, toId
   await transaction.query(sql.unsafe`update incident_members set incident_id = ${toId} where incident_id = ${fromId}`);
 }
 
+/**
+ * Locks the incidents of outages before those are changed, as all do that give members of one incident to another: else each of the two could
+ * wait for the other.
+ */
+async function lockIncidentOf(transaction: Transaction, condition: ReturnType<typeof measuredOf>): Promise<void> {
+  await transaction.query(sql.unsafe`
+    select from incidents where id in (select u.incident_id from incident_members u where ${condition}) order by id for update`);
+}
+
 /** Appends what an outage changed to. */
 export async function appendCause(transaction: Transaction, memberId: number, cause: StoredCause): Promise<void> {
+  await lockIncidentOf(transaction, sql.fragment`u.id = ${memberId}`);
   await transaction.query(sql.unsafe`
     update incident_members set causes = causes || ${JSON.stringify([cause])}::jsonb where id = ${memberId}`);
 }
@@ -142,6 +152,7 @@ export async function endMember(
   resolution: MemberResolution,
   atMs: number | undefined,
 ): Promise<number | null> {
+  await lockIncidentOf(transaction, sql.fragment`${measuredOf(subject)} and u.ended_at is null`);
   const end = atMs === undefined ? sql.fragment`clock_timestamp()` : at(atMs);
   const row = await transaction.maybeOne(sql.type(idsOf)`
     update incident_members u set ended_at = greatest(${end}, started_at), resolution = ${resolution}
@@ -155,6 +166,7 @@ export async function reopenMember(
   memberId: number,
   startedMs: number,
 ): Promise<number | null> {
+  await lockIncidentOf(transaction, sql.fragment`u.id = ${memberId}`);
   const row = await transaction.maybeOne(sql.type(idsOf)`
     update incident_members u set ended_at = null, resolution = null, detected_late = false, started_at = ${at(startedMs)}
     where id = ${memberId} and not exists (
@@ -166,6 +178,7 @@ export async function reopenMember(
 
 /** Dates the open outage of a subject back; never forward. @returns its incident */
 export async function moveOnset(transaction: Transaction, subject: Subject, startedMs: number): Promise<number | null> {
+  await lockIncidentOf(transaction, sql.fragment`${measuredOf(subject)} and u.ended_at is null`);
   const row = await transaction.maybeOne(sql.type(idsOf)`
     update incident_members u set started_at = ${at(startedMs)}
     where ${measuredOf(subject)} and ended_at is null and started_at > ${at(startedMs)} returning incident_id`);
@@ -207,6 +220,7 @@ export async function amendMember(
       ? sql.fragment`resolution = 'corrected', ended_at = greatest(${at(amendment.atMs)}, started_at)`
       : sql.fragment`started_at = ${at(amendment.startedMs)},
           ended_at = ${amendment.resolvedMs === null ? null : at(amendment.resolvedMs)}`;
+  await lockIncidentOf(transaction, sql.fragment`u.id = ${amendment.incidentId}`);
   const row = await transaction.maybeOne(sql.type(idsOf)`
     update incident_members set ${change} where id = ${amendment.incidentId} returning incident_id`);
   return row?.incident_id ?? null;

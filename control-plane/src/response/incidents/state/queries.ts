@@ -3,8 +3,11 @@ import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { enqueue } from '../../../platform/outbox/enqueue.ts';
+import { noneUnlisted } from '../folding/incident-state.ts';
 import type { IncidentState, Message } from '../folding/incident-state.ts';
 import { settle } from '../folding/settle.ts';
+import { membersOf } from './decisive/queries.ts';
+import type { Onset, Wanted } from './decisive/queries.ts';
 import { factsRow, messageEntry } from './message-entry.ts';
 import type { IncidentFacts } from './message-entry.ts';
 
@@ -32,32 +35,21 @@ const stateRow = z.object({
   awaits_recovery: z.boolean(),
 });
 
-const memberRow = z.object({
-  incident_id: z.number(),
-  subject: z.string(),
-  title: z.string(),
-  started_at: z.number(),
-  ended_at: ms,
-  resolution: z.enum(incidentResolutions).exclude(['folded']).nullable(),
-  window_seconds: z.number(),
-});
-
 const columns = sql.fragment`i.id, i.fold_key, i.title, i.has_own_title, i.status, i.resolution, i.acknowledged_at is not null as is_acknowledged,
   i.is_manual, i.deleted_at is not null as is_deleted, i.started_at, i.resolved_at, i.folded_into, i.told_seq, i.told_at, i.told_members, i.tell_at,
   i.held_at, i.awaits_recovery`;
 
 /** Incidents with their members, locked until the transaction ends; in the order of their numbers, which every caller locks them in. */
-export async function lockIncidents(transaction: Transaction, ids: readonly number[]): Promise<IncidentState[]> {
+export async function lockIncidents(
+  transaction: Transaction,
+  ids: readonly number[],
+  wanted: Wanted = 'all',
+): Promise<IncidentState[]> {
   if (ids.length === 0) return [];
   const rows = await transaction.any(sql.type(stateRow)`
     select ${columns} from incidents i where i.id = any(${sql.array(ids, 'int4')}) order by i.id for update`);
   // In a statement of its own, which sees what the one waited for has written.
-  const members = Map.groupBy(
-    await transaction.any(sql.type(memberRow)`
-      select incident_id, subject_type || ':' || subject_id as subject, title, started_at, ended_at, resolution, window_seconds
-      from incident_members where incident_id = any(${sql.array(ids, 'int4')})`),
-    (row) => row.incident_id,
-  );
+  const members = await membersOf(transaction, ids, wanted);
   return rows.map((row) => ({
     id: row.id,
     key: row.fold_key,
@@ -71,14 +63,7 @@ export async function lockIncidents(transaction: Transaction, ids: readonly numb
     startedMs: row.started_at,
     resolvedMs: row.resolved_at,
     foldedInto: row.folded_into,
-    members: (members.get(row.id) ?? []).map((member) => ({
-      subject: member.subject,
-      title: member.title,
-      startedMs: member.started_at,
-      endedMs: member.ended_at,
-      resolution: member.resolution,
-      windowMs: member.window_seconds * 1_000,
-    })),
+    ...(members.get(row.id) ?? { members: [], unlisted: noneUnlisted }),
     told: {
       seq: row.told_seq,
       atMs: row.told_at,
@@ -93,22 +78,22 @@ export async function lockIncidents(transaction: Transaction, ids: readonly numb
 const idRow = z.object({ id: z.number() });
 
 /**
- * Incidents of a workspace that an outage of a cause may belong to. Others that look for the same cause wait until this transaction ends, so that
+ * Incidents of a workspace that an outage of a cause may belong to, with the members that decide it. Others that look for the same cause wait until this transaction ends, so that
  * two that begin at once do not open one each.
  */
 export async function lockIncidentsOfCause(
   transaction: Transaction,
   workspaceId: number,
   key: string,
-  startedMs: number,
+  onset: Onset,
 ): Promise<IncidentState[]> {
   await transaction.query(sql.unsafe`
     select pg_advisory_xact_lock(hashtextextended(${`incident ${workspaceId} ${key}`}, 0))`);
   const ids = await transaction.anyFirst(sql.type(idRow)`
     select id from incidents
     where workspace_id = ${workspaceId} and fold_key = ${key} and folded_into is null and deleted_at is null
-      and (status <> 'resolved' or resolved_at > ${sql.timestamp(new Date(startedMs))})`);
-  return lockIncidents(transaction, ids);
+      and (status <> 'resolved' or resolved_at > ${sql.timestamp(new Date(onset.startedMs))})`);
+  return lockIncidents(transaction, ids, onset);
 }
 
 /** Inserts an incident without members. @returns its number */
@@ -197,11 +182,19 @@ export async function isHeld(transaction: Transaction, { members, isManual }: In
   return subjects.every((subject) => held.has(subject));
 }
 
+/** As `isHeld`, of an incident that may come without all of its members: they are asked for only where those that are there are held. */
+async function isWhollyHeld(transaction: Transaction, incident: IncidentState): Promise<boolean> {
+  if (!(await isHeld(transaction, incident))) return false;
+  if (incident.unlisted.outages === 0) return true;
+  const [whole] = await lockIncidents(transaction, [incident.id]);
+  return whole !== undefined && isHeld(transaction, whole);
+}
+
 /** Brings an incident to what its members say, and announces what is due. Repeating it changes nothing that shows. */
 export async function settleIncident(transaction: Transaction, incidentId: number, nowMs: number): Promise<void> {
-  const [before] = await lockIncidents(transaction, [incidentId]);
+  const [before] = await lockIncidents(transaction, [incidentId], 'decisive');
   if (before === undefined) return;
-  const { incident, messages } = settle(before, nowMs, await isHeld(transaction, before));
+  const { incident, messages } = settle(before, nowMs, await isWhollyHeld(transaction, before));
   await writeIncident(transaction, incident, messages);
 }
 
