@@ -47,6 +47,7 @@ const withoutTenant: readonly string[] = [
   'check_results',
   'cursors',
   'installation',
+  'intake_outages',
   'lost_results',
   'monitor_history',
   'packing_jobs',
