@@ -257,5 +257,6 @@ void t.test('a monitor that is paused, reset or deleted inside is told nothing o
   t.equal((await api.plan('POST', `/${one?.id}/end`)).status, 200);
   await api.tickAt(Date.now());
   t.same(await Promise.all(monitors.map(api.told)), [[], [], []]);
+  t.notMatch((await api.news()).join(' '), /all_clear/, 'nothing of it is clear');
   t.same(await api.intervals(deleted), [], 'and its rows are gone');
 });

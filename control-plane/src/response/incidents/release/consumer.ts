@@ -25,7 +25,8 @@ export async function onMaintenanceReleased(transaction: Transaction, payload: u
   for (const held of await lockIncidents(transaction, await heldIncidents(transaction, workspaceId))) {
     // Another release may have told it while its lock was waited for.
     if (held.told.heldMs === null || (await isHeld(transaction, held))) continue;
-    if (held.status === 'resolved') over.push({ incident_id: held.id, title: held.title });
+    // Of what ended since nobody looks any more, or was none, there is nothing to be cleared.
+    if (held.resolution === 'auto') over.push({ incident_id: held.id, title: held.title });
     const { incident, messages } = settle(released(held, nowMs), nowMs, false);
     await writeIncident(transaction, incident, messages);
   }
