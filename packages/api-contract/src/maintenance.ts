@@ -161,6 +161,8 @@ const previewSchema = z
   .object({
     occurrences: z.array(nextSchema).describe('The next ones; those that overlap are one.'),
     monitors: z.number().int().describe('Monitors that it would cover now.'),
+    heartbeats: z.number().int(),
+    webhook_checks: z.number().int(),
     held: z
       .object({
         start_time: timestamp,
@@ -170,7 +172,7 @@ const previewSchema = z
           .number()
           .int()
           .describe('Of these, over before the time ended: one all-clear instead of the alert.'),
-        monitors: z.number().int(),
+        subjects: z.number().int().describe('Of how many monitors, heartbeats and webhook checks.'),
       })
       .describe(
         'What it would have held of the last 30 days, had the series been there; none for one that does not repeat.',

@@ -3,7 +3,10 @@ import type { Context } from '../../context.ts';
 import { startIntakeWatch } from './job.ts';
 import type { MoveDeadlines } from './queries.ts';
 
+export { uncountedSince } from './queries.ts';
 export type { MoveDeadlines } from './queries.ts';
+export { countedMs } from './uncounted.ts';
+export type { Uncounted } from './uncounted.ts';
 
 /**
  * Until when somebody was there to be told: deadlines of what tells of itself are judged up to then, and wait for those who could not.

@@ -1,8 +1,9 @@
-import type { DatabasePool } from 'slonik';
+import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import { creditOf } from './credit.ts';
+import type { Uncounted } from './uncounted.ts';
 
 const watchRow = z.object({ taken_until: z.number().nullable(), now: z.number() });
 
@@ -38,4 +39,30 @@ export async function noteTaken(
     for (const move of movers) await move(tx, beforeMs, creditMs);
     return creditMs;
   });
+}
+
+const uncountedRow = z.object({ from_at: z.number(), to_at: z.number() });
+
+/**
+ * Times of a subject that count neither way, without overlaps, oldest first: nobody took signals, so nobody could have told, or it was under maintenance.
+ * Who may see the subject has been judged.
+ * @param fromMs those that reach beyond it
+ */
+export async function uncountedSince(
+  connection: CommonQueryMethods,
+  subject: { readonly type: 'heartbeat' | 'webhook_check'; readonly id: number },
+  fromMs: number,
+): Promise<readonly Uncounted[]> {
+  const from = sql.timestamp(new Date(fromMs));
+  const rows = await connection.any(sql.type(uncountedRow)`
+    select lower(span) as from_at, upper(span) as to_at from unnest((
+      select range_agg(lost.span) from (
+        select tstzrange(from_at, to_at) as span from intake_outages where to_at > ${from}
+        union all
+        -- What lasts has no end that is known: later than every window.
+        select tstzrange(u.started_at, coalesce(u.ended_at, greatest(now(), u.started_at) + interval '1 year')) from maintenance_subjects u
+        where u.subject_type = ${subject.type} and u.subject_id = ${subject.id} and (u.ended_at is null or u.ended_at > ${from})
+      ) lost)) as span
+    order by 1`);
+  return rows.map((row) => ({ fromMs: row.from_at, toMs: row.to_at }));
 }

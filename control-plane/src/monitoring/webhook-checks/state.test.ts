@@ -130,11 +130,22 @@ void t.test('uptime is what ranges sum up to', async (t) => {
     { startedMs: 10_000, endedMs: 20_000, status: 'down' as const, isMissed: true },
     { startedMs: 30_000, endedMs: null, status: 'degraded' as const, isMissed: false },
   ];
-  t.same(uptimeOf(ranges, 5_000, 35_000), {
+  t.same(uptimeOf(ranges, [], 5_000, 35_000), {
     seconds: { up: 5, degraded: 5, down: 10 },
     uptime_percent: 50,
     missed: 1,
   });
-  t.same(uptimeOf(ranges, 15_000, 18_000), { seconds: { up: 0, degraded: 0, down: 3 }, uptime_percent: 0, missed: 0 });
-  t.equal(uptimeOf([], 0, 1).uptime_percent, null);
+  t.same(uptimeOf(ranges, [], 15_000, 18_000), {
+    seconds: { up: 0, degraded: 0, down: 3 },
+    uptime_percent: 0,
+    missed: 0,
+  });
+  const uncounted = [
+    { fromMs: 8_000, toMs: 12_000 },
+    { fromMs: 19_000, toMs: 32_000 },
+  ];
+  t.match(uptimeOf(ranges, uncounted, 5_000, 35_000), { seconds: { up: 3, degraded: 3, down: 7 }, missed: 1 });
+  const whole = [{ fromMs: 10_000, toMs: 20_000 }];
+  t.match(uptimeOf(ranges, whole, 5_000, 35_000), { seconds: { down: 0 }, uptime_percent: 100, missed: 0 });
+  t.equal(uptimeOf([], [], 0, 1).uptime_percent, null);
 });

@@ -187,7 +187,7 @@ void t.test('a preview lists what would be, in the gap too, and what it would ha
   const answer = await api.plan('POST', '/preview?count=3', body);
   t.match(
     answer,
-    { status: 200, body: { monitors: 1, held: { outages: 2, over_before_end: 1, monitors: 1 } } },
+    { status: 200, body: { monitors: 1, heartbeats: 0, held: { outages: 2, over_before_end: 1, subjects: 1 } } },
     answer.text,
   );
   t.same(

@@ -4,6 +4,7 @@ import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
+import { uncountedSince } from '../../intake-watch/index.ts';
 import { keptBodies } from '../intake/queries.ts';
 
 const pingRow = z.object({
@@ -103,28 +104,17 @@ export async function countPings(
 }
 
 const spanRow = z.object({ started_at: z.number(), ended_at: z.number().nullable(), status: z.enum(['up', 'down']) });
-const outageRow = z.object({ from_at: z.number(), to_at: z.number() });
 
-/**
- * Ranges of a heartbeat of the scope that reach beyond a time, oldest first, and times that do not count, without overlaps: no signals were taken, or
- * it was under maintenance.
- */
+/** Ranges of a heartbeat of the scope that reach beyond a time, oldest first, and times that count neither way, without overlaps. */
 export async function timelineSince(scope: Scope, connection: CommonQueryMethods, id: number, fromMs: number) {
-  const from = sql.timestamp(new Date(fromMs));
-  const ranges = await connection.any(sql.type(spanRow)`
+  const rows = await connection.any(sql.type(spanRow)`
     select p.started_at, p.ended_at, p.status from heartbeat_ranges p
-    where p.heartbeat_id = ${id} and ${ofScope(scope)} and (p.ended_at is null or p.ended_at > ${from}) order by p.started_at`);
-  const outages = await connection.any(sql.type(outageRow)`
-    select lower(span) as from_at, upper(span) as to_at from unnest((
-      select range_agg(lost.span) from (
-        select tstzrange(from_at, to_at) as span from intake_outages where to_at > ${from}
-        union all
-        -- What lasts has no end that is known: later than every window.
-        select tstzrange(u.started_at, coalesce(u.ended_at, greatest(now(), u.started_at) + interval '1 year')) from maintenance_subjects u
-        where u.subject_type = 'heartbeat' and u.subject_id = ${id} and (u.ended_at is null or u.ended_at > ${from})
-      ) lost)) as span
-    order by 1`);
-  return { ranges, outages };
+    where p.heartbeat_id = ${id} and ${ofScope(scope)} and (p.ended_at is null or p.ended_at > ${sql.timestamp(new Date(fromMs))})
+    order by p.started_at`);
+  return {
+    ranges: rows.map((row) => ({ startedMs: row.started_at, endedMs: row.ended_at, status: row.status })),
+    uncounted: await uncountedSince(connection, { type: 'heartbeat', id }, fromMs),
+  };
 }
 
 /** Removes a batch of what is too old, and of what deleted heartbeats have left. For the worker login. @returns how many rows */

@@ -40,12 +40,7 @@ export function historyRoutes(context: Context): Route[] {
         const counted = await countPings(scope, tx, params.id, fromMs);
         return { ...counted, ...(await timelineSince(scope, tx, params.id, fromMs)) };
       });
-      const uptime = uptimeOf(
-        found.ranges.map((row) => ({ startedMs: row.started_at, endedMs: row.ended_at, status: row.status })),
-        found.outages.map((row) => ({ fromMs: row.from_at, toMs: row.to_at })),
-        fromMs,
-        toMs,
-      );
+      const uptime = uptimeOf(found.ranges, found.uncounted, fromMs, toMs);
       const total = Object.values(found.counts).reduce((sum, count) => sum + count, 0);
       return {
         from: new Date(fromMs).toISOString(),

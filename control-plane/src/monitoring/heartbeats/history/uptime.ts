@@ -1,3 +1,6 @@
+import { countedMs } from '../../intake-watch/index.ts';
+import type { Uncounted } from '../../intake-watch/index.ts';
+
 /** A range of the timeline, or a time in which nothing was known. Milliseconds; no end: it lasts. */
 export type Span = { readonly startedMs: number; readonly endedMs: number | null; readonly status: 'up' | 'down' };
 
@@ -11,24 +14,24 @@ export type Uptime = {
 };
 
 /**
- * Sums ranges over a window. What lies in an outage of the product itself is unknown: nobody could have told.
- * @param outages without overlaps, oldest first
+ * Sums ranges over a window. What lies in an outage of the product itself is unknown, since nobody could have told, and so is what lies in a
+ * maintenance; an outage that does wholly is none.
+ * @param uncounted without overlaps, oldest first
  */
 export function uptimeOf(
   ranges: readonly Span[],
-  outages: readonly { readonly fromMs: number; readonly toMs: number }[],
+  uncounted: readonly Uncounted[],
   fromMs: number,
   toMs: number,
 ): Uptime {
   const sum = { up: 0, down: 0 };
+  let outages = 0;
   for (const { startedMs, endedMs, status } of ranges) {
     const [start, end] = [Math.max(startedMs, fromMs), Math.min(endedMs ?? toMs, toMs)];
     if (end <= start) continue;
-    const lost = outages.reduce(
-      (ms, one) => ms + Math.max(0, Math.min(end, one.toMs) - Math.max(start, one.fromMs)),
-      0,
-    );
-    sum[status] += end - start - lost;
+    const counted = countedMs(start, end, uncounted);
+    sum[status] += counted;
+    if (status === 'down' && counted > 0) outages += 1;
   }
   const known = sum.up + sum.down;
   return {
@@ -36,6 +39,6 @@ export function uptimeOf(
     upMs: sum.up,
     downMs: sum.down,
     unknownMs: toMs - fromMs - known,
-    outages: ranges.filter(({ status, endedMs }) => status === 'down' && (endedMs ?? toMs) > fromMs).length,
+    outages,
   };
 }

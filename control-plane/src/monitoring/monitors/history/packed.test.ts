@@ -29,11 +29,12 @@ const result = (atMs: number, probeId: number, more: Partial<HistoryRow> = {}): 
 
 /** Every so often a result from some days ago until now, all but those of the last two days packed. */
 async function store(api: MonitorsApi, monitorId: number, rows: readonly HistoryRow[]): Promise<void> {
-  const today = Math.floor(Date.now() / dayMs);
+  const packedUntilHour = Math.floor(Date.now() / hourMs) - 1;
   await storeHistory(api.database.raw, monitorId, rows, {
-    packedUntilHour: Math.floor(Date.now() / hourMs) - 1,
-    mergedUntilDay: today,
-    hotFromUs: (today - 2) * dayMs * 1_000,
+    packedUntilHour,
+    // A day is merged when all of its hours are packed: in the first hour of a day yesterday is not.
+    mergedUntilDay: Math.floor(packedUntilHour / 24),
+    hotFromUs: (Math.floor(Date.now() / dayMs) - 2) * dayMs * 1_000,
   });
 }
 

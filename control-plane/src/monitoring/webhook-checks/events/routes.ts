@@ -6,6 +6,7 @@ import type { Scope } from '../../../platform/database/scope.ts';
 import { scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
+import { uncountedSince } from '../../intake-watch/index.ts';
 import { noCheck } from '../gateway.ts';
 import { findCheck } from '../queries.ts';
 import type { CheckRow } from '../row.ts';
@@ -31,7 +32,8 @@ export function eventRoutes(context: Context): Route[] {
       return inScope(context.database.api, scope, async (tx) => {
         const row = await requireCheck(scope, tx, params.id);
         const { up, degraded, down, ...counts } = await countEvents(scope, tx, params.id, fromMs);
-        const uptime = uptimeOf(await rangesSince(scope, tx, params.id, fromMs), fromMs, toMs);
+        const uncounted = await uncountedSince(tx, { type: 'webhook_check', id: params.id }, fromMs);
+        const uptime = uptimeOf(await rangesSince(scope, tx, params.id, fromMs), uncounted, fromMs, toMs);
         const lastMs = row.last_received_at;
         return {
           hours: query.hours,

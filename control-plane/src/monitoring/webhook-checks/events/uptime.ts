@@ -1,4 +1,6 @@
 import type { PayloadStatus } from '@parallax/api-contract';
+import { countedMs } from '../../intake-watch/index.ts';
+import type { Uncounted } from '../../intake-watch/index.ts';
 
 /** How a check was for some time, in milliseconds since the epoch. */
 export type Range = {
@@ -18,13 +20,23 @@ export type Uptime = {
   readonly missed: number;
 };
 
-/** What ranges sum up to between two instants. They do not overlap. */
-export function uptimeOf(ranges: readonly Range[], fromMs: number, toMs: number): Uptime {
+/**
+ * What ranges sum up to between two instants. They do not overlap.
+ * @param uncounted times that count neither way, without overlaps; a miss that lies in one is none
+ */
+export function uptimeOf(
+  ranges: readonly Range[],
+  uncounted: readonly Uncounted[],
+  fromMs: number,
+  toMs: number,
+): Uptime {
   const sums: Record<PayloadStatus, number> = { up: 0, degraded: 0, down: 0 };
   let missed = 0;
   for (const { startedMs, endedMs, status, isMissed } of ranges) {
-    sums[status] += Math.max(0, Math.min(endedMs ?? toMs, toMs) - Math.max(startedMs, fromMs));
-    if (isMissed && startedMs >= fromMs && startedMs <= toMs) missed += 1;
+    const [start, end] = [Math.max(startedMs, fromMs), Math.min(endedMs ?? toMs, toMs)];
+    const counted = end <= start ? 0 : countedMs(start, end, uncounted);
+    sums[status] += counted;
+    if (isMissed && startedMs >= fromMs && counted > 0) missed += 1;
   }
   const allMs = sums.up + sums.degraded + sums.down;
   return {

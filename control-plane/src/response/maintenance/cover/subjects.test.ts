@@ -29,6 +29,9 @@ void t.test('heartbeats and webhook checks are held, by name, by tag and as a pa
   ];
   let startsMs = Math.floor(Date.now() / 1_000) * 1_000 + hourMs;
   for (const scope of [{ all: true }, { tags: ['db'] }, { subjects }]) {
+    const asked = { workspace_id: api.workspaceId, name: 'x', scope, starts_at: iso(startsMs), duration_seconds: 60 };
+    const preview = await api.plan('POST', '/preview', asked);
+    t.match(preview.body, { monitors: 0, heartbeats: 1, webhook_checks: 1 }, preview.text);
     const made = await api.maintenance({ scope, starts_at: iso(startsMs) });
     if ('subjects' in scope) t.match(made.scope, scope);
     await api.tickAt(startsMs);
@@ -75,4 +78,44 @@ void t.test('a deleted one is not named any more and is let go; one of another w
     duration_seconds: 60,
   });
   t.match(foreign, { status: 404, body: { errors: [{ path: '/scope/subjects/0/id' }] } }, foreign.text);
+});
+
+void t.test('their time under maintenance counts neither way', async (t) => {
+  const api = await maintenanceApi(t, [heartbeatsCapability, webhookChecksCapability]);
+  const [heartbeat, check] = await pair(api);
+  const nowMs = Date.now();
+  const at = (minutesAgo: number) => sql.timestamp(new Date(nowMs - minutesAgo * minuteMs));
+  // Up for half an hour, then down for half an hour, of which ten minutes and the last five were planned.
+  for (const [status, from, to] of [
+    ['up', at(60), at(30)],
+    ['down', at(30), null],
+  ] as const) {
+    await api.database.worker.query(sql.unsafe`
+      insert into heartbeat_ranges (heartbeat_id, workspace_id, started_at, ended_at, status)
+      values (${heartbeat}, ${api.workspaceId}, ${from}, ${to}, ${status})`);
+    await api.database.worker.query(sql.unsafe`
+      insert into webhook_check_ranges (check_id, workspace_id, started_at, ended_at, status)
+      values (${check}, ${api.workspaceId}, ${from}, ${to}, ${status})`);
+  }
+  for (const [type, id] of [
+    ['heartbeat', heartbeat],
+    ['webhook_check', check],
+  ] as const) {
+    for (const [occurrence, from, to] of [
+      [1, at(30), at(20)],
+      [2, at(5), null],
+    ] as const) {
+      await api.database.worker.query(sql.unsafe`
+        insert into maintenance_subjects (workspace_id, occurrence_id, subject_type, subject_id, started_at, ended_at)
+        values (${api.workspaceId}, ${occurrence}, ${type}, ${id}, ${from}, ${to})`);
+    }
+  }
+  const read = (path: string) => api.call('GET', `/api/v1/${path}/stats?hours=24`, { token: api.token });
+  const uptime = (100 * 30) / 45;
+  const stats = await read(`heartbeats/${heartbeat}`);
+  t.match(stats.body, { up_seconds: 1_800, down_seconds: 900, outages: 1 }, stats.text);
+  t.ok(Math.abs(Number(stats.body['uptime']) - uptime) < 0.01, stats.text);
+  const said = await read(`webhook-checks/${check}`);
+  t.match(said.body, { seconds: { up: 1_800, down: 900 } }, said.text);
+  t.ok(Math.abs(Number(said.body['uptime_percent']) - uptime) < 0.01, said.text);
 });

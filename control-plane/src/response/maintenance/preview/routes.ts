@@ -1,4 +1,5 @@
 import { previewMaintenanceRoute } from '@parallax/api-contract';
+import type { SubjectType } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
@@ -9,7 +10,7 @@ import { invalidBody, requireWorkspace } from '../gateway.ts';
 import { pastWindows, take, windowsOf } from '../recurrence/occurrences.ts';
 import { judgeSchedule, nothingToCome } from '../schedule.ts';
 import { requireFound, scopeOfBody } from '../scope/given.ts';
-import { missingOf, monitorsCovered } from '../scope/queries.ts';
+import { missingOf, subjectsCovered } from '../scope/queries.ts';
 import { outagesWithin } from './queries.ts';
 
 const backMs = 30 * 86_400_000;
@@ -31,11 +32,14 @@ export function maintenancePreviewRoutes(context: Context): Route[] {
       return inScope(context.database.api, scope, async (tx) => {
         await requireWorkspace(scope, tx, body.workspace_id);
         requireFound(body.workspace_id, covered, await missingOf(tx, body.workspace_id, covered));
-        const monitors = await monitorsCovered(tx, body.workspace_id, covered);
-        const held = await outagesWithin(tx, monitors, past);
+        const subjects = await subjectsCovered(tx, body.workspace_id, covered);
+        const held = await outagesWithin(tx, subjects, past);
+        const count = (of: SubjectType) => subjects.filter(({ type }) => type === of).length;
         return {
           occurrences: take(windowsOf(schedule, next.startsMs), query.count).map(windowAnswer),
-          monitors: monitors.length,
+          monitors: count('monitor'),
+          heartbeats: count('heartbeat'),
+          webhook_checks: count('webhook_check'),
           held: {
             start_time: new Date(fromMs).toISOString(),
             end_time: new Date(nowMs).toISOString(),

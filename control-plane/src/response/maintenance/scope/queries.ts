@@ -1,3 +1,4 @@
+import { subjectTypes } from '@parallax/api-contract';
 import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
@@ -18,49 +19,45 @@ export async function isWorkspaceThere(
 
 /** Of what a scope names, keys of what is not in the workspace. What is there stays until the transaction ends. */
 export async function missingOf(tx: Transaction, workspaceId: number, covered: Covered): Promise<readonly string[]> {
-  const monitors = new Set(
-    await tx.anyFirst(sql.typeAlias('id')`
-      select id from monitors
-      where id = any(${sql.array(covered.monitorIds, 'int4')}) and workspace_id = ${workspaceId} and deleted_at is null
-      order by id for key share`),
-  );
-  const heartbeats = new Set(
-    await tx.anyFirst(sql.typeAlias('id')`
-      select id from heartbeats
-      where id = any(${sql.array(covered.heartbeatIds, 'int4')}) and workspace_id = ${workspaceId} and deleted_at is null
-      order by id for key share`),
-  );
-  const checks = new Set(
-    await tx.anyFirst(sql.typeAlias('id')`
-      select id from webhook_checks
-      where id = any(${sql.array(covered.webhookCheckIds, 'int4')}) and workspace_id = ${workspaceId} and deleted_at is null
-      order by id for key share`),
-  );
-  const groups = new Set(
-    await tx.anyFirst(sql.typeAlias('id')`
-      select id from monitor_groups
-      where id = any(${sql.array(covered.groupIds, 'int4')}) and workspace_id = ${workspaceId} order by id for key share`),
-  );
+  const missing = async (
+    table: string,
+    ids: readonly number[],
+    placeOf: (id: number) => string,
+    rest = sql.fragment`and deleted_at is null`,
+  ): Promise<readonly string[]> => {
+    if (ids.length === 0) return [];
+    const there = new Set(
+      await tx.anyFirst(sql.typeAlias('id')`
+        select id from ${sql.identifier([table])}
+        where id = any(${sql.array(ids, 'int4')}) and workspace_id = ${workspaceId} ${rest} order by id for key share`),
+    );
+    return ids.filter((id) => !there.has(id)).map(placeOf);
+  };
   return [
-    ...covered.monitorIds.filter((id) => !monitors.has(id)).map((id) => placeOfSubject('monitor', id)),
-    ...covered.heartbeatIds.filter((id) => !heartbeats.has(id)).map((id) => placeOfSubject('heartbeat', id)),
-    ...covered.webhookCheckIds.filter((id) => !checks.has(id)).map((id) => placeOfSubject('webhook_check', id)),
-    ...covered.groupIds.filter((id) => !groups.has(id)).map(placeOfGroup),
+    ...(await missing('monitors', covered.monitorIds, (id) => placeOfSubject('monitor', id))),
+    ...(await missing('heartbeats', covered.heartbeatIds, (id) => placeOfSubject('heartbeat', id))),
+    ...(await missing('webhook_checks', covered.webhookCheckIds, (id) => placeOfSubject('webhook_check', id))),
+    ...(await missing('monitor_groups', covered.groupIds, placeOfGroup, sql.fragment``)),
   ];
 }
 
-/** Monitors of a workspace that a scope which is not stored would cover now. */
-export async function monitorsCovered(
+const subjectRow = z.object({ type: z.enum(subjectTypes), id: z.number() });
+
+/** What of a workspace a scope that is not stored would cover now. */
+export async function subjectsCovered(
   connection: CommonQueryMethods,
   workspaceId: number,
   covered: Covered,
-): Promise<readonly number[]> {
+): Promise<readonly z.output<typeof subjectRow>[]> {
   const tags = sql.array(covered.tags, 'text');
-  return connection.anyFirst(sql.type(z.object({ id: z.number() }))`
-    select m.id from monitors m
-    where m.workspace_id = ${workspaceId} and m.deleted_at is null and (
-      ${covered.all} or m.id = any(${sql.array(covered.monitorIds, 'int4')}) or m.tags && ${tags} or exists (
-        select from monitor_group_members gm join monitor_groups g on g.id = gm.group_id
-        where gm.monitor_id = m.id and (g.id = any(${sql.array(covered.groupIds, 'int4')}) or g.tags && ${tags})))
-    order by m.id`);
+  const named = (ids: readonly number[], orElse = sql.fragment`false`) => sql.fragment`
+    s.workspace_id = ${workspaceId} and s.deleted_at is null
+    and (${covered.all} or s.id = any(${sql.array(ids, 'int4')}) or s.tags && ${tags} or ${orElse})`;
+  const inGroup = sql.fragment`exists (
+    select from monitor_group_members gm join monitor_groups g on g.id = gm.group_id
+    where gm.monitor_id = s.id and (g.id = any(${sql.array(covered.groupIds, 'int4')}) or g.tags && ${tags}))`;
+  return connection.any(sql.type(subjectRow)`
+    select 'monitor' as type, s.id from monitors s where ${named(covered.monitorIds, inGroup)}
+    union all select 'heartbeat', s.id from heartbeats s where ${named(covered.heartbeatIds)}
+    union all select 'webhook_check', s.id from webhook_checks s where ${named(covered.webhookCheckIds)}`);
 }
