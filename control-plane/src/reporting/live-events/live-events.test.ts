@@ -1,5 +1,6 @@
 import type { TestContext } from '@parallax/testkit';
 import t from 'tap';
+import { z } from 'zod';
 import { startLiveNews } from '../../monitoring/check-results/index.ts';
 import type { IngestRow } from '../../monitoring/check-results/ingest/rows.ts';
 import { addMember, monitorsApi } from '../../monitoring/testing.ts';
@@ -142,6 +143,11 @@ void t.test('where too much or nothing of it is kept, the client is told to read
   await api.database.worker.query(sql.unsafe`
     insert into live_events (workspace_id, kind, payload)
     select ${api.workspaceId}, 'monitor.revised', '{}' from generate_series(1, 1000)`);
+  // An event is read when every older transaction of the cluster is over, those of other databases too.
+  while (
+    !(await api.database.worker.oneFirst(sql.type(z.object({ isRead: z.boolean() }))`
+    select max(xid) < pg_snapshot_xmin(pg_current_snapshot()) as "isRead" from live_events`))
+  );
   const again = await api.open({ last: ready?.id ?? '' });
   const reset = await again.next();
   t.match(reset, { event: 'reset', data: { reason: /1000/ } });
