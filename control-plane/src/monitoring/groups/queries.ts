@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
+import { byName, contains } from '../../platform/database/text-search.ts';
 
 const groupRow = z.object({
   id: z.number(),
@@ -54,27 +55,20 @@ export type GroupFilter = {
   readonly search?: string | undefined;
 };
 
-// ICU's root collation folds case beyond ASCII whatever locale the database was made with.
-const folded = (text: ReturnType<typeof sql.fragment>) => sql.fragment`lower(${text} collate "und-x-icu")`;
-
 /** A page of the scope's groups by name, and how many match. */
 export async function listGroups(
   scope: Scope,
   connection: CommonQueryMethods,
   filter: GroupFilter,
 ): Promise<{ readonly groups: readonly MonitorGroup[]; readonly total: number }> {
-  const search = (filter.search ?? '').normalize('NFC');
-  // Not LIKE: `%` and `_` stand for themselves.
-  const has = (column: ReturnType<typeof sql.fragment>) =>
-    sql.fragment`strpos(${folded(column)}, ${folded(sql.fragment`${search}`)}) > 0`;
   const matching = sql.fragment`from monitor_groups g where ${ofScope(scope)}
     and (${filter.workspace_id ?? null}::integer is null or g.workspace_id = ${filter.workspace_id ?? null})
-    and (${search} = '' or ${has(sql.fragment`g.name`)} or ${has(sql.fragment`g.description`)})`;
+    and ${contains(filter.search, sql.fragment`g.name`, sql.fragment`g.description`)}`;
   const total = await connection.oneFirst(
     sql.type(z.object({ n: z.number() }))`select count(*)::integer as n ${matching}`,
   );
   const rows = await connection.any(sql.type(groupRow)`
-    select ${columns} ${matching} order by ${folded(sql.fragment`g.name`)} collate "und-x-icu", g.id
+    select ${columns} ${matching} order by ${byName(sql.fragment`g.name`)}, g.id
     limit ${filter.page_size} offset ${(filter.page - 1) * filter.page_size}`);
   return { groups: rows.map(answerOf), total };
 }

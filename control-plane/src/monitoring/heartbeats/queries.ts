@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
+import { byName, contains } from '../../platform/database/text-search.ts';
 import type { HeartbeatRow } from './answer.ts';
 
 const heartbeatRow = z.object({
@@ -76,29 +77,22 @@ export type HeartbeatFilter = {
   readonly search?: string | undefined;
 };
 
-// ICU's root collation folds case beyond ASCII whatever locale the database was made with.
-const folded = (text: ReturnType<typeof sql.fragment>) => sql.fragment`lower(${text} collate "und-x-icu")`;
-
 /** A page of the scope's heartbeats by name, and how many match. */
 export async function listHeartbeats(
   scope: Scope,
   connection: CommonQueryMethods,
   filter: HeartbeatFilter,
 ): Promise<{ readonly rows: readonly HeartbeatRow[]; readonly total: number }> {
-  const search = (filter.search ?? '').normalize('NFC');
-  // Not LIKE: `%` and `_` stand for themselves.
-  const has = (column: ReturnType<typeof sql.fragment>) =>
-    sql.fragment`strpos(${folded(column)}, ${folded(sql.fragment`${search}`)}) > 0`;
   const matching = sql.fragment`from heartbeats h join workspaces w on w.id = h.workspace_id where ${ofScope(scope)}
     and (${filter.workspace_id ?? null}::integer is null or h.workspace_id = ${filter.workspace_id ?? null})
     and (${filter.status ?? null}::text is null or ${status} = ${filter.status ?? null})
     and (${filter.tag ?? null}::text is null or ${filter.tag ?? null} = any(h.tags))
-    and (${search} = '' or ${has(sql.fragment`h.name`)} or ${has(sql.fragment`h.description`)} or ${has(sql.fragment`h.slug`)})`;
+    and ${contains(filter.search, sql.fragment`h.name`, sql.fragment`h.description`, sql.fragment`h.slug`)}`;
   const total = await connection.oneFirst(
     sql.type(z.object({ n: z.number() }))`select count(*)::integer as n ${matching}`,
   );
   const rows = await connection.any(sql.type(heartbeatRow)`
-    select ${columns} ${matching} order by ${folded(sql.fragment`h.name`)} collate "und-x-icu", h.id
+    select ${columns} ${matching} order by ${byName(sql.fragment`h.name`)}, h.id
     limit ${filter.page_size} offset ${(filter.page - 1) * filter.page_size}`);
   return { rows, total };
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
+import { byName, contains } from '../../platform/database/text-search.ts';
 import { checkRow } from './row.ts';
 import type { CheckRow } from './row.ts';
 import type { State } from './state.ts';
@@ -42,9 +43,6 @@ export type CheckFilter = {
   readonly search?: string | undefined;
 };
 
-// ICU's root collation folds case beyond ASCII whatever locale the database was made with.
-const folded = (text: ReturnType<typeof sql.fragment>) => sql.fragment`lower(${text} collate "und-x-icu")`;
-
 /** A page of the scope's checks by name, and how many match. */
 export async function listChecks(
   scope: Scope,
@@ -52,21 +50,17 @@ export async function listChecks(
   filter: CheckFilter,
   nowMs: number,
 ): Promise<{ readonly rows: readonly CheckRow[]; readonly total: number }> {
-  const search = (filter.search ?? '').normalize('NFC');
-  // Not LIKE: `%` and `_` stand for themselves.
-  const has = (column: ReturnType<typeof sql.fragment>) =>
-    sql.fragment`strpos(${folded(column)}, ${folded(sql.fragment`${search}`)}) > 0`;
   const matching = sql.fragment`from webhook_checks c where ${ofScope(scope)}
     and (${filter.workspace_id ?? null}::integer is null or c.workspace_id = ${filter.workspace_id ?? null})
     and (${filter.tag ?? null}::text is null or ${filter.tag ?? null} = any (c.tags))
     and (${filter.status ?? null}::text is null or ${filter.status ?? null} = case
       when c.status in ('up', 'degraded') and c.next_expected_at <= ${instant(nowMs)} then 'late' else c.status end)
-    and (${search} = '' or ${has(sql.fragment`c.name`)} or ${has(sql.fragment`c.description`)})`;
+    and ${contains(filter.search, sql.fragment`c.name`, sql.fragment`c.description`)}`;
   const total = await connection.oneFirst(
     sql.type(z.object({ n: z.number() }))`select count(*)::integer as n ${matching}`,
   );
   const rows = await connection.any(sql.type(checkRow)`
-    select ${columns} ${matching} order by ${folded(sql.fragment`c.name`)} collate "und-x-icu", c.id
+    select ${columns} ${matching} order by ${byName(sql.fragment`c.name`)}, c.id
     limit ${filter.page_size} offset ${(filter.page - 1) * filter.page_size}`);
   return { rows, total };
 }

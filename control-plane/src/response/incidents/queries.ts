@@ -4,6 +4,7 @@ import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
+import { contains } from '../../platform/database/text-search.ts';
 
 type Fragment = ReturnType<typeof sql.fragment>;
 
@@ -76,16 +77,10 @@ export type IncidentFilter = {
 const ofScope = (scope: Scope) =>
   sql.fragment`i.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and i.deleted_at is null`;
 
-// ICU's root collation folds case beyond ASCII whatever locale the database was made with.
-const folded = (text: Fragment) => sql.fragment`lower(${text} collate "und-x-icu")`;
-
 const withMember = (condition: Fragment) =>
   sql.fragment`exists (select from incident_members u where u.incident_id = i.id and ${condition})`;
 
 function conditionsOf(scope: Scope, filter: Omit<IncidentFilter, 'page' | 'page_size'>) {
-  const search = (filter.search ?? '').normalize('NFC');
-  // Not LIKE: `%` and `_` stand for themselves.
-  const has = (column: Fragment) => sql.fragment`strpos(${folded(column)}, ${folded(sql.fragment`${search}`)}) > 0`;
   const at = (text: string) => sql.timestamp(new Date(text));
   const given: (Fragment | undefined)[] = [
     ofScope(scope),
@@ -102,7 +97,7 @@ function conditionsOf(scope: Scope, filter: Omit<IncidentFilter, 'page' | 'page_
       : withMember(sql.fragment`u.subject_type = ${filter.subject_type}
           and (${filter.subject_id ?? null}::integer is null or u.subject_id = ${filter.subject_id ?? null})`),
     filter.assignee_id === undefined ? undefined : sql.fragment`i.assignee_id = ${filter.assignee_id}`,
-    search === '' ? undefined : sql.fragment`(${has(sql.fragment`i.title`)} or ${has(sql.fragment`i.description`)})`,
+    contains(filter.search, sql.fragment`i.title`, sql.fragment`i.description`),
     filter.start_time === undefined
       ? undefined
       : sql.fragment`(i.resolved_at is null or i.resolved_at >= ${at(filter.start_time)})`,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
+import { contains } from '../../platform/database/text-search.ts';
 import { answerOf, maintenanceRow } from './answer.ts';
 import { nextColumns, scheduleColumns } from './claims/queries.ts';
 import type { Occurrence } from './recurrence/occurrences.ts';
@@ -59,24 +60,18 @@ export type MaintenanceFilter = {
   readonly search?: string | undefined;
 };
 
-// ICU's root collation folds case beyond ASCII whatever locale the database was made with.
-const folded = (text: ReturnType<typeof sql.fragment>) => sql.fragment`lower(${text} collate "und-x-icu")`;
-
 /** A page of the scope's maintenance: what lasts, then what comes next, then what is over, newest first; and how many match. */
 export async function listMaintenance(
   scope: Scope,
   connection: CommonQueryMethods,
   filter: MaintenanceFilter,
 ): Promise<{ readonly maintenance: readonly Maintenance[]; readonly total: number }> {
-  const search = (filter.search ?? '').normalize('NFC');
-  const has = (column: ReturnType<typeof sql.fragment>) =>
-    sql.fragment`strpos(${folded(column)}, ${folded(sql.fragment`${search}`)}) > 0`;
   const matching = sql.fragment`from maintenance x where ${ofScope(scope)}
     and (${filter.workspace_id ?? null}::integer is null or x.workspace_id = ${filter.workspace_id ?? null})
     and (${filter.status ?? null}::text is null or x.status = ${filter.status ?? null})
     and (${filter.monitor_id ?? null}::integer is null or exists (
       select from monitors m where m.id = ${filter.monitor_id ?? null} and ${covers}))
-    and (${search} = '' or ${has(sql.fragment`x.name`)} or ${has(sql.fragment`x.description`)})`;
+    and ${contains(filter.search, sql.fragment`x.name`, sql.fragment`x.description`)}`;
   const total = await connection.oneFirst(
     sql.type(z.object({ n: z.number() }))`select count(*)::integer as n ${matching}`,
   );

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import { latestResultJoin } from '../../check-results/index.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
+import { contains, folded } from '../../../platform/database/text-search.ts';
 import { presentSettings } from '../../groups/check/index.ts';
 
 /*
@@ -138,9 +139,6 @@ export type MonitorFilter = {
   readonly order: 'asc' | 'desc';
 };
 
-// ICU's root collation folds case beyond ASCII whatever locale the database was made with.
-const folded = (text: ReturnType<typeof sql.fragment>) => sql.fragment`lower(${text} collate "und-x-icu")`;
-
 /** A page of the scope's monitors as JSON text, and how many match. */
 export async function monitorsPage(
   connection: CommonQueryMethods,
@@ -177,19 +175,15 @@ function conditions(scope: Scope, filter: MonitorFilter) {
     ...(filter.protocol === undefined ? [] : [sql.fragment`m.protocol = ${filter.protocol}`]),
     ...(filter.group_id === undefined ? [] : [isInGroup(filter.group_id)]),
     ...(filter.tags.length === 0 ? [] : [sql.fragment`m.tags @> ${sql.array(filter.tags, 'text')}`]),
-    ...(filter.search === undefined || filter.search === '' ? [] : [searches(filter.search.normalize('NFC'))]),
+    ...(filter.search === undefined || filter.search === ''
+      ? []
+      : [contains(filter.search, sql.fragment`m.name`, sql.fragment`m.url`)]),
     ...(filter.status_filter === undefined ? [] : [hasStatus(filter.status_filter)]),
   ];
 }
 
 function isInGroup(groupId: number) {
   return sql.fragment`exists (select from monitor_group_members gm where gm.group_id = ${groupId} and gm.monitor_id = m.id)`;
-}
-
-// Not LIKE: `%` and `_` stand for themselves.
-function searches(text: string) {
-  const wanted = folded(sql.fragment`${text}`);
-  return sql.fragment`(strpos(${folded(sql.fragment`m.name`)}, ${wanted}) > 0 or strpos(${folded(sql.fragment`m.url`)}, ${wanted}) > 0)`;
 }
 
 function isLastOutcome(filter: StatusFilter | undefined): boolean {
