@@ -90,7 +90,12 @@ export async function virtualWorld(test: TestContext, options: VirtualOptions) {
     });
   }
   const consumers = incidentsCapability.consumers ?? [];
-  const context = { database: w.database, bus: w.bus, log: { warn: () => undefined, error: () => undefined } };
+  const context = {
+    database: w.database,
+    bus: w.bus,
+    now: () => nowMs,
+    log: { warn: () => undefined, error: () => undefined },
+  };
 
   /** Sends the next batch of a probe. @returns false when it has none, or reaches nobody */
   async function sendNext(point: Point): Promise<boolean> {
