@@ -67,7 +67,8 @@ void t.test('what does not come is late, then missed, and well again with the ne
     { kind: 'webhook_check.recovered', payload: { from: 'down', to: 'up' } },
   ]);
   const stats = (await api.checks('GET', `/${check.id}/stats`)).body;
-  t.match(stats, { accepted: 2, missed: 1, seconds: { up: 90 } });
+  // The second leap of the clock is a time in which nobody noted that deliveries were taken: it counts neither way.
+  t.match(stats, { accepted: 2, missed: 1, seconds: { up: 61 } });
   t.ok(Number(stats['uptime_percent']) > 90 && Number(stats['uptime_percent']) < 100, String(stats['uptime_percent']));
 });
 

@@ -48,6 +48,8 @@ export function readStripe(headers: Headers): Reading {
   if (typeof given === 'object') return given;
   // Spaces are part of a name, as in the sender's own libraries.
   const pairs = given.split(',');
+  // A name without a value, such as a second `t`, is read in other ways by other libraries.
+  if (!pairs.every((pair) => pair.includes('='))) return { refusal: 'signature_malformed' };
   const named = (name: string): string[] =>
     pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));
   const signatures = named('v1');
