@@ -10,7 +10,7 @@ answerJobs(async (job: TestJob) => {
   if (job === 'exit') process.exit(3);
   if (job === 'hang') for (;;);
   if (job === 'grow')
-    for (const kept: unknown[] = []; ; ) kept.push(Array.from({ length: 10_000 }, (_, at) => ({ at })));
+    for (const kept: unknown[] = []; ; ) kept.push(Array.from({ length: 100 }, (_, at) => ({ at })));
   rendered += 1;
   return Buffer.from(`file ${rendered}`);
 });
