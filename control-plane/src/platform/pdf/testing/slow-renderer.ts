@@ -9,8 +9,7 @@ answerJobs(async (job: TestJob) => {
   if (job === 'throw') throw new Error('not this one');
   if (job === 'exit') process.exit(3);
   if (job === 'hang') for (;;);
-  if (job === 'grow')
-    for (const kept: unknown[] = []; ; ) kept.push(Array.from({ length: 100 }, (_, at) => ({ at })));
+  if (job === 'grow') for (const kept: unknown[] = []; ; ) kept.push(Array.from({ length: 100 }, (_, at) => ({ at })));
   rendered += 1;
   return Buffer.from(`file ${rendered}`);
 });
