@@ -77,7 +77,10 @@ void t.test('deadlines wait for signals that nobody could take, and are credited
   t.equal(Date.parse(String((await read(api, inside['id']))['deadline_at'])), deadline + (creditMs ?? 0));
   await noticeMisses(worker);
   t.match(await read(api, inside['id']), { status: 'late' });
-  await api.database.raw.query(`update heartbeats set deadline_at = clock_timestamp() where id = $1`, [inside['id']]);
+  await api.database.raw.query(
+    `update heartbeats set deadline_at = clock_timestamp() - interval '10 milliseconds' where id = $1`,
+    [inside['id']],
+  );
   await takenAgo(api, 0);
   await noticeMisses(worker);
   t.match(await read(api, inside['id']), { status: 'down' }, 'a deadline that was moved is one all the same');
