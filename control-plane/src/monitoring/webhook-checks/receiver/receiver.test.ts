@@ -197,13 +197,14 @@ void t.test('an unknown URL and a wrong signature are answered alike', async (t)
   });
   t.match(comparable[0], { status: 404, rest: { code: 'not_found' } });
   for (const one of comparable) t.same(one, comparable[0]);
-  t.match(await refusedEvents(check.id, 6), [
-    { reason: 'signature_malformed' },
-    { reason: 'signature_missing' },
-    { reason: 'timestamp_in_future' },
-    { reason: 'timestamp_too_old' },
-    { reason: 'signature_missing' },
-    { reason: 'signature_mismatch' },
+  // They are noted beside the answers, several at once.
+  t.same((await refusedEvents(check.id, 6)).map(({ reason }) => String(reason)).sort(), [
+    'signature_malformed',
+    'signature_mismatch',
+    'signature_missing',
+    'signature_missing',
+    'timestamp_in_future',
+    'timestamp_too_old',
   ]);
   t.equal(await status(check.id), 'new');
   t.match((await api.checks('GET', `/${check.id}`)).body, { last_received_at: null });
