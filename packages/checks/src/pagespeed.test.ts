@@ -5,7 +5,9 @@ import { createServer as createHttpsServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { findBrowser, startBrowser, tryBrowser } from './pagespeed/browser.ts';
+import { type Browser, findBrowser, startBrowser, tryBrowser } from './pagespeed/browser.ts';
+import { loadPage, type PageLoad } from './pagespeed/load.ts';
+import { logIn } from './pagespeed/login.ts';
 import { openProxy } from './pagespeed/proxy.ts';
 import { failureOfError } from './pagespeed/verdict.ts';
 import { createAddressPolicy } from './net/address-policy.ts';
@@ -259,6 +261,54 @@ void t.test('a target with http:// is not asked over TLS instead', { skip: brows
   t.match(await check('http://www.plain-example.com/', {}, { resolver, trace }), { outcome: 'ok' });
   t.notMatch(steps.join('\n'), /:443/);
 });
+
+void t.test(
+  'what a browser shows in place of a page that did not come is no page, however late it says so',
+  async (t) => {
+    if (browser === undefined) return;
+    const peer = await listenRaw((socket) => socket.destroy());
+    t.teardown(peer.stop);
+    const proxy = await openProxy(testContext({ timeoutMs: 20_000 }));
+    t.teardown(proxy.close);
+    const started = await startBrowser({ path: browser, proxyPort: proxy.login.port });
+    t.teardown(started.close);
+    await logIn(started, proxy.login);
+    const shown = Promise.withResolvers<void>();
+    // That it could not go there is said only when its own page is there.
+    const late = new Proxy(started, {
+      get: (target, name: keyof Browser) =>
+        name !== 'send'
+          ? target[name]
+          : async (method: string, ...rest: [object?, string?]) => {
+              const answer = await target.send(method, ...rest);
+              if (method === 'Page.navigate') await shown.promise;
+              return answer;
+            },
+      set: (target, _, hear: Browser['onEvent']) => {
+        target.onEvent = (event) => {
+          hear(event);
+          if (event.method === 'Page.loadEventFired') shown.resolve();
+        };
+        return true;
+      },
+    });
+    const seen: PageLoad = {
+      url: '',
+      status: undefined,
+      requests: 0,
+      failedRequests: 0,
+      weightBytes: 0,
+      ttfbMs: undefined,
+      domReadyMs: undefined,
+      loadMs: undefined,
+      lcpMs: undefined,
+      error: undefined,
+    };
+    const url = `http://127.0.0.1:${peer.port}/`;
+    await loadPage(late, { url, userAgent: 'test', viewport: 'desktop', quietMs: 0, restMs: 100 }, seen);
+    t.match(seen, { error: /ERR_EMPTY_RESPONSE/, loadMs: undefined, domReadyMs: undefined });
+  },
+);
 
 void t.test('what a browser says about TLS and broken servers', { skip: browser === undefined }, async (t) => {
   const leaf = await issue({ name: 'a.test', dnsNames: ['a.test'] });

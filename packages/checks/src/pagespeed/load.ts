@@ -85,6 +85,7 @@ function watch(browser: Browser, seen: PageLoad) {
   let page: string | undefined;
   let documentId: string | undefined;
   let startedAt: number | undefined;
+  let isErrorPage = false;
   let lastActivity = performance.now();
   let loaded: () => void;
   const whenLoaded = new Promise<void>((resolve) => {
@@ -142,12 +143,18 @@ function watch(browser: Browser, seen: PageLoad) {
         open.delete(id);
         if (id === documentId) seen.error ??= String(params['errorText']);
         return;
+      case 'Page.frameNavigated': {
+        const { frame } = params as { frame: { parentId?: string; unreachableUrl?: string } };
+        // In place of a document that did not come the browser loads a page of its own, and may tell of that before it says that it failed.
+        if (sessionId === page && frame.parentId === undefined) isErrorPage = frame.unreachableUrl !== undefined;
+        return;
+      }
       case 'Page.domContentEventFired':
-        if (sessionId === page) seen.domReadyMs ??= sinceStart(params['timestamp']);
+        if (sessionId === page && !isErrorPage) seen.domReadyMs ??= sinceStart(params['timestamp']);
         return;
       case 'Page.loadEventFired':
         if (sessionId !== page || startedAt === undefined) return;
-        seen.loadMs ??= sinceStart(params['timestamp']);
+        if (!isErrorPage) seen.loadMs ??= sinceStart(params['timestamp']);
         loaded();
         return;
       // A dialog of the page would stop everything.
