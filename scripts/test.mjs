@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { chooseDataFolder } from '../packages/embedded/src/data-folder.mjs';
 import { findNatsServer } from '../packages/embedded/src/nats-binary.mjs';
 import { productNode, root } from './install.mjs';
@@ -69,12 +70,17 @@ function runStage({ args, folder }) {
   const files = folder === undefined ? [] : testsIn(folder);
   const tap = path.join(root, 'node_modules/tap/dist/esm/run.mjs');
   // With a reporter of the caller's choice tap speaks for itself.
+  const seed = `--node-arg=--import=${pathToFileURL(path.join(root, 'scripts/property-seed.mjs'))}`;
   const isPlain = forTap.some((argument) => /^(-R|--reporter)/.test(argument));
-  current = spawn(productNode(), [tap, 'run', ...(isPlain ? [] : ['--reporter=tap']), ...args, ...forTap, ...files], {
-    cwd: root,
-    stdio: ['inherit', isPlain ? 'inherit' : 'pipe', 'inherit'],
-    env: { ...process.env, PATH: searchPath(), PARALLAX_TEST_MISSING_SERVERS: missingServers },
-  });
+  current = spawn(
+    productNode(),
+    [tap, 'run', ...(isPlain ? [] : ['--reporter=tap']), seed, ...args, ...forTap, ...files],
+    {
+      cwd: root,
+      stdio: ['inherit', isPlain ? 'inherit' : 'pipe', 'inherit'],
+      env: { ...process.env, PATH: searchPath(), PARALLAX_TEST_MISSING_SERVERS: missingServers },
+    },
+  );
   const summary = createSummary((line) => console.log(line));
   current.stdout?.setEncoding('utf8').on('data', summary.add);
   return new Promise((resolve) => {
