@@ -87,14 +87,15 @@ void t.test(
 
 void t.test('what is wrong with a maintenance is told by its place', async (t) => {
   const api = await maintenanceApi(t);
+  const startsMs = Date.now() + hourMs;
   const base = {
     workspace_id: api.workspaceId,
     name: 'x',
     scope: { all: true },
-    starts_at: iso(Date.now() + hourMs),
+    starts_at: iso(startsMs),
     duration_seconds: 3_600,
   };
-  const long = { duration_seconds: undefined, ends_at: iso(Date.now() + 100 * 366 * dayMs) };
+  const long = { duration_seconds: undefined, ends_at: iso(startsMs + 100 * 366 * dayMs) };
   for (const [what, more, path, code] of [
     [
       'ends before it begins',

@@ -162,17 +162,17 @@ void t.test('500 random monitors of all protocols come back from an export as th
     t.match(await api.groups('POST', '', body, { token: other.accessToken }), { status: 201 });
   }
   api.broker.hints.length = 0;
-  const began = performance.now();
+  const began = process.cpuUsage();
   const moved = await imported(elsewhere, own);
-  const tookMs = performance.now() - began;
+  const { user, system } = process.cpuUsage(began);
+  const tookMs = (user + system) / 1_000;
   t.match(
     moved,
     { created: count, skipped: 0, failed: 0 },
     JSON.stringify(moved.rows.filter((row) => row.status !== 'created').slice(0, 3)),
   );
-  t.comment(`import of ${count} rows: ${Math.round(tookMs)} ms`);
-  // The specification of the product asks for 2 s; a machine that does other work beside gets more.
-  t.ok(tookMs < 6_000, `${Math.round(tookMs)} ms`);
+  // The specification of the product asks for 2 s, which `npm run bench -- api` measures; here processor time, which other work beside does not change.
+  t.ok(tookMs < 2_000, `${Math.round(tookMs)} ms of processor time`);
   t.same([...api.broker.hints].sort(), ['config.0', 'dispatch.1', 'dispatch.2'], 'told once');
 
   const theirs = await exported(elsewhere);

@@ -298,13 +298,10 @@ void t.test('of refused deliveries the last hundred are kept, of accepted ones t
   t.equal(accepted[0]?.['body'], 'new');
   await api.checks('PUT', `/${check.id}`, { signature: 'github' });
   t.equal((await api.send(check.slug, { body: 'newest', headers: {} })).status, 404);
-  for (;;) {
-    const { body } = await api.checks('GET', `/${check.id}/events?accepted=false&page_size=100`);
-    const [newest] = z.array(row).parse(body['events']);
-    if (newest?.['body'] !== 'newest') continue;
-    t.equal(body['total'], 100);
-    break;
-  }
+  const refused = async () => (await api.checks('GET', `/${check.id}/events?accepted=false&page_size=100`)).body;
+  while (z.array(row).parse((await refused())['events'])[0]?.['body'] !== 'newest');
+  // Asked again: the number and the rows of the answer before may be from either side of the commit.
+  t.equal((await refused())['total'], 100);
 });
 
 void t.test('clients that go before they are answered keep no place among what waits to be written', async (t) => {
