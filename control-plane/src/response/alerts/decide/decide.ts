@@ -1,5 +1,6 @@
 import type { Alert } from '../alert.ts';
 import { endMessage, recoveredMessage, wasDown } from './end.ts';
+import { failoverAfterMs } from './failover.ts';
 import { matches } from './matches.ts';
 import type { Change, Decided, Occasion, Told } from './occasion.ts';
 import { nothing } from './outcome.ts';
@@ -21,8 +22,8 @@ export type Decision = {
   readonly notifications: readonly Decided[];
   /** Of whom it has changed what they were told. */
   readonly told: ReadonlyMap<string, Told>;
-  /** Targets of which everything is void that is held or not yet under way, but `notifications`. */
-  readonly withdrawn: readonly string[];
+  /** By target, what is void of the rows before. */
+  readonly withdrawn: ReadonlyMap<string, 'held' | 'unsent'>;
   /** Changes that must be decided on again. */
   readonly pending: readonly Change[];
   /** When it must be looked at again, if nothing happens before; null for never. */
@@ -43,7 +44,7 @@ export function decide(
   const { wishes, nextMs } = wantsOf(occasion, alerts, told, nowMs);
   const notifications: Decided[] = [];
   const changed = new Map<string, Told>();
-  const withdrawn: string[] = [];
+  const withdrawn = new Map<string, 'held' | 'unsent'>();
   let lookAtMs = nextMs;
   let keepsPending = false;
   for (const key of new Set([...wishes.keys(), ...told.keys()])) {
@@ -51,12 +52,12 @@ export function decide(
     const outcome = decideTarget(key, occasion, alerts, wishes.get(key) ?? [], before, targets, nowMs);
     notifications.push(...outcome.notifications);
     if (outcome.told !== undefined && !isSame(outcome.told, before)) changed.set(key, outcome.told);
-    if (outcome.isWithdrawn) withdrawn.push(key);
+    if (outcome.withdraws !== 'nothing' && before !== undefined) withdrawn.set(key, outcome.withdraws);
     keepsPending ||= outcome.keepsPending;
     lookAtMs = earlier(lookAtMs, outcome.nextMs);
     // A failover is asked for from now on.
     if (outcome.told?.queuedMs === nowMs && outcome.told.state === 'problem' && hasFailover(key, alerts)) {
-      lookAtMs = earlier(lookAtMs, outcome.told.lostMs === null ? nowMs + 60_000 : nowMs);
+      lookAtMs = earlier(lookAtMs, outcome.told.lostMs === null ? nowMs + failoverAfterMs : nowMs);
     }
   }
   return {

@@ -39,7 +39,7 @@ export function endMessage(
       reach,
       nowMs,
     );
-    return { ...outcome, isWithdrawn: true };
+    return { ...outcome, withdraws: 'unsent' };
   }
   const over: Told = { ...told, state: 'over', toldSeq: occasion.seq, heldMs: null, heldBy: null };
   const willing = namers.filter((alert) => alert.notifyOnRecovery);
@@ -100,7 +100,7 @@ export function wasDown(
   };
   const isSilent = told.heldBy === 'maintenance' || told.heldBy === 'flapping' || occasion.isFlapping;
   if (isSilent || wish === undefined || !isTold(occasion.resolution)) {
-    return { ...nothing(over), isWithdrawn: before !== undefined };
+    return { ...nothing(over), withdraws: 'held' };
   }
   const holds = wishes.map(({ alert }) => holdOf(alert, occasion, nowMs, 'end'));
   const isHeld = holds.every((hold) => hold !== null);
@@ -113,7 +113,7 @@ export function wasDown(
       reason: hold?.reason ?? null,
       untilMs: hold?.untilMs ?? null,
     });
-    return { ...nothing(waiting, afterHold(hold, nowMs)), notifications: [row], isWithdrawn: true, keepsPending: true };
+    return { ...nothing(waiting, afterHold(hold, nowMs)), notifications: [row], withdraws: 'held', keepsPending: true };
   }
   const afterQuiet = told.heldBy === 'quiet_hours' || told.heldBy === 'muted';
   const row = decided(
@@ -131,7 +131,7 @@ export function wasDown(
         wishes.map(({ alert }) => alert),
       ),
     ],
-    isWithdrawn: before !== undefined,
+    withdraws: 'held',
   };
 }
 

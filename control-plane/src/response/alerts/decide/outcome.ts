@@ -4,12 +4,14 @@ import type { Decided, NotificationKind, Told } from './occasion.ts';
 import { earlier } from './wants.ts';
 import type { Wish } from './wants.ts';
 
+export type Withdrawal = 'nothing' | 'held' | 'unsent';
+
 /** What is decided for one target. */
 export type Outcome = {
   readonly notifications: readonly Decided[];
   readonly told: Told | undefined;
-  /** What was held or queued for it, and is not sent yet, is void. */
-  readonly isWithdrawn: boolean;
+  /** What is void of the rows before: those that are held, or also those that are queued and that nobody has begun to send. */
+  readonly withdraws: Withdrawal;
   /** Changes that nobody has decided on must be decided on again. */
   readonly keepsPending: boolean;
   readonly nextMs: number | null;
@@ -18,7 +20,7 @@ export type Outcome = {
 export const nothing = (told: Told | undefined, nextMs: number | null = null): Outcome => ({
   notifications: [],
   told,
-  isWithdrawn: false,
+  withdraws: 'nothing',
   keepsPending: false,
   nextMs,
 });

@@ -74,7 +74,7 @@ export function firstMessage(
       snoozedUntilMs: null,
     }),
     // What was held under another name or number is said by this.
-    isWithdrawn: before !== undefined,
+    withdraws: 'held',
     notifications: [
       first,
       ...deduplicated(
@@ -99,6 +99,21 @@ const escalationSeq = ({ problemSeq }: Occasion, step: number): number => proble
  * @param namers alerts that match and name the target
  */
 export function furtherMessage(
+  key: string,
+  wishes: readonly Wish[],
+  namers: readonly Alert[],
+  before: Told,
+  occasion: Occasion,
+  isUsable: boolean,
+  nowMs: number,
+): Outcome {
+  const outcome = furtherOf(key, wishes, namers, before, occasion, isUsable, nowMs);
+  if (before.heldMs === null || outcome.told === undefined) return outcome;
+  // Its end was held, and it has begun again since.
+  return { ...outcome, told: { ...outcome.told, heldMs: null, heldBy: null }, withdraws: 'held' };
+}
+
+function furtherOf(
   key: string,
   wishes: readonly Wish[],
   namers: readonly Alert[],
