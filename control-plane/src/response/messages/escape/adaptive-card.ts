@@ -1,15 +1,12 @@
-const zeroWidth = '\u200b';
+import { withLookAlikes, withoutBlocks, zeroWidth } from './look-alikes.ts';
 
 /**
- * For the text of a TextBlock in an Adaptive Card, which knows bold, italics, lists and links (`[text](url)`), and date functions (`{{DATE(…)}}`). A backslash
- * escapes; it is shown by some clients, so what has a harmless look-alike in place is broken by a zero-width space instead.
+ * For the text of a TextBlock or a Fact in an Adaptive Card, which knows bold, italics, lists and links, dates (`{{DATE(…)}}`), templates (`${…}`) and mentions
+ * (`<at>`). Clients do not agree on backslashes, so nothing is escaped by one.
  */
 export function escapeAdaptiveCard(text: string): string {
-  return text
-    .replaceAll(/[*_`]/gu, (mark) => `\\${mark}`)
+  return withoutBlocks(withLookAlikes(text, '_~'))
     .replaceAll('](', `]${zeroWidth}(`)
-    .replaceAll('{{', `{${zeroWidth}{`)
-    .replaceAll('${', `$${zeroWidth}{`)
-    .replaceAll(/^(\s*)([-+]|\d{1,9}[.)])(?=\s)/gmu, `$1${zeroWidth}$2`)
-    .replaceAll(/<(?=at>|\/at>)/giu, `<${zeroWidth}`);
+    .replaceAll(/[{$](?=\{)/gu, (sign) => sign + zeroWidth)
+    .replaceAll(/<(?=\/?at\b)/giu, `<${zeroWidth}`);
 }

@@ -1,4 +1,5 @@
-const zeroWidth = '\u200b';
+import { zeroWidth } from './look-alikes.ts';
+
 // ASCII punctuation that means something in CommonMark 0.31, in GitHub's and Discord's extensions (tables, strikethrough, spoilers); a backslash
 // before ASCII punctuation is always an escape (2.4).
 const special = /[\\`*_{}[\]()<>#+\-.!|~=&"$^:]/gu;
@@ -12,9 +13,8 @@ export function escapeMarkdown(text: string): string {
   return text
     .replaceAll(special, String.raw`\$&`)
     .replaceAll('@', `@${zeroWidth}`)
-    .replaceAll(/\b(https?|ftp)(?=\\:\/\/)/giu, `$1${zeroWidth}`)
-    .replaceAll(/\bwww(?=\\\.)/giu, `www${zeroWidth}`)
-    .replaceAll(/^(\s*\d{1,9})(?=\\[.)])/gmu, '$1');
+    .replaceAll(/(https?|ftp)(?=\\:\/\/)/giu, `$1${zeroWidth}`)
+    .replaceAll(/www(?=\\\.)/giu, `$&${zeroWidth}`);
 }
 
 /** An address as the target of a Markdown link, in angle brackets. */

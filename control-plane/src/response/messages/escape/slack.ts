@@ -1,14 +1,13 @@
-const zeroWidth = '\u200b';
+import { withLookAlikes, zeroWidth } from './look-alikes.ts';
 
 /**
- * For Slack's mrkdwn. Only three characters have escapes (docs.slack.dev, "Formatting message text"); emphasis has none, so what would begin or end it gets a
- * zero-width space beside it, as do names of emoji. Broadcasts and mentions need `<`, which is escaped; `@here` in plain text tells nobody.
+ * For Slack's mrkdwn. Three characters have escapes (docs.slack.dev, "Formatting message text"), and with `<` broadcasts and mentions are out; emphasis has none, so
+ * its marks become look-alikes but within words, where they mean nothing. Names of emoji are broken.
  */
 export function escapeSlack(text: string): string {
-  return text
+  return withLookAlikes(text, '*_~')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
-    .replaceAll(/[*_~`]/gu, (mark) => mark + zeroWidth)
     .replaceAll(/:(?=[a-z0-9_+'-]+:)/giu, `:${zeroWidth}`);
 }
