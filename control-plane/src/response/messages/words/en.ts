@@ -242,6 +242,7 @@ export const en: Words = {
     lasting: 'Still open',
     over: 'Over',
     outages: 'Outages during the maintenance',
+    text: 'What was written',
   },
   severities: { minor: 'minor', major: 'major', critical: 'critical' },
   votes: {

@@ -300,6 +300,7 @@ export const ru: Words = {
     lasting: 'Ещё не закончилось',
     over: 'Закончилось',
     outages: 'Сбои за время работ',
+    text: 'Что написано',
   },
   severities: { minor: 'низкая', major: 'высокая', critical: 'критическая' },
   votes: {

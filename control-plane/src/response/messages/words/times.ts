@@ -44,7 +44,8 @@ const shapes = { time, moment: { ...day, ...time }, day } as const;
 /** The zone as it may be used; UTC in place of what is none. */
 export function knownZone(zone: string): string {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
+    formatOf('en-GB', zone, 'day');
+    return zone;
   } catch {
     return 'UTC';
   }

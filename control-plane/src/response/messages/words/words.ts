@@ -42,7 +42,6 @@ export type Words = {
   readonly locale: Locale;
   /** By which dates are written: BCP 47. */
   readonly dates: string;
-  /** Hours in two digits. */
   readonly unnamed: string;
   readonly controlPlane: string;
   readonly reasons: Readonly<Record<string, string>>;
@@ -143,6 +142,7 @@ export type Words = {
     readonly lasting: string;
     readonly over: string;
     readonly outages: string;
+    readonly text: string;
   };
   readonly severities: Readonly<Record<'minor' | 'major' | 'critical', string>>;
   /** What a probe got, where it has no reason. */
