@@ -1,10 +1,9 @@
-import { boundedData, commonData } from './compose/data.ts';
+import { boundedData, commonData, occasionData } from './compose/data.ts';
 import { cleaned } from './compose/cleaned.ts';
 import { draftOfDigest } from './compose/digest.ts';
 import { type Draft, factsOf, iso, sectionsOf, type Setting, told } from './compose/draft.ts';
 import { named } from './compose/named.ts';
 import { draftOfOccasion } from './compose/occasion.ts';
-import { occasionData } from './compose/data.ts';
 import type { Message, MessageLink } from './message.ts';
 import type { Notice, NoticeOccasion } from './notice.ts';
 import { cut, isolated } from './plain.ts';

@@ -2,23 +2,14 @@ import type { Message } from '../message.ts';
 import type { Notice, NoticeOccasion } from '../notice.ts';
 import { cut, isolated, plainLine } from '../plain.ts';
 import { durationParts } from '../words/times.ts';
-import type { DurationParts, Matter, Words } from '../words/words.ts';
+import type { Words } from '../words/words.ts';
 import { occasionData } from './data.ts';
 import { type Draft, factsOf, sectionsOf, type Setting, told } from './draft.ts';
 import { endedTitle, endSentences, pastTitle, problemTitle, reasonSentences } from './titles.ts';
 import { isOutage, matterOf, matterOfSubject } from './matter.ts';
 import { named } from './named.ts';
+import type { Telling } from './telling.ts';
 import { reasonOf, seenOf, voteLines } from './votes.ts';
-
-/** All that a part of a message is made from. */
-export type Telling = {
-  readonly setting: Setting;
-  readonly notice: Notice;
-  readonly occasion: NoticeOccasion;
-  readonly matter: Matter;
-  /** How long it has lasted, or did. */
-  readonly lasted: DurationParts;
-};
 
 type Said = Pick<Draft, 'kind' | 'state' | 'title' | 'sentences'>;
 

@@ -2,7 +2,7 @@ import type { Manner } from '../words/words.ts';
 import { dayOf, durationParts, untilParts } from '../words/times.ts';
 import { isOutage } from './matter.ts';
 import { manyOf, named } from './named.ts';
-import type { Telling } from './occasion.ts';
+import type { Telling } from './telling.ts';
 import { reasonOf, seenOf } from './votes.ts';
 
 /** What is so, in one line. */
