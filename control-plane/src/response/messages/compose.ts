@@ -3,10 +3,11 @@ import { cleaned } from './compose/cleaned.ts';
 import { draftOfDigest } from './compose/digest.ts';
 import { type Draft, factsOf, iso, sectionsOf, type Setting, told } from './compose/draft.ts';
 import { named } from './compose/named.ts';
+import { pastOf } from './compose/past-title.ts';
 import { draftOfOccasion } from './compose/occasion.ts';
 import type { Message, MessageLink } from './message.ts';
 import type { Notice, NoticeOccasion } from './notice.ts';
-import { cut, isolated } from './plain.ts';
+import { cut } from './plain.ts';
 import { wordsOf } from './words/of.ts';
 import { knownZone } from './words/times.ts';
 
@@ -58,7 +59,7 @@ function draftOfAllClear(setting: Setting, notice: Notice, occasion: NoticeOccas
   const { words } = setting;
   const { incidents = [], incidentCount = incidents.length } = occasion.details;
   const name = named(words, occasion.subjects[0]?.name ?? occasion.title, 120);
-  const lines = incidents.slice(0, 20).map((title) => isolated(cut(title, most.line - 2)));
+  const lines = incidents.slice(0, 20).map((title) => pastOf(words, title));
   const more = incidentCount - lines.length;
   return {
     kind: 'all_clear',

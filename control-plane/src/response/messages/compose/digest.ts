@@ -21,7 +21,10 @@ export function draftOfDigest(setting: Setting, notice: Notice, digest: NoticeDi
     state: digest.lasting > 0 ? 'problem' : isAfterQuiet ? 'information' : 'recovered',
     severity: bySeverity[Math.max(0, ...lasting.map(({ severity }) => bySeverity.indexOf(severity)))] ?? 'minor',
     title: title(digest.lasting, digest.over),
-    sentences: [isAfterQuiet ? words.sentences.afterQuiet : words.sentences.digest(digest.count)],
+    sentences: [
+      namesOf(setting, lasting, digest.lasting),
+      isAfterQuiet ? words.sentences.afterQuiet : words.sentences.digest(digest.count),
+    ],
     facts: factsOf(
       [words.labels.alert, notice.alertName === null ? null : named(words, notice.alertName)],
       [words.labels.workspace, named(words, notice.workspace.name)],
@@ -38,6 +41,12 @@ export function draftOfDigest(setting: Setting, notice: Notice, digest: NoticeDi
     openLabel: words.links.open,
     data: digestData(notice, digest),
   };
+}
+
+/** What must be looked at, as one sentence: all that fits on a locked telephone. */
+function namesOf({ words }: Setting, lines: readonly NoticeLine[], count: number): string {
+  const names = lines.slice(0, 5).map(({ name, title }) => named(words, name ?? title, 60));
+  return names.length === 0 ? '' : words.sentences.reason(words.list(names, Math.max(0, count - names.length)));
 }
 
 function linesOf(setting: Setting, lines: readonly NoticeLine[], count: number): string[] {

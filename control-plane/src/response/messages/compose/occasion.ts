@@ -1,7 +1,7 @@
 import type { Message } from '../message.ts';
 import type { Notice, NoticeOccasion } from '../notice.ts';
 import { cut, isolated, plainLine } from '../plain.ts';
-import { durationParts } from '../words/times.ts';
+import { durationParts, wholeMomentOf } from '../words/times.ts';
 import type { Words } from '../words/words.ts';
 import { occasionData } from './data.ts';
 import { type Draft, factsOf, sectionsOf, type Setting, told } from './draft.ts';
@@ -9,7 +9,7 @@ import { endedTitle, endSentences, pastTitle, problemTitle, reasonSentences } fr
 import { isOutage, matterOf, matterOfSubject } from './matter.ts';
 import { named } from './named.ts';
 import type { Telling } from './telling.ts';
-import { reasonOf, seenOf, voteLines } from './votes.ts';
+import { reasonOf, voteLines } from './votes.ts';
 
 type Said = Pick<Draft, 'kind' | 'state' | 'title' | 'sentences'>;
 
@@ -46,10 +46,7 @@ function saidOf(telling: Telling): Said {
         kind: 'reminder',
         state,
         title: titles.reminder(problemTitle(telling, 'still'), lasted),
-        sentences: [
-          sentences.reminder(notice.reminder ?? 1, lasted, occasion.isAcknowledged),
-          ...reasonSentences(telling),
-        ],
+        sentences: [sentences.reminder(notice.reminder ?? 1, occasion.isAcknowledged), ...reasonSentences(telling)],
       };
     case 'escalated':
       return {
@@ -69,7 +66,7 @@ function saidOf(telling: Telling): Said {
       return updateOf(telling, state);
     case 'resolved':
       return {
-        kind: 'resolved',
+        kind: state === 'problem' ? 'resolved' : 'information',
         state: state === 'problem' ? 'recovered' : state,
         title: endedTitle(telling),
         sentences: endSentences(telling, by),
@@ -90,7 +87,7 @@ function saidOf(telling: Telling): Said {
       };
     default:
       return {
-        kind: notice.kind === 'information' ? 'information' : 'opened',
+        kind: notice.kind === 'information' || state === 'information' ? 'information' : 'opened',
         state: notice.kind === 'information' ? 'information' : state,
         title: problemTitle(telling, 'now'),
         sentences: reasonSentences(telling),
@@ -135,7 +132,6 @@ function factsOfOccasion(
   const { words, nowMs } = setting;
   const { labels } = words;
   const isOver = occasion.endedMs !== null;
-  const seen = seenOf(words, occasion, matter);
   const reason = reasonOf(words, occasion, matter);
   const started = told(setting, occasion.startedMs);
   const { details } = occasion;
@@ -147,13 +143,17 @@ function factsOfOccasion(
         ? ([
             [labels.began, started],
             [labels.ended, told(setting, occasion.endedMs ?? nowMs)],
-            [labels.lasted, words.duration(lasted)],
+            [labels.lasted, occasion.resolution === 'corrected' ? null : words.duration(lasted)],
           ] as const)
         : ([[labels.since, lasted.length === 0 ? started : words.withDuration(started, lasted)]] as const)
-      : ([[labels.expires, told(setting, details.notAfterMs)]] as const)),
-    [labels.seenFrom, seen === undefined ? null : words.seenFromValue(seen)],
-    [labels.reason, reason],
-    [labels.said, occasion.said === null ? null : isolated(cut(plainLine(occasion.said), 280))],
+      : ([
+          [
+            details.notAfterMs > nowMs ? labels.expires : labels.expired,
+            wholeMomentOf(words.dates, setting.zone, details.notAfterMs),
+          ],
+        ] as const)),
+    [labels.reason, reason === undefined || (!isOver && reason.short === reason.whole) ? null : reason.whole],
+    [labels.said, occasion.said === null || isLong(occasion.said) ? null : isolated(occasion.said)],
     [labels.blocklist, details.provider === undefined ? null : named(words, details.provider)],
     [labels.region, details.region === undefined ? null : named(words, details.region)],
     [labels.nextCheck, next === null ? null : told(setting, next)],
@@ -185,7 +185,10 @@ function sectionsOfOccasion(
       heading: isOne ? words.headings.probes : `${words.headings.probes}: ${named(words, first?.name, 80)}`,
       lines: state === 'recovered' ? [] : voteLines(words, occasion, matter),
     },
-    { heading: words.labels.said, lines: occasion.said?.includes('\n') === true ? linesOf(occasion.said, words) : [] },
+    {
+      heading: words.labels.said,
+      lines: occasion.said !== null && isLong(occasion.said) ? linesOf(occasion.said, words) : [],
+    },
   );
 }
 
@@ -194,10 +197,11 @@ function subjectLines(setting: Setting, occasion: NoticeOccasion): string[] {
   const lines = occasion.subjects.slice(0, 20).map((subject) => {
     const matter = matterOfSubject(subject) ?? 'down';
     const name = named(words, subject.name, 80);
-    if (subject.endedMs !== null)
+    const endedMs = subject.endedMs ?? occasion.endedMs;
+    if (endedMs !== null)
       return words.lineOver(
         isOutage(matter) ? words.ended(name, matter) : name,
-        durationParts(subject.endedMs - subject.startedMs),
+        durationParts(endedMs - subject.startedMs),
       );
     return words.lineLasting(words.problem(name, matter, 'now'), told(setting, subject.startedMs));
   });
@@ -212,4 +216,9 @@ function linesOf(text: string, words: Words): string[] {
   const shown = lines.slice(0, lines.length > mostWritten ? mostWritten - 1 : mostWritten);
   const all = shown.map((line) => isolated(cut(line, 280)));
   return lines.length > shown.length ? [...all, words.more(lines.length - shown.length)] : all;
+}
+
+/** Whether a text needs lines of its own. */
+function isLong(text: string): boolean {
+  return text.includes('\n') || text.length > 280;
 }

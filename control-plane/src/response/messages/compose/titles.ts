@@ -1,5 +1,7 @@
-import type { Manner } from '../words/words.ts';
-import { dayOf, durationParts, untilParts } from '../words/times.ts';
+import type { NoticeOccasion } from '../notice.ts';
+import { cut, isolated } from '../plain.ts';
+import type { Manner, Words } from '../words/words.ts';
+import { dayOf, untilParts } from '../words/times.ts';
 import { isOutage } from './matter.ts';
 import { manyOf, named } from './named.ts';
 import type { Telling } from './telling.ts';
@@ -106,12 +108,22 @@ export function reasonSentences({ setting, occasion, matter }: Telling): string[
       const seen = seenOf(words, occasion, matter);
       const silent = missing.slice(0, 5).map((probe) => named(words, probe, 60));
       return [
-        ...(reason === undefined ? [] : [sentences.reason(reason)]),
+        ...[
+          reason === undefined
+            ? (explained(words, occasion) ?? words.explanations[matter] ?? '')
+            : sentences.reason(reason.short),
+        ],
         ...(seen === undefined ? [] : [sentences.seenFrom(seen)]),
         ...(silent.length === 0 ? [] : [sentences.silent(words.list(silent, missing.length - silent.length))]),
       ];
     }
   }
+}
+
+/** The first line of what it said itself. */
+function explained(words: Words, { said }: NoticeOccasion): string | undefined {
+  const [first = ''] = (said ?? '').split('\n');
+  return first === '' ? undefined : words.sentences.reason(isolated(cut(first, 300)));
 }
 
 /** How it ended, and how long it lasted. */
@@ -140,6 +152,6 @@ export function endSentences({ setting, occasion, matter, lasted }: Telling, by:
   return [
     ...(told === undefined ? [] : [told]),
     ...(special === undefined ? [] : [special]),
-    sentences.lasted(occasion.endedMs === null ? durationParts(setting.nowMs - occasion.startedMs) : lasted),
+    ...(special === undefined ? [sentences.lasted(lasted)] : []),
   ];
 }

@@ -8,6 +8,26 @@ const mostProbes = 5;
 const mostLines = 24;
 const mostText = 220;
 
+/** Codes that need the check's own sentence to say anything. */
+const vague = new Set([
+  'address_partial',
+  'assertion_failed',
+  'connect_failed',
+  'db_query_failed',
+  'db_wrong_result',
+  'dns_wrong_answer',
+  'http_body_size',
+  'http_final_url',
+  'http_header',
+  'http_json',
+  'http_protocol',
+  'http_redirect',
+  'http_status',
+  'members_down',
+  'response_mismatch',
+  'tls_handshake',
+]);
+
 type Seeing = Pick<NoticeOccasion, 'votes' | 'missing'>;
 
 /** Who saw it; undefined where nobody did or nobody votes. */
@@ -21,14 +41,23 @@ export function seenOf(words: Words, { votes, missing }: Seeing, matter: Matter)
   };
 }
 
+export type Reason = {
+  /** What is to be known at a glance. */
+  readonly short: string;
+  /** With the check's own sentence. */
+  readonly whole: string;
+};
+
 /** Why: what most of the probes got that saw it, with what the first of those was told. */
-export function reasonOf(words: Words, { votes }: Seeing, matter: Matter): string | undefined {
+export function reasonOf(words: Words, { votes }: Seeing, matter: Matter): Reason | undefined {
   const failing = votes.filter(({ vote }) => saw(vote, matter));
   const counts = new Map<string | null, number>();
   for (const { code } of failing) counts.set(code, (counts.get(code) ?? 0) + 1);
   const [most] = [...counts].sort(([, a], [, b]) => b - a);
   const first = failing.find(({ code, text }) => code === most?.[0] && (code !== null || text !== null));
-  return first === undefined ? undefined : reasonOfVote(words, first);
+  if (first === undefined) return undefined;
+  const whole = reasonOfVote(words, first);
+  return whole === undefined ? undefined : { short: shortOf(words, first) ?? whole, whole };
 }
 
 /** A line for every probe, those that see the problem first; what is left out is counted. */
@@ -61,6 +90,13 @@ function placeOf(words: Words, { probe, region }: NoticeVote): string {
 
 function resultOf(words: Words, vote: NoticeVote): string {
   return reasonOfVote(words, vote) ?? words.votes[vote.vote] ?? named(words, vote.vote, 40);
+}
+
+/** The reason alone, where it says enough; of the vaguer ones an English reader gets the check's sentence alone. */
+function shortOf(words: Words, { code, text }: NoticeVote): string | undefined {
+  if (code === null || !Object.hasOwn(words.reasons, code)) return undefined;
+  if (text === null || !vague.has(code)) return words.reasons[code];
+  return words.locale === 'en' ? isolated(cut(withoutStop(plainLine(text)), mostText)) || undefined : undefined;
 }
 
 /** The reason in the reader's language and the check's own sentence, where there is one and it says more. */
