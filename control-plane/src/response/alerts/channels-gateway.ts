@@ -36,13 +36,23 @@ export type Channels = {
     connection: CommonQueryMethods,
     targets: ReadonlyMap<string, OwnedTarget>,
   ) => Promise<ReadonlySet<string>>;
-  /** Sends one message once; at most 30 s. */
-  readonly deliver: (to: OwnedTarget, message: Message) => Promise<Sent>;
+  /** Sends one message once; at most 30 s. `isLastAttempt`: it is not tried again after this. */
+  readonly deliver: (to: OwnedTarget, message: Message, isLastAttempt: boolean) => Promise<Sent>;
 };
 
 /** For which message a page of a reader is. */
-export type LinkRequest = { readonly occasionId: number; readonly targetKey: string; readonly workspaceId: number };
-export type Links = { readonly acknowledge: string | null; readonly snooze: string | null; readonly unsubscribe: string | null };
+export type LinkRequest = {
+  readonly occasionId: number;
+  readonly targetKey: string;
+  readonly workspaceId: number;
+  /** It can be acknowledged. */
+  readonly isIncident: boolean;
+};
+export type Links = {
+  readonly acknowledge: string | null;
+  readonly snooze: string | null;
+  readonly unsubscribe: string | null;
+};
 
 /** What the engine acts with beside the database. */
 export type AlertParts = {
@@ -51,8 +61,5 @@ export type AlertParts = {
   /** The message as plain text, for the history; at most 4,000 characters. */
   readonly asText: (message: Message) => string;
   /** Pages by which readers acknowledge and snooze, in the order of the requests. Absent: messages have none. */
-  readonly linksFor?: (
-    connection: CommonQueryMethods,
-    requests: readonly LinkRequest[],
-  ) => Promise<readonly Links[]>;
+  readonly linksFor?: (connection: CommonQueryMethods, requests: readonly LinkRequest[]) => Promise<readonly Links[]>;
 };

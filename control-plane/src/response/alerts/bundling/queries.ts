@@ -36,7 +36,11 @@ export type WaitingRow = Omit<z.output<typeof waitingRow>, 'id' | 'target'> & {
 };
 
 /** What waits for targets, in the order in which it is to be told. */
-export async function waitingFor(transaction: Transaction, keys: readonly string[], nowMs: number): Promise<WaitingRow[]> {
+export async function waitingFor(
+  transaction: Transaction,
+  keys: readonly string[],
+  nowMs: number,
+): Promise<WaitingRow[]> {
   const rows = await transaction.any(sql.type(waitingRow)`
     select id, workspace_id, owner_id, target_key, target, target_masked, kind, after_quiet, created_at from notifications
     where target_key = any(${sql.array([...keys], 'text')}) and status = 'queued' and delivery_id is null

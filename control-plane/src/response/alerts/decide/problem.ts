@@ -157,7 +157,10 @@ function furtherOf(
   if (change !== undefined) {
     const kind = change.kind === 'acknowledged' ? 'acknowledged' : 'updated';
     const after = spoken(told);
-    return { ...nothing(after, reminderDueMs(free, occasion, after)), notifications: [decided(to, kind, change.seq, { reason: change.reason })] };
+    return {
+      ...nothing(after, reminderDueMs(free, occasion, after)),
+      notifications: [decided(to, kind, change.seq, { reason: change.reason })],
+    };
   }
   const reminderMs = reminderDueMs(free, occasion, told);
   if (reminderMs === null || reminderMs > nowMs) {

@@ -13,14 +13,20 @@ import type { Planned } from './writing/queries.ts';
 const occasionsAtOnce = 100;
 
 /** Decides on a batch of occasions that are due. Any number of replicas may do so. @returns how many it looked at */
-export async function planOnce(pool: DatabasePool, { channels }: Pick<AlertParts, 'channels'>, nowMs: number): Promise<number> {
+export async function planOnce(
+  pool: DatabasePool,
+  { channels }: Pick<AlertParts, 'channels'>,
+  nowMs: number,
+): Promise<number> {
   return pool.transaction(async (transaction) => {
     const occasions = await claimOccasions(transaction, nowMs, occasionsAtOnce);
     if (occasions.length === 0) return 0;
     const ids = occasions.map(({ id }) => id);
     const over = occasions.filter((each) => each.ended_at !== null).map(({ id }) => id);
     const workspaceIds = [...new Set(occasions.map((each) => each.workspace_id))];
-    const alerts = (await alertsOf(transaction, workspaceIds)).map((alert) => prepareAlert(alert, channels.targetKeyOf));
+    const alerts = (await alertsOf(transaction, workspaceIds)).map((alert) =>
+      prepareAlert(alert, channels.targetKeyOf),
+    );
     const subjects = await subjectsOf(transaction, ids);
     const told = await toldOf(transaction, ids, over);
     const owned = targetsOf(alerts, occasions, told);
@@ -71,7 +77,8 @@ function occasionOf(row: OccasionRow, found: readonly FoundSubject[]): Occasion 
     pending: row.pending,
     subjects: found,
     // What a person opens is meant to be told; an all-clear is of what was covered.
-    isUnderMaintenance: !row.is_manual && row.event !== 'maintenance.all_clear' && every((each) => each.isUnderMaintenance),
+    isUnderMaintenance:
+      !row.is_manual && row.event !== 'maintenance.all_clear' && every((each) => each.isUnderMaintenance),
     isFlapping: row.event !== 'maintenance.all_clear' && every(({ flaps }) => flaps),
   };
 }
@@ -95,4 +102,3 @@ function targetsOf(
   }
   return targets;
 }
-

@@ -64,7 +64,8 @@ const alertRow = z.object({
 
 /** Active alerts of workspaces, in the order of their numbers. */
 export async function alertsOf(transaction: Transaction, workspaceIds: readonly number[]): Promise<Alert[]> {
-  const ids = (column: string) => sql.fragment`coalesce(s.${sql.identifier([column])}, '{}') as ${sql.identifier([column])}`;
+  const ids = (column: string) =>
+    sql.fragment`coalesce(s.${sql.identifier([column])}, '{}') as ${sql.identifier([column])}`;
   const rows = await transaction.any(sql.type(alertRow)`
     select a.id, a.workspace_id, a.owner_id, a.name, a.covers_all, a.tags, a.events, a.steps, a.failover, a.min_duration_seconds,
       a.reminder_interval_seconds, a.quiet_hours, a.muted_until, a.notify_on_recovery, a.active_since,

@@ -2,6 +2,7 @@ import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { AlertTarget } from '../alert.ts';
+import { notificationKinds } from '../decide/occasion.ts';
 
 const at = (ms: number) => sql.timestamp(new Date(ms));
 const ids = (some: readonly number[]) => sql.array([...some], 'int8');
@@ -66,7 +67,7 @@ const partRow = z.object({
   delivery_id: z.bigint(),
   notification_id: z.bigint(),
   alert_name: z.string(),
-  kind: z.string(),
+  kind: z.enum(notificationKinds),
   seq: z.number(),
   decided_at: z.number(),
   occasion_id: z.bigint(),
@@ -147,7 +148,12 @@ export async function noteSent(
   });
 }
 
-export type Failure = { readonly code: string; readonly fault: string; readonly message: string; readonly latencyMs: number };
+export type Failure = {
+  readonly code: string;
+  readonly fault: string;
+  readonly message: string;
+  readonly latencyMs: number;
+};
 
 /** Notes that a message did not arrive. @param retryMs when it is tried again; null: never, and whoever stands in is told instead */
 export async function noteFailed(
