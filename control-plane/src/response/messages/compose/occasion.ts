@@ -36,7 +36,7 @@ export function draftOfOccasion(setting: Setting, notice: Notice, occasion: Noti
 }
 
 function coreOf(telling: Telling): Core {
-  const { setting, notice, occasion, matter, lasted } = telling;
+  const { setting, notice, occasion, matter } = telling;
   const { titles, sentences } = setting.words;
   const by = occasion.by === null || occasion.by === '' ? null : named(setting.words, occasion.by, 80);
   // Nobody is to be woken twice for these, and nothing needs to be closed later.
