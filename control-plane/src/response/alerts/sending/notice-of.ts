@@ -6,7 +6,7 @@ import type {
   NoticeLine,
   NoticeOccasion,
   NoticeSubject,
-} from '../../messages/notice.ts';
+} from '../../messages/index.ts';
 import type { IncidentMembers, Seen } from './facts/queries.ts';
 import type { ClaimedDelivery, Part } from './queries.ts';
 
