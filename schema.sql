@@ -64,6 +64,7 @@
 -- alert_told.sent_at timestamp with time zone
 -- alert_told.lost_at timestamp with time zone
 -- alert_told.held_at timestamp with time zone
+-- alert_told.held_by text
 -- alert_told.snoozed_until timestamp with time zone
 -- alerts.id integer not null generated always as identity
 -- alerts.workspace_id integer not null
