@@ -32,20 +32,19 @@ export const alertEvents = [
   'monitor.warning',
   'monitor.unknown',
   'monitor.flapping',
+  'certificate.expiring',
+  'domain.expiring',
+  'dnsbl.listed',
   'heartbeat.missed',
   'heartbeat.failed',
   'webhook_check.missed',
   'webhook_check.failed',
+  'probe.offline',
+  'probe.quarantined',
   'incident.opened',
   'incident.updated',
   'incident.acknowledged',
-  'certificate.expiring',
-  'domain.expiring',
-  'dnsbl.listed',
-  'probe.offline',
-  'probe.quarantined',
-  'maintenance.started',
-  'maintenance.ended',
+  'maintenance.all_clear',
 ] as const;
 export type AlertEvent = (typeof alertEvents)[number];
 
@@ -56,13 +55,9 @@ export const defaultAlertEvents: readonly AlertEvent[] = [
   'heartbeat.failed',
   'webhook_check.missed',
   'webhook_check.failed',
-  'incident.opened',
   'certificate.expiring',
   'domain.expiring',
 ];
-
-export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-export type Weekday = (typeof weekdays)[number];
 
 const localeSchema = z.enum(['en', 'ru']);
 const zoneSchema = z
@@ -96,7 +91,7 @@ const targetSchema = z
       .refine((text) => !hasControlCharacter(text), 'must not contain control characters')
       .nullish()
       .describe(
-        'An address, a chat, a telephone number: what the channel says. Of mail `null` is the own address of whoever made the alert.',
+        'An address, a chat, a telephone number: what the channel says. Of mail `null` is the own address, which is followed when it changes.',
       ),
     locale: localeSchema.nullish().describe('Default: that of whoever made the alert.'),
     timezone: zoneSchema.nullish().describe('In which times are written. Default: that of whoever made the alert.'),
@@ -151,11 +146,11 @@ const quietHoursSchema = z
       .array(
         z.strictObject({
           days: z
-            .array(z.enum(weekdays))
+            .array(z.number().int().min(1).max(7))
             .min(1)
             .max(7)
-            .overwrite((days) => weekdays.filter((day) => days.includes(day)))
-            .describe('On which it begins.'),
+            .overwrite((days) => [...new Set(days)].toSorted((a, b) => a - b))
+            .describe('On which it begins: 1 is Monday, 7 is Sunday.'),
           start: timeOfDay,
           end: timeOfDay.describe('Of the next day when it is not after `start`. The same as `start`: a whole day.'),
         }),
@@ -232,12 +227,9 @@ const shownTargetSchema = z
   .object({
     channel: z.string(),
     config_id: z.number().int().nullable(),
-    target: z
-      .string()
-      .nullable()
-      .describe('Masked for others than the owner of the alert. Of mail `null`: the own address of the owner.'),
-    locale: localeSchema.nullable(),
-    timezone: z.string().nullable(),
+    target: z.string().describe('Masked for others than the owner of the alert.'),
+    locale: localeSchema,
+    timezone: z.string(),
   })
   .meta({ id: 'AlertTarget' });
 export type ShownAlertTarget = z.output<typeof shownTargetSchema>;
@@ -276,7 +268,7 @@ export const alertSchema = z
     quiet_hours: z
       .object({
         timezone: z.string(),
-        windows: z.array(z.object({ days: z.array(z.enum(weekdays)), start: z.string(), end: z.string() })),
+        windows: z.array(z.object({ days: z.array(z.number().int()), start: z.string(), end: z.string() })),
         except_severity: z.enum(incidentSeverities).nullable(),
       })
       .nullable()

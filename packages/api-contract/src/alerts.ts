@@ -19,12 +19,6 @@ import {
 export const notificationStatuses = ['held', 'queued', 'sent', 'failed', 'suppressed', 'deduplicated'] as const;
 export type NotificationStatus = (typeof notificationStatuses)[number];
 
-/** A thing that a notification is about. */
-const subjectSchema = z
-  .object({ type: z.string(), id: z.number().int(), name: z.string() })
-  .describe('`monitor`, `heartbeat`, `webhook_check`, `probe`, `incident` or `maintenance`.')
-  .meta({ id: 'AlertSubject' });
-
 const historyEntrySchema = z
   .object({
     id: z.number().int(),
@@ -36,7 +30,11 @@ const historyEntrySchema = z
     event: z.string(),
     kind: z.string().describe('`opened`, `updated`, `reminder`, `escalated`, `acknowledged`, `resolved` …'),
     severity: z.enum(incidentSeverities),
-    subjects: z.array(subjectSchema).describe('The first 20.'),
+    title: z.string(),
+    subject: z
+      .object({ type: z.string(), id: z.number().int() })
+      .nullable()
+      .describe('Of an incident its first member: a `monitor`, a `heartbeat` or a `webhook_check`; else also a `probe` or a `maintenance`.'),
     status: z
       .enum(notificationStatuses)
       .describe('`deduplicated`: another alert has told the same target. `suppressed`: it was not to be told.'),
