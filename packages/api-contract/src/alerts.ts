@@ -34,7 +34,9 @@ const historyEntrySchema = z
     subject: z
       .object({ type: z.string(), id: z.number().int() })
       .nullable()
-      .describe('Of an incident its first member: a `monitor`, a `heartbeat` or a `webhook_check`; else also a `probe` or a `maintenance`.'),
+      .describe(
+        'Of an incident its first member: a `monitor`, a `heartbeat` or a `webhook_check`; else also a `probe` or a `maintenance`.',
+      ),
     status: z
       .enum(notificationStatuses)
       .describe('`deduplicated`: another alert has told the same target. `suppressed`: it was not to be told.'),

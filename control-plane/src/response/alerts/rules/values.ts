@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { alertLimits, defaultAlertEvents, Problem } from '@parallax/api-contract';
 import type { AlertEvent, AlertTargetInput, CreateAlert, InputError, UpdateAlert } from '@parallax/api-contract';
 import { isZone } from '../../maintenance/index.ts';
@@ -68,7 +69,9 @@ export function changedValues(
     ...(body.is_active === undefined ? {} : { is_active: body.is_active }),
     ...(body.events === undefined ? {} : { events: body.events ?? defaultAlertEvents }),
     ...(body.steps === undefined ? {} : { steps: stepsOf(body.steps, own) }),
-    ...(body.failover === undefined ? {} : { failover: body.failover === null ? null : givenTarget(body.failover, own) }),
+    ...(body.failover === undefined
+      ? {}
+      : { failover: body.failover === null ? null : givenTarget(body.failover, own) }),
     ...(body.notify_on_recovery === undefined ? {} : { notify_on_recovery: body.notify_on_recovery }),
     ...(body.min_duration_seconds === undefined ? {} : { min_duration_seconds: body.min_duration_seconds ?? 0 }),
     ...(body.reminder_interval_seconds === undefined
@@ -77,10 +80,13 @@ export function changedValues(
     ...(body.quiet_hours === undefined ? {} : { quiet_hours: quietHoursOf(body.quiet_hours) }),
     ...(body.muted_until === undefined ? {} : { muted_until: instantOf(body.muted_until) }),
   };
+  return differing(before, given);
+}
+
+/** Of a change what an alert does not say already. */
+export function differing(before: AlertValues, change: Partial<AlertValues>): Partial<AlertValues> {
   return Object.fromEntries(
-    Object.entries(given).filter(
-      ([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof AlertValues]),
-    ),
+    Object.entries(change).filter(([field, value]) => !isDeepStrictEqual(value, before[field as keyof AlertValues])),
   );
 }
 
@@ -165,7 +171,9 @@ function zoneError({ timezone }: Pick<AlertTargetInput, 'timezone'>, path: strin
 
 function mutedErrors(untilMs: number, path: string, nowMs: number): InputError[] {
   const isTooLate = untilMs > nowMs + alertLimits.mostMutedSeconds * 1_000;
-  return isTooLate ? [wrong(path, 'too_late', 'must be at most a year ahead; to silence it for longer, turn it off')] : [];
+  return isTooLate
+    ? [wrong(path, 'too_late', 'must be at most a year ahead; to silence it for longer, turn it off')]
+    : [];
 }
 
 const wrong = (path: string, code: string, message: string): InputError => ({ in: 'body', path, code, message });
