@@ -43,6 +43,13 @@ import { liveEventsCapability } from './reporting/live-events/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
 import {
+  alertsCapability,
+  leaveAlertsOfDeleted,
+  leaveAlertsOfMoved,
+  removeAlertHistoryOfReset,
+  removeAlertsOfWorkspace,
+} from './response/alerts/index.ts';
+import {
   incidentsCapability,
   moveIncidents,
   removeIncidentsOfReset,
@@ -80,16 +87,18 @@ export const capabilities: readonly Capability<Context>[] = [
       forgetFlappingOfDeleted,
       leaveGroupsOfDeleted,
       leaveMaintenanceOfDeleted,
+      leaveAlertsOfDeleted,
     ],
     onWorkspaceEmptied: [
+      removeAlertsOfWorkspace,
       removeMaintenanceOfWorkspace,
       removeGroupsOfWorkspace,
       removeHeartbeatsOfWorkspace,
       removeWebhookChecksOfWorkspace,
       removeIncidentsOfWorkspace,
     ],
-    onMonitorsMoved: [leaveGroupsOfMoved, leaveMaintenanceOfMoved, moveIncidents],
-    onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
+    onMonitorsMoved: [leaveGroupsOfMoved, leaveMaintenanceOfMoved, leaveAlertsOfMoved, moveIncidents],
+    onMonitorReset: [removeIncidentsOfReset, removeAlertHistoryOfReset, forgetFlappingOfReset, startNewChain],
     rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings, removeMonitorMaintenance],
     resources: [apiCheckRoutes],
   }),
@@ -102,6 +111,7 @@ export const capabilities: readonly Capability<Context>[] = [
   webhookChecksCapability,
   incidentsCapability,
   maintenanceCapability,
+  alertsCapability,
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

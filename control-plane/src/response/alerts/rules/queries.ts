@@ -35,7 +35,12 @@ export async function findAlert(scope: Scope, connection: CommonQueryMethods, id
     select ${columns} from alerts a where a.id = ${id} and ${ofScope(scope)}`);
 }
 
-/** The same, locked until the transaction ends: whatever changes an alert goes one after another. */
+/** Whether there is such an alert in the scope. */
+export async function isAlertThere(scope: Scope, connection: CommonQueryMethods, id: number): Promise<boolean> {
+  return connection.exists(sql.unsafe`select from alerts a where a.id = ${id} and ${ofScope(scope)}`);
+}
+
+/** An alert of the scope, locked until the transaction ends: whatever changes an alert goes one after another. */
 export async function lockAlert(scope: Scope, tx: Transaction, id: number): Promise<AlertRow | null> {
   await tx.query(sql.unsafe`select from alerts a where a.id = ${id} and ${ofScope(scope)} for update`);
   // In a statement of its own, which sees what the one waited for has done.
