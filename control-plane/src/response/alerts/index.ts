@@ -1,6 +1,7 @@
 import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
 import { alertHistoryRoutes } from './history/routes.ts';
+import { alertLinkRoutes } from './links/routes.ts';
 import { alertRuleRoutes } from './rules/routes.ts';
 import { plainChannels } from './target-check/gateway.ts';
 
@@ -10,6 +11,8 @@ export {
   removeAlertHistoryOfReset,
   removeAlertsOfWorkspace,
 } from './hooks/queries.ts';
+export { makeAlertLinks } from './links/gateway.ts';
+export type { WantedLink } from './links/queries.ts';
 export { countAlerts } from './rules/queries.ts';
 
 /** Who is told of what, and what they were told. */
@@ -17,6 +20,6 @@ export const alertsCapability: Capability<Context> = {
   name: 'alerts',
   routes: (context) => {
     const parts = { database: context.database, now: context.now, channels: plainChannels };
-    return [...alertRuleRoutes(parts), ...alertHistoryRoutes(parts)];
+    return [...alertRuleRoutes(parts), ...alertHistoryRoutes(parts), ...alertLinkRoutes(context)];
   },
 };

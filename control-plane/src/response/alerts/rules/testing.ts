@@ -7,12 +7,7 @@ import type { TestAnswer, TestCall } from '../../../identity/testing.ts';
 import { groupsApi } from '../../../monitoring/groups/testing.ts';
 import type { GroupsApi } from '../../../monitoring/groups/testing.ts';
 import { idempotencyCapability } from '../../../platform/http/idempotency/index.ts';
-import {
-  alertsCapability,
-  leaveAlertsOfDeleted,
-  leaveAlertsOfMoved,
-  removeAlertHistoryOfReset,
-} from '../index.ts';
+import { alertsCapability, leaveAlertsOfDeleted, leaveAlertsOfMoved, removeAlertHistoryOfReset } from '../index.ts';
 import { incidentsCapability } from '../../incidents/index.ts';
 
 export type AlertsApi = GroupsApi & {

@@ -1,0 +1,80 @@
+import type { CommonQueryMethods, DatabasePool } from 'slonik';
+import { z } from 'zod';
+import { sql } from '../../../platform/database/pools.ts';
+import type { Transaction } from '../../../platform/database/pools.ts';
+
+/** What a link is to open: an occasion, as one target is told of it. */
+export type WantedLink = {
+  readonly workspaceId: number;
+  readonly occasionId: bigint | number;
+  readonly targetKey: string;
+  readonly locale: 'en' | 'ru';
+  readonly timezone: string;
+};
+
+/** Keeps links by the hashes of their tokens, in one statement. For the worker login. */
+export async function insertLinks(
+  worker: CommonQueryMethods,
+  links: readonly (WantedLink & { readonly hash: Buffer })[],
+): Promise<void> {
+  if (links.length === 0) return;
+  const rows = links.map((link) => [
+    link.hash.toString('hex'),
+    link.workspaceId,
+    String(link.occasionId),
+    link.targetKey,
+    link.locale,
+    link.timezone,
+  ]);
+  // An occasion that is gone meanwhile has no link.
+  await worker.query(sql.unsafe`
+    insert into alert_links (token_hash, workspace_id, occasion_id, target_key, locale, timezone)
+    select decode(given.hash, 'hex'), given.workspace_id, o.id, given.target_key, given.locale, given.timezone
+    from ${sql.unnest(rows, ['text', 'int4', 'int8', 'text', 'text', 'text'])}
+      as given (hash, workspace_id, occasion_id, target_key, locale, timezone)
+    join alert_occasions o on o.id = given.occasion_id`);
+}
+
+const linkRow = z.object({
+  workspace_id: z.number(),
+  occasion_id: z.bigint(),
+  target_key: z.string(),
+  locale: z.enum(['en', 'ru']),
+  timezone: z.string(),
+  title: z.string(),
+  incident_id: z.number().nullable(),
+  is_lasting: z.boolean(),
+  started_at: z.number(),
+  ended_at: z.number().nullable(),
+  acknowledged_at: z.number().nullable(),
+  snoozed_until: z.number().nullable(),
+});
+/** What a token opens. Times are milliseconds since the epoch. */
+export type LinkRow = z.output<typeof linkRow>;
+
+/** What a token opens; null for none. Before the tenant is known. */
+export async function findLink(pool: DatabasePool, hash: Buffer): Promise<LinkRow | null> {
+  return pool.maybeOne(sql.type(linkRow)`
+    select workspace_id, occasion_id, target_key, locale, timezone, title, incident_id, is_lasting, started_at, ended_at,
+      acknowledged_at, snoozed_until
+    from identity_alert_link(${sql.binary(hash)})`);
+}
+
+/**
+ * Lets a target rest: of what lasts it hears nothing until then but the end. The engine looks at it again.
+ * @param untilMs milliseconds since the epoch
+ */
+export async function snoozeTarget(
+  tx: Transaction,
+  link: Pick<LinkRow, 'occasion_id' | 'target_key'>,
+  untilMs: number,
+  nowMs: number,
+): Promise<void> {
+  const now = sql.timestamp(new Date(nowMs));
+  // The occasion first, as the engine does.
+  await tx.query(sql.unsafe`
+    update alert_occasions set due_at = least(due_at, ${now}) where id = ${link.occasion_id} and ended_at is null`);
+  await tx.query(sql.unsafe`
+    update alert_told set snoozed_until = ${sql.timestamp(new Date(untilMs))}
+    where occasion_id = ${link.occasion_id} and target_key = ${link.target_key}`);
+}
