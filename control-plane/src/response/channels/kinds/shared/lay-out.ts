@@ -1,5 +1,5 @@
 import type { Message, MessageLink } from '../../../messages/message.ts';
-import { cut, type Measure, units } from './cut.ts';
+import { fit, type Measure, units } from './fit.ts';
 
 /** How a service writes what a message has. The functions get plain text and give markup. */
 export type Markup = {
@@ -11,24 +11,38 @@ export type Markup = {
 };
 
 /** What is said in the text itself; what a service shows in places of its own (a title, buttons) is left out here. */
-export type Parts = { readonly title?: boolean; readonly links?: boolean; readonly sections?: boolean };
+export type Parts = {
+  readonly title?: boolean;
+  readonly facts?: boolean;
+  readonly sections?: boolean;
+  readonly links?: boolean;
+};
 
 /**
  * A message as one text of at most `limit`. Where all of it has no room, what weighs least goes first: the lines of sections, then facts from
  * the last; then the summary is cut. Title and links stay.
  */
-export function layOut(message: Message, markup: Markup, limit: number, parts: Parts = {}, measure: Measure = units): string {
-  const { title = true, links = true, sections = true } = parts;
+export function layOut(
+  message: Message,
+  markup: Markup,
+  limit: number,
+  parts: Parts = {},
+  measure: Measure = units,
+): string {
+  const { title = true, facts = true, sections = true, links = true } = parts;
   const escaped: Measure = (text) => measure(markup.escape(text));
-  const head = title ? markup.title(cut(message.title, Math.floor(limit / 3), escaped)) : '';
+  const head = title ? markup.title(fit(message.title, Math.floor(limit / 3), escaped)) : '';
   const tail = links ? linksThatFit(message, markup, Math.floor(limit / 3), measure) : '';
   const around = measure([head, tail].filter(notEmpty).join('\n')) + 2;
-  const summary = markup.escape(cut(message.summary, Math.max(0, limit - around), escaped));
+  const summary = markup.escape(fit(message.summary, Math.max(0, limit - around), escaped));
 
   const gap = measure('\n\n');
   let room = limit - measure([head, summary, tail].filter(notEmpty).join('\n\n'));
   const taken: string[] = [];
-  for (const block of [factsOf(message, markup), ...(sections ? sectionsOf(message, markup) : [])]) {
+  for (const block of [
+    ...(facts ? [factsOf(message, markup)] : []),
+    ...(sections ? sectionsOf(message, markup) : []),
+  ]) {
     const lines = linesThatFit(block, room - gap, measure);
     if (lines.length < Math.min(block.length, 2)) break;
     const text = lines.join('\n');

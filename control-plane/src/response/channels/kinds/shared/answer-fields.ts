@@ -1,4 +1,4 @@
-import type { IncomingResponse } from '../../channel.ts';
+import type { Delivered, IncomingResponse } from '../../channel.ts';
 
 /** A field of an answer's body by its path; undefined where there is none. Nothing of what strangers answer is trusted to have a form. */
 export function fieldOf(answer: IncomingResponse, ...path: readonly (string | number)[]): unknown {
@@ -10,9 +10,9 @@ export function fieldOf(answer: IncomingResponse, ...path: readonly (string | nu
   return value;
 }
 
-/** The service's own name of a message: text of 1 to 200 printable characters, or a whole number; else nothing. */
-export function referenceOf(value: unknown): { readonly reference?: string } {
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return { reference: String(value) };
-  if (typeof value === 'string' && /^[\x21-\x7e]{1,200}$/.test(value)) return { reference: value };
+/** The service's own name of a message: 1 to 200 printable ASCII characters, or a whole number; else none. */
+export function delivered(reference: unknown): Delivered {
+  if (typeof reference === 'number' && Number.isSafeInteger(reference)) return { reference: String(reference) };
+  if (typeof reference === 'string' && /^[!-~]{1,200}$/.test(reference)) return { reference };
   return {};
 }
