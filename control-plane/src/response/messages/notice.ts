@@ -1,222 +1,151 @@
 import type { Locale } from './locale.ts';
-import type { Message } from './message.ts';
 
-/** A notice is what the engine decided to tell one target, in plain data; `compose.ts` makes the message of it. All times are ISO 8601. */
+/** What is told. `was_down`: of a problem that was over before anybody could be told. `after_quiet`: what came together in quiet hours. */
+export const noticeKinds = [
+  'opened',
+  'updated',
+  'reminder',
+  'escalated',
+  'acknowledged',
+  'resolved',
+  'recovered',
+  'was_down',
+  'all_clear',
+  'information',
+  'digest',
+  'after_quiet',
+  'test',
+] as const;
+export type NoticeKind = (typeof noticeKinds)[number];
+
+/**
+ * What one message is to say, before words are made of it: plain data, with names and texts of others as they are. Times are milliseconds since
+ * the epoch. Links are absolute.
+ */
 export type Notice = {
-  /** As `Message.id` and `Message.subjectKey`. */
+  /** The same however often it is sent. */
   readonly id: string;
+  /** The same for all that is said of one thing; of a digest its own. */
   readonly subjectKey: string;
-  readonly severity: Message['severity'];
-  readonly locale: Locale;
-  readonly timezone: string;
+  readonly kind: NoticeKind;
   /** When it was decided that this is told. */
-  readonly at: string;
+  readonly atMs: number;
+  readonly locale: Locale;
+  /** IANA zone. */
+  readonly timezone: string;
   readonly workspace: { readonly id: number; readonly name: string };
-  /** The alert that wanted it first; null of a notice that no alert wanted. */
-  readonly alert: { readonly id: number; readonly name: string } | null;
-  readonly links: NoticeLinks;
-  readonly about: NoticeAbout;
+  /** What it is about; null of a digest, an end of quiet hours and a test. */
+  readonly occasion: NoticeOccasion | null;
+  /** The how many-th reminder, from 1; null of others. */
+  readonly reminder: number | null;
+  /** Which step of the escalation, from 1 for the second; null of others. */
+  readonly step: number | null;
+  /** Why an update is told: members joined, it opened again, somebody wrote or changed something; null of others. */
+  readonly update: {
+    readonly reason: 'members' | 'reopened' | 'update' | 'changed';
+    readonly text: string | null;
+  } | null;
+  /** Of a digest and an end of quiet hours; null of others. */
+  readonly digest: NoticeDigest | null;
+  /** Name of the alert that wants it; null of a digest. */
+  readonly alertName: string | null;
+  /** Pages; null where there is none. */
+  readonly links: {
+    readonly open: string | null;
+    readonly acknowledge: string | null;
+    readonly snooze: string | null;
+    readonly unsubscribe: string | null;
+  };
 };
 
-/** Absolute addresses of pages; null where there is none. */
-export type NoticeLinks = {
-  /** The page of what it is about. */
-  readonly open: string | null;
-  readonly acknowledge: string | null;
-  readonly snooze: string | null;
-  readonly unsubscribe: string | null;
+/** What there is to tell, as it is when the message is made. */
+export type NoticeOccasion = {
+  /** A name of `alertEvents`: `monitor.down`, `certificate.expiring` … */
+  readonly event: string;
+  readonly incidentId: number | null;
+  readonly severity: 'minor' | 'major' | 'critical';
+  /** English, as the incident is called or the subject is named; messages make their own title where they know the event. */
+  readonly title: string;
+  readonly startedMs: number;
+  readonly endedMs: number | null;
+  /** How it ended: auto, manual, paused, corrected, deleted, folded; null while it lasts. */
+  readonly resolution: string | null;
+  readonly isAcknowledged: boolean;
+  /** Opened by a person. */
+  readonly isManual: boolean;
+  /** Who acknowledged or resolved it by hand, where that is known. */
+  readonly by: string | null;
+  /** The first 20, in the order of their onsets. */
+  readonly subjects: readonly NoticeSubject[];
+  readonly subjectCount: number;
+  /** Who looked at the first subject, and what each of them got; empty where nobody votes. */
+  readonly votes: readonly NoticeVote[];
+  /** Probes that were asked and did not say anything. */
+  readonly missing: readonly string[];
+  /** What a subject told of itself: text of a failed job, its exit code; null where nothing was told. */
+  readonly said: string | null;
+  /** When it is looked at next; null: not known. */
+  readonly nextCheckMs: number | null;
+  /** What belongs to the event. */
+  readonly details: NoticeDetails;
 };
 
-export type NoticeAbout =
-  | IncidentNotice
-  | StatusNotice
-  | ExpiryNotice
-  | DnsblNotice
-  | ProbeNotice
-  | FlappingNotice
-  | AllClearNotice
-  | DigestNotice
-  | QuietEndNotice
-  | TestNotice;
+export type NoticeSubject = {
+  /** monitor, heartbeat, webhook_check, probe, maintenance. */
+  readonly type: string;
+  readonly id: number;
+  readonly name: string;
+  /** DOWN, TIMEOUT, missed, failed …; null where it is not known. */
+  readonly status: string | null;
+  readonly startedMs: number;
+  readonly endedMs: number | null;
+};
 
-export type SubjectType = 'monitor' | 'heartbeat' | 'webhook_check';
-export type NoticeSubject = { readonly type: SubjectType; readonly id: number; readonly name: string };
-
-/** What one probe got. `code` is one of the error codes of checks; `text` is the check's own sentence, which may hold anything. */
 export type NoticeVote = {
   readonly probe: string;
-  /** Null of the control plane itself. */
   readonly region: string | null;
-  readonly vote: 'UP' | 'DEGRADED' | 'WARNING' | 'DOWN' | 'TIMEOUT';
+  /** UP, DOWN, TIMEOUT, DEGRADED. */
+  readonly vote: string;
+  /** Stable code of the check's error: `connect_refused`; null where there is none. */
   readonly code: string | null;
-  readonly text: string | null;
-  readonly since: string | null;
-  readonly responseTimeMs: number | null;
-};
-
-/** An outage within an incident. What a kind of subject does not have is null or empty. */
-export type NoticeMember = NoticeSubject & {
-  /** What is checked, as people know it: a URL, a host. */
-  readonly target: string | null;
-  /** Null of what a person says. */
-  readonly status: 'DOWN' | 'TIMEOUT' | 'missed' | 'failed' | null;
-  readonly startedAt: string;
-  readonly endedAt: string | null;
-  readonly votes: readonly NoticeVote[];
-  readonly nextCheckAt: string | null;
-  /** Of a heartbeat or a webhook check: when it was heard of last, and when the next signal was due. */
-  readonly lastSignalAt: string | null;
-  readonly expectedAt: string | null;
-  readonly exitCode: number | null;
-  /** What it said of itself: the body of a ping, the rule that spoke. */
+  /** The check's own English sentence; null where none was kept. */
   readonly text: string | null;
 };
 
-export type IncidentNotice = {
-  readonly about: 'incident';
-  /**
-   * Why it is told. `members`: more joined; `reopened`: it was not over; `changed`: title, severity or status; `update`: somebody wrote one;
-   * `reminder`: it still lasts; `escalated`: nobody has acknowledged; `recovered`: what a person resolved is well; `was_down`: it began and ended
-   * before it could be told.
-   */
-  readonly step:
-    | 'opened'
-    | 'members'
-    | 'reopened'
-    | 'changed'
-    | 'update'
-    | 'reminder'
-    | 'escalated'
-    | 'acknowledged'
-    | 'resolved'
-    | 'recovered'
-    | 'was_down';
-  readonly incidentId: number;
-  /** As the incident stands; shown of those that a person opened, others are named by their members. */
+export type NoticeDetails = {
+  /** certificate.expiring, domain.expiring. */
+  readonly notAfterMs?: number;
+  readonly thresholdDays?: number;
+  /** dnsbl.listed: the list. */
+  readonly provider?: string;
+  /** probe.*: where it stands, and why it is in quarantine. */
+  readonly region?: string;
+  readonly reason?: string;
+  /** maintenance.all_clear: titles of the first 20 incidents inside, and how many there were. */
+  readonly incidents?: readonly string[];
+  readonly incidentCount?: number;
+};
+
+/** Many things in one message. */
+export type NoticeDigest = {
+  readonly count: number;
+  /** How many of them last, and how many are over. */
+  readonly lasting: number;
+  readonly over: number;
+  /** The first 20: those that last first. */
+  readonly lines: readonly NoticeLine[];
+};
+
+export type NoticeLine = {
+  readonly event: string;
+  readonly severity: 'minor' | 'major' | 'critical';
+  /** English title of the occasion. */
   readonly title: string;
-  readonly isManual: boolean;
-  readonly startedAt: string;
-  readonly endedAt: string | null;
-  /** The first 20. */
-  readonly members: readonly NoticeMember[];
-  readonly memberCount: number;
-  /** Who acknowledged or resolved it, as the workspace may see them; null: nobody, or by itself. */
-  readonly by: string | null;
-  readonly acknowledgedAt: string | null;
-  /** Of an update: what was written. */
-  readonly text: string | null;
-  /** Of a reminder and of an escalation: which one it is, from 1; else 0. */
-  readonly count: number;
-  /** Why it was resolved. `corrected`: later results show that there was no outage. */
-  readonly resolution: 'auto' | 'manual' | 'corrected' | null;
-};
-
-/** A status that is no incident begins, is reminded of, or ends. */
-export type StatusNotice = {
-  readonly about: 'status';
-  readonly step: 'began' | 'reminder' | 'ended';
-  readonly status: 'DEGRADED' | 'PARTIAL' | 'WARNING' | 'UNKNOWN';
-  readonly subject: NoticeSubject;
-  readonly target: string | null;
-  readonly startedAt: string;
-  readonly endedAt: string | null;
-  readonly votes: readonly NoticeVote[];
-  readonly nextCheckAt: string | null;
-  readonly count: number;
-};
-
-export type ExpiryNotice = {
-  readonly about: 'expiry';
-  readonly what: 'certificate' | 'domain';
-  readonly subject: NoticeSubject;
-  readonly target: string | null;
-  /** When it ends or has ended. */
-  readonly notAfter: string;
-  readonly thresholdDays: number;
-};
-
-export type DnsblNotice = {
-  readonly about: 'dnsbl';
-  readonly step: 'listed' | 'delisted';
-  readonly subject: NoticeSubject;
-  readonly target: string | null;
-  /** The name of the list: `zen.spamhaus.org`. */
-  readonly provider: string;
-  readonly startedAt: string;
-};
-
-export type ProbeNotice = {
-  readonly about: 'probe';
-  readonly step: 'offline' | 'online' | 'quarantined' | 'released';
-  readonly probe: { readonly id: number; readonly name: string; readonly region: string | null };
-  readonly startedAt: string;
-  readonly endedAt: string | null;
-};
-
-export type FlappingNotice = {
-  readonly about: 'flapping';
-  readonly step: 'began' | 'ended';
-  readonly subject: NoticeSubject;
-  readonly startedAt: string;
-  readonly endedAt: string | null;
-  /** As it stands at the end; null: not known. */
-  readonly status: string | null;
-};
-
-/** Outages that began and ended inside a maintenance. */
-export type AllClearNotice = {
-  readonly about: 'all_clear';
-  readonly maintenance: { readonly id: number; readonly name: string };
-  readonly endedAt: string;
-  /** The first 20 titles. */
-  readonly incidents: readonly { readonly id: number; readonly title: string }[];
-  readonly incidentCount: number;
-};
-
-/** A line of a digest: what is so, and since when; `endedAt` of what is over. */
-export type DigestLine = {
-  readonly subject:
-    | NoticeSubject
-    | { readonly type: 'probe' | 'incident' | 'maintenance'; readonly id: number; readonly name: string };
-  /** What is or was the matter, in the engine's words for it. */
-  readonly matter:
-    | 'down'
-    | 'timeout'
-    | 'missed'
-    | 'failed'
-    | 'degraded'
-    | 'partial'
-    | 'warning'
-    | 'unknown'
-    | 'certificate'
-    | 'domain'
-    | 'listed'
-    | 'offline'
-    | 'flapping'
-    | 'incident';
-  readonly startedAt: string;
-  readonly endedAt: string | null;
-};
-
-/** In place of more messages than a person reads. Counts are of all, lines the first 20. */
-export type DigestNotice = {
-  readonly about: 'digest';
-  readonly problems: readonly DigestLine[];
-  readonly problemCount: number;
-  readonly recoveries: readonly DigestLine[];
-  readonly recoveryCount: number;
-};
-
-/** At the end of quiet hours: what still holds, and what is over. Counts are of all, lines the first 20. */
-export type QuietEndNotice = {
-  readonly about: 'quiet_end';
-  readonly still: readonly DigestLine[];
-  readonly stillCount: number;
-  readonly over: readonly DigestLine[];
-  readonly overCount: number;
-};
-
-export type TestNotice = {
-  readonly about: 'test' /** Who asked for it, as the workspace may see them. */;
-  readonly by: string | null;
+  /** Name of its first subject, and how many it has; null and 0 where it has none. */
+  readonly name: string | null;
+  readonly subjectCount: number;
+  readonly startedMs: number;
+  /** null: it lasts, or has no end. */
+  readonly endedMs: number | null;
+  readonly url: string | null;
 };
