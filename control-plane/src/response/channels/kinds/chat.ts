@@ -1,16 +1,23 @@
 import { z } from 'zod';
 import { escapeMarkdown } from '../../messages/escape/markdown.ts';
-import { isSuccess } from '../answer-fault.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsOf } from '../setting-shapes.ts';
-import { delivered, fieldOf } from './shared/answer-fields.ts';
+import { referenceOf, fieldOf } from './shared/fields.ts';
 import { colourOf } from './shared/colour.ts';
-import { fit, type Measure } from './shared/fit.ts';
+import { cut, type Measure } from './shared/cut.ts';
 import { layOut } from './shared/lay-out.ts';
 import { markdown } from './shared/markdown.ts';
 import { openLink } from './shared/open-link.ts';
-import { type Meaning, refusedAtDestination, unknownTarget } from './shared/refused.ts';
+import {
+  type Meaning,
+  isAccepted,
+  meaningForDestination,
+  rateLimited,
+  refusal,
+  secondsToMs,
+  unknownTarget,
+} from './shared/refusal.ts';
 
 const service = 'Discord';
 const hosts = ['discord.com', 'discordapp.com', 'ptb.discord.com', 'canary.discord.com'];
@@ -46,12 +53,12 @@ export const chat: Channel<Settings> = {
   target: destinationTarget('key of a Discord destination'),
   baseUrl: 'https://discord.com',
   render: (message) => {
-    const title = escapeMarkdown(fit(message.title, most.title, escaped));
-    const footer = fit(message.workspace.name, 100);
+    const title = escapeMarkdown(cut(message.title, most.title, escaped));
+    const footer = cut(message.workspace.name, 100);
     // Twelve facts of at most 350 characters leave 1,500 for what is said in sentences.
     const fields = message.facts.map(({ label, value }) => ({
-      name: escapeMarkdown(fit(label, 100, escaped)) || '\u200b',
-      value: escapeMarkdown(fit(value, 250, escaped)) || '\u200b',
+      name: escapeMarkdown(cut(label, 100, escaped)) || '\u200b',
+      value: escapeMarkdown(cut(value, 250, escaped)) || '\u200b',
       inline: value.length <= 40,
     }));
     const used =
@@ -75,17 +82,20 @@ export const chat: Channel<Settings> = {
   send: async (content, { settings, target }, io) => {
     const { url } = destinationOf(settings, target);
     const answer = await io.request({ method: 'POST', url: executed(url, io.baseUrl), body: content, secrets: [url] });
-    if (isSuccess(answer.status)) return delivered(fieldOf(answer, 'id'));
-    throw refusedAtDestination(service, answer, io, {
-      meaning: meaningOf(answer),
-      reason: fieldOf(answer, 'message'),
-      retryAfterSeconds: fieldOf(answer, 'retry_after'),
+    if (isAccepted(answer)) return referenceOf(fieldOf(answer, 'id'));
+    throw refusal(answer, {
+      title: service,
+      secrets: [url],
+      now: io.now(),
+      meaning: meaningOf(answer) ?? meaningForDestination(answer.status),
+      detail: fieldOf(answer, 'message'),
     });
   },
 };
 
-/** "JSON Error Codes": unknown channel (of a thread), unknown webhook, invalid webhook token, a forum without a thread. */
+/** A rate says in its body how long it lasts. "JSON Error Codes": unknown channel (of a thread), unknown webhook, invalid webhook token, a forum without a thread. */
 export function meaningOf(answer: IncomingResponse): Meaning | undefined {
+  if (answer.status === 429) return { ...rateLimited, retryAfterMs: secondsToMs(fieldOf(answer, 'retry_after')) };
   const code = fieldOf(answer, 'code');
   return typeof code === 'number' && [10_003, 10_015, 50_027, 220_001].includes(code) ? unknownTarget : undefined;
 }

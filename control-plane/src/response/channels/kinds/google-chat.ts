@@ -1,13 +1,19 @@
 import { z } from 'zod';
 import { escapeHtml } from '../../messages/escape/html.ts';
 import type { Message } from '../../messages/message.ts';
-import { isSuccess } from '../answer-fault.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsOf } from '../setting-shapes.ts';
-import { delivered, fieldOf } from './shared/answer-fields.ts';
-import { bytes, fit } from './shared/fit.ts';
-import { type Meaning, refusedAtDestination, refusedDestination, refusedMessage } from './shared/refused.ts';
+import { referenceOf, fieldOf } from './shared/fields.ts';
+import { bytes, cut } from './shared/cut.ts';
+import {
+  type Meaning,
+  isAccepted,
+  meaningForDestination,
+  refusal,
+  refusedDestination,
+  refusedMessage,
+} from './shared/refusal.ts';
 
 const service = 'Google Chat';
 
@@ -53,10 +59,13 @@ export const googleChat: Channel<Settings> = {
       body: content,
       secrets: [url, ...new URL(url).searchParams.values()],
     });
-    if (isSuccess(answer.status)) return delivered(fieldOf(answer, 'name'));
-    throw refusedAtDestination(service, answer, io, {
-      meaning: meaningOf(answer),
-      reason: fieldOf(answer, 'error', 'message'),
+    if (isAccepted(answer)) return referenceOf(fieldOf(answer, 'name'));
+    throw refusal(answer, {
+      title: service,
+      secrets: [url],
+      now: io.now(),
+      meaning: meaningOf(answer) ?? meaningForDestination(answer.status),
+      detail: fieldOf(answer, 'error', 'message'),
     });
   },
 };
@@ -90,7 +99,7 @@ type Widget = Readonly<Record<string, unknown>>;
 function envelope(message: Message, widgets: readonly Widget[]) {
   const buttons = message.links
     .filter(({ url }) => url.length <= 2000)
-    .map(({ label, url }) => ({ text: fit(label, 60), onClick: { openLink: { url } } }));
+    .map(({ label, url }) => ({ text: cut(label, 60), onClick: { openLink: { url } } }));
   const section = { widgets: [...widgets, ...(buttons.length === 0 ? [] : [{ buttonList: { buttons } }])] };
   return {
     // Shown in notifications. Not `text`: that would be a second message, with mentions.

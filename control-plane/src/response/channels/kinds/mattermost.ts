@@ -1,16 +1,22 @@
 import { z } from 'zod';
 import { escapeMarkdown } from '../../messages/escape/markdown.ts';
-import { isSuccess } from '../answer-fault.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsOf } from '../setting-shapes.ts';
-import { fieldOf } from './shared/answer-fields.ts';
+import { fieldOf } from './shared/fields.ts';
 import { colourOf } from './shared/colour.ts';
-import { fit, type Measure } from './shared/fit.ts';
+import { cut, type Measure } from './shared/cut.ts';
 import { layOut } from './shared/lay-out.ts';
 import { markdown } from './shared/markdown.ts';
 import { openLink } from './shared/open-link.ts';
-import { type Meaning, refusedAtDestination, refusedMessage, unknownTarget } from './shared/refused.ts';
+import {
+  type Meaning,
+  isAccepted,
+  meaningForDestination,
+  refusal,
+  refusedMessage,
+  unknownTarget,
+} from './shared/refusal.ts';
 
 const service = 'Mattermost';
 const settings = z.strictObject({ destinations: destinationsOf() });
@@ -38,12 +44,12 @@ export const mattermost: Channel<Settings> = {
       attachments: [
         {
           // Shown in notifications, as plain text in which a mention would still be one.
-          fallback: fit(message.title, 200).replaceAll('@', '@\u200b'),
+          fallback: cut(message.title, 200).replaceAll('@', '@\u200b'),
           color: `#${colourOf(message)}`,
-          title: escapeMarkdown(fit(message.title, 400, escaped)),
+          title: escapeMarkdown(cut(message.title, 400, escaped)),
           ...(link === undefined ? {} : { title_link: link }),
           text: layOut(message, markdown, 4500, { title: false }),
-          footer: fit(message.workspace.name, 100),
+          footer: cut(message.workspace.name, 100),
         },
       ],
     };
@@ -51,8 +57,14 @@ export const mattermost: Channel<Settings> = {
   send: async (content, { settings, target }, io) => {
     const { url } = destinationOf(settings, target);
     const answer = await io.request({ method: 'POST', url, body: content, secrets: [url] });
-    if (isSuccess(answer.status)) return {};
-    throw refusedAtDestination(service, answer, io, { meaning: meaningOf(answer), reason: fieldOf(answer, 'message') });
+    if (isAccepted(answer)) return {};
+    throw refusal(answer, {
+      title: service,
+      secrets: [url],
+      now: io.now(),
+      meaning: meaningOf(answer) ?? meaningForDestination(answer.status),
+      detail: fieldOf(answer, 'message'),
+    });
   },
 };
 

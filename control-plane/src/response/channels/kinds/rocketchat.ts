@@ -1,21 +1,22 @@
 import { z } from 'zod';
 import { withLookAlikes, withoutBlocks, zeroWidth } from '../../messages/escape/look-alikes.ts';
-import { isSuccess } from '../answer-fault.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsOf } from '../setting-shapes.ts';
-import { fieldOf } from './shared/answer-fields.ts';
+import { fieldOf } from './shared/fields.ts';
 import { colourOf } from './shared/colour.ts';
-import { fit } from './shared/fit.ts';
+import { cut } from './shared/cut.ts';
 import { layOut, type Markup } from './shared/lay-out.ts';
 import { openLink } from './shared/open-link.ts';
 import {
   type Meaning,
-  refusedAtDestination,
+  isAccepted,
+  meaningForDestination,
+  refusal,
   refusedDestination,
   refusedMessage,
   unknownTarget,
-} from './shared/refused.ts';
+} from './shared/refusal.ts';
 
 const service = 'Rocket.Chat';
 const settings = z.strictObject({ destinations: destinationsOf() });
@@ -42,22 +43,28 @@ export const rocketchat: Channel<Settings> = {
       attachments: [
         {
           color: `#${colourOf(message)}`,
-          title: fit(message.title, 300),
+          title: cut(message.title, 300),
           ...(link === undefined ? {} : { title_link: link }),
           text: layOut(message, markup, 4000, { title: false }),
           ts: message.at,
         },
       ],
       // What notifications show.
-      text: markup.title(fit(message.title, 200)),
+      text: markup.title(cut(message.title, 200)),
     };
   },
   send: async (content, { settings, target }, io) => {
     const { url } = destinationOf(settings, target);
     const answer = await io.request({ method: 'POST', url, body: content, secrets: [url] });
     const error = fieldOf(answer, 'error') ?? fieldOf(answer, 'message');
-    if (isSuccess(answer.status) && fieldOf(answer, 'success') !== false) return {};
-    throw refusedAtDestination(service, answer, io, { meaning: meaningOf(answer), reason: error });
+    if (isAccepted(answer) && fieldOf(answer, 'success') !== false) return {};
+    throw refusal(answer, {
+      title: service,
+      secrets: [url],
+      now: io.now(),
+      meaning: meaningOf(answer) ?? meaningForDestination(answer.status),
+      detail: error,
+    });
   },
 };
 
@@ -73,7 +80,7 @@ export function meaningOf(answer: IncomingResponse): Meaning | undefined {
     return unknownTarget;
   }
   if (/error-not-allowed|unauthorized/i.test(error)) return refusedDestination;
-  return isSuccess(answer.status) ? refusedMessage : undefined;
+  return isAccepted(answer) ? refusedMessage : undefined;
 }
 
 /** Its parser knows backslashes before a few marks only, so nothing is escaped by one; mentions and channels are broken behind their first character. */

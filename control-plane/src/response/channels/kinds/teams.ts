@@ -1,12 +1,18 @@
 import { z } from 'zod';
 import type { Message } from '../../messages/message.ts';
-import { isSuccess } from '../answer-fault.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsOf } from '../setting-shapes.ts';
-import { fieldOf } from './shared/answer-fields.ts';
-import { bytes, fit } from './shared/fit.ts';
-import { type Meaning, refusedAtDestination, refusedDestination, unknownTarget } from './shared/refused.ts';
+import { fieldOf } from './shared/fields.ts';
+import { bytes, cut } from './shared/cut.ts';
+import {
+  type Meaning,
+  isAccepted,
+  meaningForDestination,
+  refusal,
+  refusedDestination,
+  unknownTarget,
+} from './shared/refusal.ts';
 
 const service = 'Microsoft Teams';
 const settings = z.strictObject({ destinations: destinationsOf() });
@@ -36,7 +42,7 @@ export const teams: Channel<Settings> = {
     const actions = message.links
       .filter(({ url }) => url.length <= 2000)
       .slice(0, 6)
-      .map(({ label, url }) => ({ type: 'Action.OpenUrl', title: fit(label, 60), url }));
+      .map(({ label, url }) => ({ type: 'Action.OpenUrl', title: cut(label, 60), url }));
     // What has no room is left out from the end; title and summary always have some.
     while (parts.length > 2 && bytes(JSON.stringify(envelope(message, parts, actions))) > mostBytes) parts.pop();
     return envelope(message, parts, actions);
@@ -44,10 +50,13 @@ export const teams: Channel<Settings> = {
   send: async (content, { settings, target }, io) => {
     const { url } = destinationOf(settings, target);
     const answer = await io.request({ method: 'POST', url, body: content, secrets: [url] });
-    if (isSuccess(answer.status)) return {};
-    throw refusedAtDestination(service, answer, io, {
-      meaning: meaningOf(answer),
-      reason: fieldOf(answer, 'error', 'message'),
+    if (isAccepted(answer)) return {};
+    throw refusal(answer, {
+      title: service,
+      secrets: [url],
+      now: io.now(),
+      meaning: meaningOf(answer) ?? meaningForDestination(answer.status),
+      detail: fieldOf(answer, 'error', 'message'),
     });
   },
 };

@@ -1,5 +1,5 @@
 import type { Message, MessageLink } from '../../../messages/message.ts';
-import { fit, type Measure, units } from './fit.ts';
+import { cut, type Measure, units } from './cut.ts';
 
 /** How a service writes what a message has. The functions get plain text and give markup. */
 export type Markup = {
@@ -31,10 +31,10 @@ export function layOut(
 ): string {
   const { title = true, facts = true, sections = true, links = true } = parts;
   const escaped: Measure = (text) => measure(markup.escape(text));
-  const head = title ? markup.title(fit(message.title, Math.floor(limit / 3), escaped)) : '';
+  const head = title ? markup.title(cut(message.title, Math.floor(limit / 3), escaped)) : '';
   const tail = links ? linksThatFit(message, markup, Math.floor(limit / 3), measure) : '';
   const around = measure([head, tail].filter(notEmpty).join('\n')) + 2;
-  const summary = markup.escape(fit(message.summary, Math.max(0, limit - around), escaped));
+  const summary = markup.escape(cut(message.summary, Math.max(0, limit - around), escaped));
 
   const gap = measure('\n\n');
   let room = limit - measure([head, summary, tail].filter(notEmpty).join('\n\n'));

@@ -11,8 +11,8 @@ export function fieldOf(answer: IncomingResponse, ...path: readonly (string | nu
 }
 
 /** The service's own name of a message: 1 to 200 printable ASCII characters, or a whole number; else none. */
-export function delivered(reference: unknown): Delivered {
-  if (typeof reference === 'number' && Number.isSafeInteger(reference)) return { reference: String(reference) };
-  if (typeof reference === 'string' && /^[!-~]{1,200}$/.test(reference)) return { reference };
+export function referenceOf(value: unknown): Delivered {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return { reference: String(value) };
+  if (typeof value === 'string' && /^[!-~]{1,200}$/.test(value)) return { reference: value };
   return {};
 }
