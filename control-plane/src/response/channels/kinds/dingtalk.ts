@@ -3,7 +3,14 @@ import { z } from 'zod';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { bytes } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';
-import { credential, destinationOf, keyedDestinations, keyedTarget, secretAddress, secretsOf } from './shared/keyed-destinations.ts';
+import {
+  credential,
+  destinationOf,
+  keyedDestinations,
+  keyedTarget,
+  secretAddress,
+  secretsOf,
+} from './shared/keyed-destinations.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import {
   isAccepted,
@@ -23,7 +30,9 @@ const title = 'DingTalk';
 const settings = z.strictObject({
   destinations: keyedDestinations({
     url: secretAddress('Webhook of the robot: https://oapi.dingtalk.com/robot/send?access_token=…'),
-    secret: credential('Secret of the robot\'s security setting "additional signature" (SEC…); absent: it is secured otherwise.').optional(),
+    secret: credential(
+      'Secret of the robot\'s security setting "additional signature" (SEC…); absent: it is secured otherwise.',
+    ).optional(),
   }),
 });
 
@@ -54,7 +63,13 @@ export const dingtalk: Channel<z.output<typeof settings>, Readonly<Record<string
     const code = fieldOf(answer, 'errcode');
     if (isAccepted(answer) && code === 0) return {};
     if (isAccepted(answer) && typeof code !== 'number') throw unexpectedAnswer(title);
-    throw refusal(answer, { title, meaning: meaningOf(answer, code), detail: fieldOf(answer, 'errmsg'), secrets, now: io.now() });
+    throw refusal(answer, {
+      title,
+      meaning: meaningOf(answer, code),
+      detail: fieldOf(answer, 'errmsg'),
+      secrets,
+      now: io.now(),
+    });
   },
 };
 

@@ -4,7 +4,14 @@ import type { Channel, IncomingResponse } from '../channel.ts';
 import type { Message } from '../../messages/message.ts';
 import { bytes, cut } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';
-import { credential, destinationOf, keyedDestinations, keyedTarget, secretAddress, secretsOf } from './shared/keyed-destinations.ts';
+import {
+  credential,
+  destinationOf,
+  keyedDestinations,
+  keyedTarget,
+  secretAddress,
+  secretsOf,
+} from './shared/keyed-destinations.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import {
   isAccepted,
@@ -54,7 +61,13 @@ export const feishu: Channel<z.output<typeof settings>, Readonly<Record<string, 
     const code = fieldOf(answer, 'code') ?? fieldOf(answer, 'StatusCode');
     if (isAccepted(answer) && code === 0) return {};
     if (isAccepted(answer) && typeof code !== 'number') throw unexpectedAnswer(title);
-    throw refusal(answer, { title, meaning: meaningOf(answer, code), detail: fieldOf(answer, 'msg'), secrets, now: io.now() });
+    throw refusal(answer, {
+      title,
+      meaning: meaningOf(answer, code),
+      detail: fieldOf(answer, 'msg'),
+      secrets,
+      now: io.now(),
+    });
   },
 };
 

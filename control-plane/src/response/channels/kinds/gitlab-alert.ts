@@ -5,7 +5,13 @@ import { escapeMarkdown, markdownUrl } from '../../messages/escape/markdown.ts';
 import { actionOf, levelOf, sourceOf } from './shared/alarm.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
-import { credential, destinationOf, keyedDestinations, keyedTarget, secretAddress } from './shared/keyed-destinations.ts';
+import {
+  credential,
+  destinationOf,
+  keyedDestinations,
+  keyedTarget,
+  secretAddress,
+} from './shared/keyed-destinations.ts';
 import { layOut, type Markup } from './shared/lay-out.ts';
 import { isAccepted, meaningForDestination, refusal } from './shared/refusal.ts';
 

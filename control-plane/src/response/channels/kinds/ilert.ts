@@ -11,7 +11,9 @@ import { isAccepted, type Meaning, meaningForDestination, refusal, refusedDestin
 const title = 'ilert';
 
 const settings = z.strictObject({
-  destinations: keyedDestinations({ integration_key: credential('Integration key of an alert source of the type "API".') }),
+  destinations: keyedDestinations({
+    integration_key: credential('Integration key of an alert source of the type "API".'),
+  }),
 });
 
 const events = { open: 'ALERT', acknowledge: 'ACCEPT', close: 'RESOLVE' } as const;
@@ -32,7 +34,12 @@ export const ilert: Channel<z.output<typeof settings>, Readonly<Record<string, u
   send: async (event, { settings, target }, io) => {
     const { integration_key } = destinationOf(settings, target);
     const body = { integrationKey: integration_key, ...event };
-    const answer = await io.request({ method: 'POST', url: `${io.baseUrl}/api/events`, body, secrets: [integration_key] });
+    const answer = await io.request({
+      method: 'POST',
+      url: `${io.baseUrl}/api/events`,
+      body,
+      secrets: [integration_key],
+    });
     if (isAccepted(answer)) return {};
     const detail = fieldOf(answer, 'message');
     throw refusal(answer, {
@@ -60,6 +67,7 @@ function render(message: Message) {
 
 // It says 400 of a key that it does not know, as of every event that it does not take.
 function meaningOf(status: number, detail: unknown): Meaning {
-  if (status === 400 && typeof detail === 'string' && /\b(?:api|integration)\s?key\b/i.test(detail)) return refusedDestination;
+  if (status === 400 && typeof detail === 'string' && /\b(?:api|integration)\s?key\b/i.test(detail))
+    return refusedDestination;
   return meaningForDestination(status);
 }

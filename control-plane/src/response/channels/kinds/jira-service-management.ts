@@ -27,5 +27,11 @@ export const jiraServiceManagement: Channel<z.output<typeof settings>, GenieRequ
   closes: true,
   render: genieRequest,
   send: (request, { settings, target }, io) =>
-    askGenie(request, `${io.baseUrl}/jsm/ops/integration/v2/alerts`, destinationOf(settings, target).api_key, title, io),
+    askGenie(
+      request,
+      `${io.baseUrl}/jsm/ops/integration/v2/alerts`,
+      destinationOf(settings, target).api_key,
+      title,
+      io,
+    ),
 };

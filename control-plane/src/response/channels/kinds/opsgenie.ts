@@ -8,7 +8,10 @@ const us = 'https://api.opsgenie.com';
 const eu = 'https://api.eu.opsgenie.com';
 
 const settings = z.strictObject({
-  region: z.enum(['us', 'eu']).default('us').describe('Where the account is kept: "eu" if its address is app.eu.opsgenie.com.'),
+  region: z
+    .enum(['us', 'eu'])
+    .default('us')
+    .describe('Where the account is kept: "eu" if its address is app.eu.opsgenie.com.'),
   destinations: genieDestinations('API key of an "API" integration that may create alerts.'),
 });
 

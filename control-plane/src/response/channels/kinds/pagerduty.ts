@@ -12,9 +12,14 @@ const us = 'https://events.pagerduty.com';
 const eu = 'https://events.eu.pagerduty.com';
 
 const settings = z.strictObject({
-  region: z.enum(['us', 'eu']).default('us').describe('Where the account is kept: "eu" if its address ends in .eu.pagerduty.com.'),
+  region: z
+    .enum(['us', 'eu'])
+    .default('us')
+    .describe('Where the account is kept: "eu" if its address ends in .eu.pagerduty.com.'),
   destinations: keyedDestinations({
-    routing_key: credential('Integration key of an "Events API v2" integration of a service or of event orchestration.'),
+    routing_key: credential(
+      'Integration key of an "Events API v2" integration of a service or of event orchestration.',
+    ),
   }),
 });
 
@@ -39,7 +44,13 @@ export const pagerduty: Channel<z.output<typeof settings>, Event> = {
     if (isAccepted(answer)) return referenceOf(fieldOf(answer, 'dedup_key'));
     const errors = fieldOf(answer, 'errors');
     const detail = Array.isArray(errors) ? errors.map(String).join('; ') : fieldOf(answer, 'message');
-    throw refusal(answer, { title, meaning: meaningOf(answer.status, detail), detail, secrets: [routing_key], now: io.now() });
+    throw refusal(answer, {
+      title,
+      meaning: meaningOf(answer.status, detail),
+      detail,
+      secrets: [routing_key],
+      now: io.now(),
+    });
   },
 };
 

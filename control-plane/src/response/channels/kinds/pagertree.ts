@@ -4,7 +4,13 @@ import type { Message } from '../../messages/message.ts';
 import { actionOf, levelOf, pageOf } from './shared/alarm.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
-import { destinationOf, keyedDestinations, keyedTarget, secretAddress, secretsOf } from './shared/keyed-destinations.ts';
+import {
+  destinationOf,
+  keyedDestinations,
+  keyedTarget,
+  secretAddress,
+  secretsOf,
+} from './shared/keyed-destinations.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import { isAccepted, type Meaning, meaningForDestination, refusal, unknownTarget } from './shared/refusal.ts';
 

@@ -4,14 +4,22 @@ import type { Message } from '../../messages/message.ts';
 import { actionOf, levelOf } from './shared/alarm.ts';
 import { bytes, cut } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';
-import { destinationOf, keyedDestinations, keyedTarget, secretAddress, secretsOf } from './shared/keyed-destinations.ts';
+import {
+  destinationOf,
+  keyedDestinations,
+  keyedTarget,
+  secretAddress,
+  secretsOf,
+} from './shared/keyed-destinations.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import { isAccepted, meaningForDestination, refusal } from './shared/refusal.ts';
 
 const title = 'Squadcast';
 
 const settings = z.strictObject({
-  destinations: keyedDestinations({ url: secretAddress('Address of the alert source "Incident Webhook" of a service.') }),
+  destinations: keyedDestinations({
+    url: secretAddress('Address of the alert source "Incident Webhook" of a service.'),
+  }),
 });
 
 const priorities = { critical: 'P1', error: 'P2', warning: 'P3', info: 'P5' } as const;

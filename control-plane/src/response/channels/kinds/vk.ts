@@ -92,7 +92,7 @@ function render(message: Message): Content {
 
 /** A positive 32-bit number that is the same for the same message. */
 export function randomIdOf(id: string): number {
-  return (createHash('sha256').update(id).digest().readUInt32BE(0) & 0x7f_ff_ff_ff) || 1;
+  return createHash('sha256').update(id).digest().readUInt32BE(0) & 0x7f_ff_ff_ff || 1;
 }
 
 // Errors come with status 200. Codes are those of VKCOM/vk-api-schema, errors.json.

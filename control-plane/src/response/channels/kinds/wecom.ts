@@ -2,7 +2,13 @@ import { z } from 'zod';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { bytes } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';
-import { destinationOf, keyedDestinations, keyedTarget, secretAddress, secretsOf } from './shared/keyed-destinations.ts';
+import {
+  destinationOf,
+  keyedDestinations,
+  keyedTarget,
+  secretAddress,
+  secretsOf,
+} from './shared/keyed-destinations.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import {
   isAccepted,
@@ -42,7 +48,13 @@ export const wecom: Channel<z.output<typeof settings>, Readonly<Record<string, u
     const code = fieldOf(answer, 'errcode');
     if (isAccepted(answer) && code === 0) return {};
     if (isAccepted(answer) && typeof code !== 'number') throw unexpectedAnswer(title);
-    throw refusal(answer, { title, meaning: meaningOf(answer, code), detail: fieldOf(answer, 'errmsg'), secrets, now: io.now() });
+    throw refusal(answer, {
+      title,
+      meaning: meaningOf(answer, code),
+      detail: fieldOf(answer, 'errmsg'),
+      secrets,
+      now: io.now(),
+    });
   },
 };
 

@@ -27,7 +27,11 @@ export function pageOf({ links }: Pick<Message, 'links'>): string | undefined {
 }
 
 /** What an alarm is about, by name: the one subject, or the workspace where there are several or none. */
-export function sourceOf({ subjects, subjectCount, workspace }: Pick<Message, 'subjects' | 'subjectCount' | 'workspace'>): string {
+export function sourceOf({
+  subjects,
+  subjectCount,
+  workspace,
+}: Pick<Message, 'subjects' | 'subjectCount' | 'workspace'>): string {
   const [only] = subjects;
   return subjectCount === 1 && only !== undefined ? only.name : workspace.name;
 }

@@ -9,7 +9,9 @@ export type DestinationSettings = { readonly destinations: readonly Destination[
 /** Whether a text is an absolute web address without user information and fragment. */
 export function isWebAddress(text: string): boolean {
   const url = URL.parse(text);
-  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.hash === '';
+  return (
+    url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.hash === ''
+  );
 }
 
 /**

@@ -48,7 +48,13 @@ export function genieRequest(message: Message): GenieRequest {
 }
 
 /** Sends it. @throws DeliveryError */
-export async function askGenie(request: GenieRequest, url: string, apiKey: string, title: string, io: ChannelIo): Promise<Delivered> {
+export async function askGenie(
+  request: GenieRequest,
+  url: string,
+  apiKey: string,
+  title: string,
+  io: ChannelIo,
+): Promise<Delivered> {
   const answer = await io.request({
     method: 'POST',
     url: `${url}${request.path}`,

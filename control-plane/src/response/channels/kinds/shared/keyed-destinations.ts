@@ -45,7 +45,9 @@ export function secretAddress(described: string) {
 
 function isWebAddress(text: string): boolean {
   const url = URL.parse(text);
-  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.hash === '';
+  return (
+    url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.hash === ''
+  );
 }
 
 /** A target that names a destination by its key. */
@@ -63,7 +65,10 @@ export function keyedTarget(label: string): TargetRule<KeyedSettings<Keyed>> {
 }
 
 /** The destination of a target. @throws DeliveryError: it was taken out of the configuration */
-export function destinationOf<Destination extends Keyed>(settings: KeyedSettings<Destination>, target: string): Destination {
+export function destinationOf<Destination extends Keyed>(
+  settings: KeyedSettings<Destination>,
+  target: string,
+): Destination {
   const destination = settings.destinations.find(({ key }) => key === target);
   if (destination !== undefined) return destination;
   throw new DeliveryError('unknown_target', 'target', `The configuration has no destination "${target}" any more.`);

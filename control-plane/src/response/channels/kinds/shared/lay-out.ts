@@ -17,7 +17,13 @@ export type Parts = { readonly title?: boolean; readonly links?: boolean; readon
  * A message as one text of at most `limit`. Where all of it has no room, what weighs least goes first: the lines of sections, then facts from
  * the last; then the summary is cut. Title and links stay.
  */
-export function layOut(message: Message, markup: Markup, limit: number, parts: Parts = {}, measure: Measure = units): string {
+export function layOut(
+  message: Message,
+  markup: Markup,
+  limit: number,
+  parts: Parts = {},
+  measure: Measure = units,
+): string {
   const { title = true, links = true, sections = true } = parts;
   const escaped: Measure = (text) => measure(markup.escape(text));
   const head = title ? markup.title(cut(message.title, Math.floor(limit / 3), escaped)) : '';
