@@ -1,16 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import type { Channel, IncomingResponse } from '../channel.ts';
+import { destinationOf, destinationTarget } from '../destination-target.ts';
+import { destinationsWith, secretText, webAddress } from '../setting-shapes.ts';
 import { bytes } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';
-import {
-  credential,
-  destinationOf,
-  keyedDestinations,
-  keyedTarget,
-  secretAddress,
-  secretsOf,
-} from './shared/keyed-destinations.ts';
+import { secretsOf } from './shared/secrets-of-address.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import {
   isAccepted,
@@ -28,11 +23,13 @@ import {
 const title = 'DingTalk';
 
 const settings = z.strictObject({
-  destinations: keyedDestinations({
-    url: secretAddress('Webhook of the robot: https://oapi.dingtalk.com/robot/send?access_token=…'),
-    secret: credential(
-      'Secret of the robot\'s security setting "additional signature" (SEC…); absent: it is secured otherwise.',
-    ).optional(),
+  destinations: destinationsWith({
+    url: webAddress.describe('Webhook of the robot: https://oapi.dingtalk.com/robot/send?access_token=…'),
+    secret: secretText(200)
+      .describe(
+        'Secret of the robot\'s security setting "additional signature" (SEC…); absent: it is secured otherwise.',
+      )
+      .optional(),
   }),
 });
 
@@ -48,7 +45,7 @@ export const dingtalk: Channel<z.output<typeof settings>, Readonly<Record<string
     'In the DingTalk group open "Group settings", "Bots", add a custom robot with an additional signature (or with the keyword "Parallax"), and copy its webhook and its secret into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].url', 'destinations[].secret'],
-  target: keyedTarget('the DingTalk group'),
+  target: destinationTarget('the DingTalk group'),
   render: (message) => ({
     msgtype: 'text',
     // The body may have 20,000 bytes.

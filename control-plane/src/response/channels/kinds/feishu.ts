@@ -1,17 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import type { Channel, IncomingResponse } from '../channel.ts';
+import { destinationOf, destinationTarget } from '../destination-target.ts';
+import { destinationsWith, secretText, webAddress } from '../setting-shapes.ts';
 import type { Message } from '../../messages/message.ts';
 import { bytes, cut } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';
-import {
-  credential,
-  destinationOf,
-  keyedDestinations,
-  keyedTarget,
-  secretAddress,
-  secretsOf,
-} from './shared/keyed-destinations.ts';
+import { secretsOf } from './shared/secrets-of-address.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import {
   isAccepted,
@@ -29,11 +24,13 @@ import {
 const title = 'Feishu';
 
 const settings = z.strictObject({
-  destinations: keyedDestinations({
-    url: secretAddress(
+  destinations: destinationsWith({
+    url: webAddress.describe(
       'Webhook of the bot: https://open.feishu.cn/open-apis/bot/v2/hook/…, of Lark https://open.larksuite.com/open-apis/bot/v2/hook/…',
     ),
-    secret: credential("Secret of the bot's signature verification; absent: it is secured otherwise.").optional(),
+    secret: secretText(200)
+      .describe("Secret of the bot's signature verification; absent: it is secured otherwise.")
+      .optional(),
   }),
 });
 
@@ -50,7 +47,7 @@ export const feishu: Channel<z.output<typeof settings>, Readonly<Record<string, 
     'In the group open "Settings", "Bots", add a "Custom Bot" with signature verification (or the keyword "Parallax"), and copy its webhook and its secret into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].url', 'destinations[].secret'],
-  target: keyedTarget('the group'),
+  target: destinationTarget('the group'),
   render,
   send: async (content, { settings, target }, io) => {
     const { url, secret } = destinationOf(settings, target);

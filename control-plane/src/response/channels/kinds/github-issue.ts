@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Channel, ChannelIo, IncomingResponse, OutgoingRequest } from '../channel.ts';
+import { secretText } from '../setting-shapes.ts';
 import type { Message } from '../../messages/message.ts';
 import { escapeMarkdown, markdownUrl } from '../../messages/escape/markdown.ts';
 import { actionOf } from './shared/alarm.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
-import { credential } from './shared/keyed-destinations.ts';
 import { layOut, type Markup } from './shared/lay-out.ts';
 import {
   isAccepted,
@@ -23,9 +23,8 @@ const cloud = 'https://api.github.com';
 const ownLabel = 'parallax';
 
 const settings = z.strictObject({
-  token: credential(
+  token: secretText(500).describe(
     'Fine-grained personal access token with "Issues: read and write" of the repositories (of an account that may set labels there).',
-    500,
   ),
   api_url: z
     .string()

@@ -1,26 +1,21 @@
 import { z } from 'zod';
 import type { Channel } from '../channel.ts';
+import { destinationOf, destinationTarget } from '../destination-target.ts';
+import { destinationsWith, secretText, webAddress } from '../setting-shapes.ts';
 import type { Message } from '../../messages/message.ts';
 import { escapeMarkdown, markdownUrl } from '../../messages/escape/markdown.ts';
 import { actionOf, levelOf, sourceOf } from './shared/alarm.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
-import {
-  credential,
-  destinationOf,
-  keyedDestinations,
-  keyedTarget,
-  secretAddress,
-} from './shared/keyed-destinations.ts';
 import { layOut, type Markup } from './shared/lay-out.ts';
 import { isAccepted, meaningForDestination, refusal } from './shared/refusal.ts';
 
 const title = 'GitLab';
 
 const settings = z.strictObject({
-  destinations: keyedDestinations({
-    url: secretAddress('Webhook URL of the alerting integration, from its tab "View credentials".'),
-    authorization_key: credential('Authorization key of the alerting integration, from the same tab.'),
+  destinations: destinationsWith({
+    url: webAddress.describe('Webhook URL of the alerting integration, from its tab "View credentials".'),
+    authorization_key: secretText(200).describe('Authorization key of the alerting integration, from the same tab.'),
   }),
 });
 
@@ -35,7 +30,7 @@ export const gitlabAlert: Channel<z.output<typeof settings>, Readonly<Record<str
     'In the GitLab project open "Settings", "Monitor", "Alerts", add an integration "HTTP Endpoint" and copy URL and authorization key into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].url', 'destinations[].authorization_key'],
-  target: keyedTarget('the GitLab project'),
+  target: destinationTarget('the GitLab project'),
   closes: true,
   render,
   send: async (body, { settings, target }, io) => {

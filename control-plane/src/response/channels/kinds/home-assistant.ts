@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Channel, OutgoingRequest } from '../channel.ts';
+import { secretText, webAddress } from '../setting-shapes.ts';
 import { DeliveryError } from '../delivery-error.ts';
 import type { Message } from '../../messages/message.ts';
 import { levelOf, pageOf } from './shared/alarm.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';
-import { credential, secretAddress } from './shared/keyed-destinations.ts';
 import { layOut, type Markup, plain } from './shared/lay-out.ts';
 import { isAccepted, refusal } from './shared/refusal.ts';
 
@@ -13,10 +13,8 @@ const title = 'Home Assistant';
 
 const settings = z
   .strictObject({
-    url: secretAddress('Address of the installation: https://home.example.com:8123')
-      .transform((text) => text.replace(/\/+$/, ''))
-      .pipe(z.string()),
-    token: credential('Long-lived access token, for targets of the form "notify.…".', 1000).optional(),
+    url: webAddress.describe('Address of the installation: https://home.example.com:8123'),
+    token: secretText(1000).describe('Long-lived access token, for targets of the form "notify.…".').optional(),
     webhook_id: z
       .string()
       .trim()
@@ -72,7 +70,8 @@ export const homeAssistant: Channel<Settings, Content> = {
   },
 };
 
-function requestTo(target: string, { url, token, webhook_id }: Settings, content: Content): OutgoingRequest {
+function requestTo(target: string, { url: address, token, webhook_id }: Settings, content: Content): OutgoingRequest {
+  const url = address.replace(/\/+$/, '');
   if (target === 'webhook' && webhook_id !== undefined) {
     return { method: 'POST', url: `${url}/api/webhook/${webhook_id}`, body: content.event };
   }

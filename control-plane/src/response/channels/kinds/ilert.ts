@@ -1,18 +1,19 @@
 import { z } from 'zod';
 import type { Channel } from '../channel.ts';
+import { destinationOf, destinationTarget } from '../destination-target.ts';
+import { destinationsWith, secretText } from '../setting-shapes.ts';
 import type { Message } from '../../messages/message.ts';
 import { actionOf, levelOf } from './shared/alarm.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';
-import { credential, destinationOf, keyedDestinations, keyedTarget } from './shared/keyed-destinations.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import { isAccepted, type Meaning, meaningForDestination, refusal, refusedDestination } from './shared/refusal.ts';
 
 const title = 'ilert';
 
 const settings = z.strictObject({
-  destinations: keyedDestinations({
-    integration_key: credential('Integration key of an alert source of the type "API".'),
+  destinations: destinationsWith({
+    integration_key: secretText(200).describe('Integration key of an alert source of the type "API".'),
   }),
 });
 
@@ -27,7 +28,7 @@ export const ilert: Channel<z.output<typeof settings>, Readonly<Record<string, u
     'In ilert open "Alert sources", create one of the type "API" and copy its integration key into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].integration_key'],
-  target: keyedTarget('the alert source'),
+  target: destinationTarget('the alert source'),
   baseUrl: 'https://api.ilert.com',
   closes: true,
   render,

@@ -1,24 +1,27 @@
 import { z } from 'zod';
 import type { Channel } from '../channel.ts';
+import { destinationOf, destinationTarget } from '../destination-target.ts';
+import { destinationsWith, secretText } from '../setting-shapes.ts';
 import type { Message } from '../../messages/message.ts';
 import { escapeMarkdown, markdownUrl } from '../../messages/escape/markdown.ts';
 import { actionOf, levelOf, pageOf } from './shared/alarm.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
-import { credential, destinationOf, keyedDestinations, keyedTarget } from './shared/keyed-destinations.ts';
 import { layOut, type Markup } from './shared/lay-out.ts';
 import { isAccepted, meaningForDestination, refusal } from './shared/refusal.ts';
 
 const title = 'incident.io';
 
 const settings = z.strictObject({
-  destinations: keyedDestinations({
+  destinations: destinationsWith({
     alert_source_config_id: z
       .string()
       .trim()
       .regex(/^[A-Za-z0-9]{10,60}$/, 'the last part of the address of the alert source')
       .describe('Last part of the address of the HTTP alert source.'),
-    token: credential('What stands behind "Bearer" in the Authorization header of the HTTP alert source.', 500),
+    token: secretText(500).describe(
+      'What stands behind "Bearer" in the Authorization header of the HTTP alert source.',
+    ),
   }),
 });
 
@@ -31,7 +34,7 @@ export const incidentIo: Channel<z.output<typeof settings>, Readonly<Record<stri
     'In incident.io open "Alerts", "Sources", create one of the type "HTTP" with the default format, and copy the last part of its address and its token into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].token'],
-  target: keyedTarget('the alert source'),
+  target: destinationTarget('the alert source'),
   baseUrl: 'https://api.incident.io',
   closes: true,
   render,

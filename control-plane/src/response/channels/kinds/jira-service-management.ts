@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Channel } from '../channel.ts';
+import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { askGenie, genieDestinations, genieRequest, type GenieRequest } from './shared/genie-alerts.ts';
-import { destinationOf, keyedTarget } from './shared/keyed-destinations.ts';
 
 const title = 'Jira Service Management';
 
@@ -22,7 +22,7 @@ export const jiraServiceManagement: Channel<z.output<typeof settings>, GenieRequ
     'In Jira Service Management open the team\'s "Operations", "Integrations", add "API" and copy its API key into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].api_key'],
-  target: keyedTarget('the operations team'),
+  target: destinationTarget('the operations team'),
   baseUrl: 'https://api.atlassian.com',
   closes: true,
   render: genieRequest,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Channel } from '../channel.ts';
+import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { askGenie, genieDestinations, genieRequest, type GenieRequest } from './shared/genie-alerts.ts';
-import { destinationOf, keyedTarget } from './shared/keyed-destinations.ts';
 
 const title = 'Opsgenie';
 const us = 'https://api.opsgenie.com';
@@ -24,7 +24,7 @@ export const opsgenie: Channel<z.output<typeof settings>, GenieRequest> = {
     'In Opsgenie add an integration "API" to the team and copy its API key into a destination; a key of "API key management" cannot create alerts. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].api_key'],
-  target: keyedTarget('the Opsgenie team'),
+  target: destinationTarget('the Opsgenie team'),
   baseUrl: us,
   closes: true,
   render: genieRequest,

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { Channel } from '../channel.ts';
+import { destinationOf, destinationTarget } from '../destination-target.ts';
+import { destinationsWith, secretText } from '../setting-shapes.ts';
 import type { Message } from '../../messages/message.ts';
 import { actionOf, levelOf, pageOf, sourceOf } from './shared/alarm.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
-import { credential, destinationOf, keyedDestinations, keyedTarget } from './shared/keyed-destinations.ts';
 import { isAccepted, type Meaning, meaningForDestination, refusal, refusedDestination } from './shared/refusal.ts';
 
 const title = 'PagerDuty';
@@ -16,8 +17,8 @@ const settings = z.strictObject({
     .enum(['us', 'eu'])
     .default('us')
     .describe('Where the account is kept: "eu" if its address ends in .eu.pagerduty.com.'),
-  destinations: keyedDestinations({
-    routing_key: credential(
+  destinations: destinationsWith({
+    routing_key: secretText(200).describe(
       'Integration key of an "Events API v2" integration of a service or of event orchestration.',
     ),
   }),
@@ -32,7 +33,7 @@ export const pagerduty: Channel<z.output<typeof settings>, Event> = {
     'In PagerDuty open the service, its tab "Integrations", and add "Events API V2". Copy the integration key into a destination; the target is the key of that destination.',
   settings,
   secrets: ['destinations[].routing_key'],
-  target: keyedTarget('the PagerDuty service'),
+  target: destinationTarget('the PagerDuty service'),
   baseUrl: us,
   closes: true,
   render,

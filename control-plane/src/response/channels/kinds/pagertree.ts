@@ -1,24 +1,20 @@
 import { z } from 'zod';
 import type { Channel } from '../channel.ts';
+import { destinationOf, destinationTarget } from '../destination-target.ts';
+import { destinationsWith, webAddress } from '../setting-shapes.ts';
 import type { Message } from '../../messages/message.ts';
 import { actionOf, levelOf, pageOf } from './shared/alarm.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
-import {
-  destinationOf,
-  keyedDestinations,
-  keyedTarget,
-  secretAddress,
-  secretsOf,
-} from './shared/keyed-destinations.ts';
+import { secretsOf } from './shared/secrets-of-address.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import { isAccepted, type Meaning, meaningForDestination, refusal, unknownTarget } from './shared/refusal.ts';
 
 const title = 'PagerTree';
 
 const settings = z.strictObject({
-  destinations: keyedDestinations({
-    url: secretAddress('Endpoint of an integration "Webhook": https://api.pagertree.com/integration/int_…'),
+  destinations: destinationsWith({
+    url: webAddress.describe('Endpoint of an integration "Webhook": https://api.pagertree.com/integration/int_…'),
   }),
 });
 
@@ -34,7 +30,7 @@ export const pagertree: Channel<z.output<typeof settings>, Readonly<Record<strin
     'In PagerTree open "Integrations", "New Integration", choose "Webhook" and copy its endpoint into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].url'],
-  target: keyedTarget('the PagerTree integration'),
+  target: destinationTarget('the PagerTree integration'),
   closes: true,
   render,
   send: async (body, { settings, target }, io) => {

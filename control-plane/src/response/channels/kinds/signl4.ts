@@ -1,18 +1,21 @@
 import { z } from 'zod';
 import type { Channel } from '../channel.ts';
+import { destinationOf, destinationTarget } from '../destination-target.ts';
+import { destinationsWith, secretText } from '../setting-shapes.ts';
 import type { Message } from '../../messages/message.ts';
 import { actionOf, levelOf } from './shared/alarm.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
-import { credential, destinationOf, keyedDestinations, keyedTarget } from './shared/keyed-destinations.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import { isAccepted, meaningForDestination, refusal } from './shared/refusal.ts';
 
 const title = 'SIGNL4';
 
 const settings = z.strictObject({
-  destinations: keyedDestinations({
-    team_secret: credential('Team or integration secret: the last part of https://connect.signl4.com/webhook/…'),
+  destinations: destinationsWith({
+    team_secret: secretText(200).describe(
+      'Team or integration secret: the last part of https://connect.signl4.com/webhook/…',
+    ),
   }),
 });
 
@@ -27,7 +30,7 @@ export const signl4: Channel<z.output<typeof settings>, Readonly<Record<string, 
     'In SIGNL4 open "Teams" or "Integrations", "Webhook", and copy the secret into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].team_secret'],
-  target: keyedTarget('the SIGNL4 team'),
+  target: destinationTarget('the SIGNL4 team'),
   baseUrl: 'https://connect.signl4.com',
   closes: true,
   render,

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { Channel } from '../channel.ts';
+import { secretText } from '../setting-shapes.ts';
 import type { Message } from '../../messages/message.ts';
 import { actionOf, levelOf, pageOf } from './shared/alarm.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
-import { credential } from './shared/keyed-destinations.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import { isAccepted, refusal, refusedMessage } from './shared/refusal.ts';
 
 const title = 'Splunk On-Call';
 
 const settings = z.strictObject({
-  api_key: credential(
+  api_key: secretText(200).describe(
     'The part of the address of the integration "REST - Generic" that stands between "/alert/" and "/$routing_key".',
   ),
 });

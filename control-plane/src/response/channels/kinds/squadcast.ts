@@ -1,24 +1,20 @@
 import { z } from 'zod';
 import type { Channel } from '../channel.ts';
+import { destinationOf, destinationTarget } from '../destination-target.ts';
+import { destinationsWith, webAddress } from '../setting-shapes.ts';
 import type { Message } from '../../messages/message.ts';
 import { actionOf, levelOf } from './shared/alarm.ts';
 import { bytes, cut } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';
-import {
-  destinationOf,
-  keyedDestinations,
-  keyedTarget,
-  secretAddress,
-  secretsOf,
-} from './shared/keyed-destinations.ts';
+import { secretsOf } from './shared/secrets-of-address.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import { isAccepted, meaningForDestination, refusal } from './shared/refusal.ts';
 
 const title = 'Squadcast';
 
 const settings = z.strictObject({
-  destinations: keyedDestinations({
-    url: secretAddress('Address of the alert source "Incident Webhook" of a service.'),
+  destinations: destinationsWith({
+    url: webAddress.describe('Address of the alert source "Incident Webhook" of a service.'),
   }),
 });
 
@@ -36,7 +32,7 @@ export const squadcast: Channel<z.output<typeof settings>, Readonly<Record<strin
     'In Squadcast open "Services", the service, "Alert Sources", choose "Incident Webhook" and copy its address into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].url'],
-  target: keyedTarget('the Squadcast service'),
+  target: destinationTarget('the Squadcast service'),
   closes: true,
   render,
   send: async (body, { settings, target }, io) => {

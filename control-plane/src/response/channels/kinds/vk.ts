@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Channel, IncomingResponse } from '../channel.ts';
+import { secretText } from '../setting-shapes.ts';
 import type { Message } from '../../messages/message.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
-import { credential } from './shared/keyed-destinations.ts';
 import { layOut, type Markup, plain } from './shared/lay-out.ts';
 import {
   isAccepted,
@@ -21,7 +21,7 @@ const title = 'VK';
 const version = '5.199';
 
 const settings = z.strictObject({
-  token: credential('Access key of a community with the right to send messages.', 500),
+  token: secretText(500).describe('Access key of a community with the right to send messages.'),
 });
 
 type Content = { readonly message: string; readonly random_id: string };

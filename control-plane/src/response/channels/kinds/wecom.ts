@@ -1,14 +1,10 @@
 import { z } from 'zod';
 import type { Channel, IncomingResponse } from '../channel.ts';
+import { destinationOf, destinationTarget } from '../destination-target.ts';
+import { destinationsWith, webAddress } from '../setting-shapes.ts';
 import { bytes } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';
-import {
-  destinationOf,
-  keyedDestinations,
-  keyedTarget,
-  secretAddress,
-  secretsOf,
-} from './shared/keyed-destinations.ts';
+import { secretsOf } from './shared/secrets-of-address.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import {
   isAccepted,
@@ -25,8 +21,8 @@ import {
 const title = 'WeCom';
 
 const settings = z.strictObject({
-  destinations: keyedDestinations({
-    url: secretAddress('Webhook of the group robot: https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=…'),
+  destinations: destinationsWith({
+    url: webAddress.describe('Webhook of the group robot: https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=…'),
   }),
 });
 
@@ -39,7 +35,7 @@ export const wecom: Channel<z.output<typeof settings>, Readonly<Record<string, u
     'In the WeCom group choose "Add group robot", create one and copy its webhook into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].url'],
-  target: keyedTarget('the WeCom group'),
+  target: destinationTarget('the WeCom group'),
   render: (message) => ({ msgtype: 'text', text: { content: layOut(message, plain, 2048, {}, bytes) } }),
   send: async (body, { settings, target }, io) => {
     const { url } = destinationOf(settings, target);

@@ -1,9 +1,9 @@
 import type { ChannelIo, Delivered } from '../../channel.ts';
+import { destinationsWith, secretText } from '../../setting-shapes.ts';
 import type { Message } from '../../../messages/message.ts';
 import { actionOf, levelOf, sourceOf } from './alarm.ts';
 import { cut } from './cut.ts';
 import { fieldOf, referenceOf } from './fields.ts';
-import { credential, keyedDestinations } from './keyed-destinations.ts';
 import { layOut, plain } from './lay-out.ts';
 import { isAccepted, meaningForDestination, refusal } from './refusal.ts';
 
@@ -12,7 +12,8 @@ import { isAccepted, meaningForDestination, refusal } from './refusal.ts';
 /** What is asked of one alert; `path` is below the API's address of alerts. */
 export type GenieRequest = { readonly path: string; readonly body: Readonly<Record<string, unknown>> };
 
-export const genieDestinations = (described: string) => keyedDestinations({ api_key: credential(described) });
+export const genieDestinations = (described: string) =>
+  destinationsWith({ api_key: secretText(200).describe(described) });
 
 const priorities = { critical: 'P1', error: 'P2', warning: 'P3', info: 'P5' } as const;
 const source = 'Parallax';
