@@ -1,11 +1,45 @@
 import type { AnySettings, Channel } from './channel.ts';
+import { dingtalk } from './kinds/dingtalk.ts';
+import { feishu } from './kinds/feishu.ts';
+import { githubIssue } from './kinds/github-issue.ts';
+import { gitlabAlert } from './kinds/gitlab-alert.ts';
+import { homeAssistant } from './kinds/home-assistant.ts';
+import { ilert } from './kinds/ilert.ts';
+import { incidentIo } from './kinds/incident-io.ts';
+import { jiraServiceManagement } from './kinds/jira-service-management.ts';
+import { opsgenie } from './kinds/opsgenie.ts';
+import { pagerduty } from './kinds/pagerduty.ts';
+import { pagertree } from './kinds/pagertree.ts';
+import { signl4 } from './kinds/signl4.ts';
+import { splunkOncall } from './kinds/splunk-oncall.ts';
+import { squadcast } from './kinds/squadcast.ts';
+import { vk } from './kinds/vk.ts';
 import { webhook } from './kinds/webhook.ts';
+import { wecom } from './kinds/wecom.ts';
 
 /** A channel of which only the registry knows the settings. */
 export type AnyChannel = Channel<AnySettings, unknown>;
 
 /** Every way in which people are told: the only list. One line each, in the order of the reference. */
-export const channels: readonly AnyChannel[] = [known(webhook)];
+export const channels: readonly AnyChannel[] = [
+  known(webhook),
+  known(pagerduty),
+  known(opsgenie),
+  known(jiraServiceManagement),
+  known(splunkOncall),
+  known(incidentIo),
+  known(squadcast),
+  known(pagertree),
+  known(ilert),
+  known(signl4),
+  known(homeAssistant),
+  known(githubIssue),
+  known(gitlabAlert),
+  known(dingtalk),
+  known(feishu),
+  known(wecom),
+  known(vk),
+];
 
 /** Settings go back only to the channel whose schema made them, so what they are is known where it matters. */
 function known<Settings extends AnySettings, Content>(channel: Channel<Settings, Content>): AnyChannel {
