@@ -29,11 +29,7 @@ export function layOut(
   parts: Parts = {},
   measure: Measure = units,
 ): string {
-<<<<<<< HEAD
   const { title = true, facts = true, sections = true, links = true } = parts;
-=======
-  const { title = true, links = true, sections = true } = parts;
->>>>>>> e-kinds
   const escaped: Measure = (text) => measure(markup.escape(text));
   const head = title ? markup.title(cut(message.title, Math.floor(limit / 3), escaped)) : '';
   const tail = links ? linksThatFit(message, markup, Math.floor(limit / 3), measure) : '';
