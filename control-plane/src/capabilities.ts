@@ -42,6 +42,7 @@ import { accountStatsCapability } from './reporting/account-stats/index.ts';
 import { liveEventsCapability } from './reporting/live-events/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
+import { channelsCapability } from './response/channels/index.ts';
 import {
   alertsCapability,
   leaveAlertsOfDeleted,
@@ -112,6 +113,7 @@ export const capabilities: readonly Capability<Context>[] = [
   incidentsCapability,
   maintenanceCapability,
   alertsCapability,
+  channelsCapability,
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

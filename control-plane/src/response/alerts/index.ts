@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { alertHistoryRoutes } from './history/routes.ts';
 import { alertLinkRoutes } from './links/routes.ts';
 import { alertRuleRoutes } from './rules/routes.ts';
-import { plainChannels } from './target-check/gateway.ts';
+import { alertTrialRoutes } from './trials/routes.ts';
 
 export {
   leaveAlertsOfDeleted,
@@ -18,8 +18,10 @@ export { countAlerts } from './rules/queries.ts';
 /** Who is told of what, and what they were told. */
 export const alertsCapability: Capability<Context> = {
   name: 'alerts',
-  routes: (context) => {
-    const parts = { database: context.database, now: context.now, channels: plainChannels };
-    return [...alertRuleRoutes(parts), ...alertHistoryRoutes(parts), ...alertLinkRoutes(context)];
-  },
+  routes: (context) => [
+    ...alertRuleRoutes(context),
+    ...alertHistoryRoutes(context),
+    ...alertTrialRoutes(context),
+    ...alertLinkRoutes(context),
+  ],
 };

@@ -14,6 +14,7 @@ import type { Scope } from '../../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
+import { maskTarget } from '../../channels/index.ts';
 import { missingOf, requireFound, scopeOfBody } from '../../maintenance/index.ts';
 import { coveredOf, sameCovered, targetRight, valuesOf } from './change.ts';
 import { changeAlert, judged, noAlert, record, requireRoom, seenBy, shown } from './gateway.ts';
@@ -34,7 +35,7 @@ export function alertRuleRoutes(parts: AlertParts): Route[] {
       if (query.workspace_id !== undefined) requireRole(caller, query.workspace_id, 'viewer');
       const scope = scopeOf(caller);
       const { rows, total } = await inScope(parts.database.api, scope, (tx) => listAlerts(scope, tx, query));
-      const alerts = rows.map((row) => seenBy(parts, caller, row));
+      const alerts = rows.map((row) => seenBy(caller, row));
       return { alerts, total, page: query.page, page_size: query.page_size };
     }),
 
@@ -47,7 +48,7 @@ export function alertRuleRoutes(parts: AlertParts): Route[] {
       const scope = scopeOf(caller);
       const row = await inScope(parts.database.api, scope, (tx) => findAlert(scope, tx, params.alert_id));
       if (row === null) throw noAlert(params.alert_id);
-      return shown(parts, { caller, request }, row);
+      return shown({ caller, request }, row);
     }),
 
     handle(updateAlertRoute, async ({ params, body, caller, request }) => {
@@ -108,7 +109,7 @@ async function create(parts: AlertParts, actor: Actor, body: CreateAlert): Promi
   });
   if (made === null) throw new Error('an alert was written and is not there');
   actor.request.reply.header('location', `/api/v1/alerts/${made.id}`);
-  return shown(parts, actor, made);
+  return shown(actor, made);
 }
 
 async function update(
@@ -120,7 +121,7 @@ async function update(
 ): Promise<Done | null> {
   const userId = scope.userId ?? 0;
   const own = await ownDefaults(scope, tx);
-  const right = targetRight(alert, body, userId, own, parts.channels.mask);
+  const right = targetRight(alert, body, userId, own, maskTarget);
   const { steps, failover, ...rest } = body;
   const given = changedValues(
     valuesOf(alert),
