@@ -1,7 +1,6 @@
 import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
-import type { Transaction } from '../../../platform/database/pools.ts';
 
 /** What a link is to open: an occasion, as one target is told of it. */
 export type WantedLink = {
@@ -58,23 +57,4 @@ export async function findLink(pool: DatabasePool, hash: Buffer): Promise<LinkRo
     select workspace_id, occasion_id, target_key, locale, timezone, title, incident_id, is_lasting, started_at, ended_at,
       acknowledged_at, snoozed_until
     from identity_alert_link(${sql.binary(hash)})`);
-}
-
-/**
- * Lets a target rest: of what lasts it hears nothing until then but the end. The engine looks at it again.
- * @param untilMs milliseconds since the epoch
- */
-export async function snoozeTarget(
-  tx: Transaction,
-  link: Pick<LinkRow, 'occasion_id' | 'target_key'>,
-  untilMs: number,
-  nowMs: number,
-): Promise<void> {
-  const now = sql.timestamp(new Date(nowMs));
-  // The occasion first, as the engine does.
-  await tx.query(sql.unsafe`
-    update alert_occasions set due_at = least(due_at, ${now}) where id = ${link.occasion_id} and ended_at is null`);
-  await tx.query(sql.unsafe`
-    update alert_told set snoozed_until = ${sql.timestamp(new Date(untilMs))}
-    where occasion_id = ${link.occasion_id} and target_key = ${link.target_key}`);
 }

@@ -5,10 +5,11 @@ import { inScope } from '../../../platform/database/scope.ts';
 import { AlternativeAnswer, handle } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
 import { acknowledgeByLink } from '../../incidents/index.ts';
+import { snooze } from '../occasions/queries.ts';
 import { actionOf, snoozeUntil } from './action.ts';
 import { isOpen, linkPage, linkPagePolicy, noLinkPage } from './page.ts';
 import type { LinkSubject } from './page.ts';
-import { findLink, snoozeTarget } from './queries.ts';
+import { findLink } from './queries.ts';
 import type { LinkRow } from './queries.ts';
 import { hashOfToken } from './token.ts';
 
@@ -41,7 +42,7 @@ async function act(context: Context, request: RequestFacts, row: LinkRow, action
   const untilMs = snoozeUntil(action, context.now(), row.timezone);
   if (untilMs !== null) {
     const scope = { userId: null, workspaceIds: [row.workspace_id] };
-    await inScope(context.database.api, scope, (tx) => snoozeTarget(tx, row, untilMs, context.now()));
+    await inScope(context.database.api, scope, (tx) => snooze(tx, Number(row.occasion_id), row.target_key, untilMs));
   } else if (row.incident_id !== null) {
     await acknowledgeByLink(context, request, { workspaceId: row.workspace_id, incidentId: row.incident_id });
   }

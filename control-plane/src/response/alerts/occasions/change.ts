@@ -88,9 +88,7 @@ export function incidentChange(kind: (typeof incidentKinds)[number], payload: un
 }
 
 /** How a status that is no incident is named, and how bad it is; null of those that are an incident, or none. */
-export function statusEvent(
-  status: string,
-): {
+export function statusEvent(status: string): {
   readonly event: string;
   readonly says: string;
   readonly severity: Severity;

@@ -192,17 +192,3 @@ async function insertCovered(
 export async function removeAlert(tx: Transaction, id: number): Promise<void> {
   await tx.query(sql.unsafe`delete from alerts where id = ${id}`);
 }
-
-/**
- * Has the engine look at once at what lasts in a workspace: an alert that was made, switched on or widened tells of it too.
- * @param nowMs milliseconds since the epoch
- */
-export async function lookAgain(tx: Transaction, workspaceId: number, nowMs: number): Promise<void> {
-  const now = sql.timestamp(new Date(nowMs));
-  // In the order of their numbers, so that two who do this wait for each other and do not block each other.
-  await tx.query(sql.unsafe`
-    update alert_occasions set due_at = ${now} where id = any(array(
-      select id from alert_occasions
-      where workspace_id = ${workspaceId} and ended_at is null and is_lasting and (due_at is null or due_at > ${now})
-      order by id for update))`);
-}
