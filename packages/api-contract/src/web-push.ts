@@ -66,7 +66,8 @@ export const vapidPublicKeyRoute = route({
   credentials: 'bearer',
   tag,
   summary: 'Read the key that browsers subscribe with',
-  description: 'The `applicationServerKey` of `PushManager.subscribe()`: P-256, 65 bytes in base64url. It stays the same for the life of the installation.',
+  description:
+    'The `applicationServerKey` of `PushManager.subscribe()`: P-256, 65 bytes in base64url. It stays the same for the life of the installation.',
   success: {
     status: 200,
     answer: z.object({ public_key: z.string() }).meta({ id: 'VapidPublicKey' }),
@@ -80,7 +81,10 @@ export const listPushSubscriptionsRoute = route({
   tag,
   summary: 'List the browsers that the caller has subscribed, the one seen last first',
   query: z.object(pageQuery),
-  success: { status: 200, answer: listOf('subscriptions', pushSubscriptionSchema).meta({ id: 'PushSubscriptionList' }) },
+  success: {
+    status: 200,
+    answer: listOf('subscriptions', pushSubscriptionSchema).meta({ id: 'PushSubscriptionList' }),
+  },
 });
 
 export const subscribePushRoute = route({

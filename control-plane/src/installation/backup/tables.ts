@@ -101,6 +101,8 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
     'one that was rotated after the backup would open the calendar again; the owner makes a new one',
   ),
 
+  push_subscriptions: copied,
+
   sla_corrections: copied,
   sla_ledger: copied,
   sla_progress: copied,

@@ -11,7 +11,9 @@ const authBytes = 16;
 export type KeyFault = { readonly key: 'p256dh' | 'auth'; readonly message: string };
 
 /** Reads both keys, from either alphabet of base64, padded or not. */
-export function readKeys(given: BrowserKeys): { readonly ok: true; readonly keys: BrowserKeys } | ({ readonly ok: false } & KeyFault) {
+export function readKeys(
+  given: BrowserKeys,
+): { readonly ok: true; readonly keys: BrowserKeys } | ({ readonly ok: false } & KeyFault) {
   const point = bytesOf(given.p256dh);
   if (point?.length !== pointBytes) return fault('p256dh', `must be ${pointBytes} bytes in base64url`);
   if (!isOnCurve(point)) return fault('p256dh', 'is no public key of P-256');

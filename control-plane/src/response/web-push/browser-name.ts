@@ -20,7 +20,8 @@ const systems: readonly (readonly [RegExp, string])[] = [
 
 /** What a list calls a browser that was given no name: "Firefox on Android". */
 export function browserName(userAgent: string | null): string {
-  const named = (known: readonly (readonly [RegExp, string])[]) => known.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1];
+  const named = (known: readonly (readonly [RegExp, string])[]) =>
+    known.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1];
   const system = named(systems);
   return `${named(browsers) ?? 'Browser'}${system === undefined ? '' : ` on ${system}`}`;
 }

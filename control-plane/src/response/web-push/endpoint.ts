@@ -22,7 +22,8 @@ export function readEndpoint(
   if (url.username !== '' || url.password !== '') return refused('must not hold user information');
   if (url.hash !== '' || text.includes('#')) return refused('must not hold a fragment');
   if (url.href.startsWith(ended)) return refused('is of a push service that has ended: let the browser subscribe anew');
-  const address = /^\[(?<v6>.+)\]$/.exec(url.hostname)?.groups?.['v6'] ?? (/^[0-9.]+$/.test(url.hostname) ? url.hostname : undefined);
+  const address =
+    /^\[(?<v6>.+)\]$/.exec(url.hostname)?.groups?.['v6'] ?? (/^[0-9.]+$/.test(url.hostname) ? url.hostname : undefined);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && address !== undefined && isLoopback(address))) {
     return refused('must be an https URL');
   }
