@@ -81,7 +81,7 @@ export type ChannelIo = {
   /** Token of the installation's messenger bot; undefined: there is none. */
   readonly messengerBotToken: string | undefined;
   /** The browsers that the owner of the configuration has subscribed; only web push has any use for them. */
-  readonly browsers?: SubscribedBrowsers;
+  readonly browsers?: SubscribedBrowsers | undefined;
 };
 
 /** Browsers of one user that take push messages. */

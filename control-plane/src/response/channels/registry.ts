@@ -1,11 +1,12 @@
 import type { AnySettings, Channel } from './channel.ts';
+import { webPush } from './kinds/web-push.ts';
 import { webhook } from './kinds/webhook.ts';
 
 /** A channel of which only the registry knows the settings. */
 export type AnyChannel = Channel<AnySettings, unknown>;
 
 /** Every way in which people are told: the only list. One line each, in the order of the reference. */
-export const channels: readonly AnyChannel[] = [known(webhook)];
+export const channels: readonly AnyChannel[] = [known(webhook), known(webPush)];
 
 /** Settings go back only to the channel whose schema made them, so what they are is known where it matters. */
 function known<Settings extends AnySettings, Content>(channel: Channel<Settings, Content>): AnyChannel {

@@ -1,5 +1,6 @@
 import { DeliveryError } from '../../delivery-error.ts';
 import type { IncomingResponse } from '../../channel.ts';
+import { retryAfterMs } from '../../retry-after.ts';
 
 /** What became of a message to one browser. */
 export type Outcome =
@@ -29,7 +30,7 @@ export function outcomeOf({ status, headers }: Pick<IncomingResponse, 'status' |
       'rate_limited',
       'passing',
       `the push service has had too many messages (${status})`,
-      retryAfterMs(headers['retry-after'], nowMs),
+      retryAfterMs(headers, nowMs),
     );
   }
   if (status >= 500) {
@@ -37,7 +38,7 @@ export function outcomeOf({ status, headers }: Pick<IncomingResponse, 'status' |
       'service_unavailable',
       'passing',
       `the push service answered ${status}`,
-      retryAfterMs(headers['retry-after'], nowMs),
+      retryAfterMs(headers, nowMs),
     );
   }
   if (status === 400) return failed('refused_message', 'message', 'the push service refused the message (400)');
@@ -51,7 +52,7 @@ export function outcomeOf({ status, headers }: Pick<IncomingResponse, 'status' |
 export function settle(outcomes: readonly Outcome[], target: string): void {
   if (outcomes.some(({ kind }) => kind === 'taken')) return;
   const errors = outcomes.flatMap((outcome) => (outcome.kind === 'failed' ? [outcome.error] : []));
-  const waits = errors.flatMap(({ retryAfterMs }) => retryAfterMs ?? []);
+  const waits = errors.flatMap((error) => error.retryAfterMs ?? []);
   for (const fault of ['passing', 'configuration', 'message'] as const) {
     const error = errors.find((one) => one.fault === fault);
     if (error === undefined) continue;
@@ -75,16 +76,6 @@ export function noBrowser(target: string): DeliveryError {
       ? 'no browser is subscribed (any more): open the console in one and allow notifications'
       : `browser ${target} is not subscribed (any more): subscribe it anew and choose it as target, or choose "all"`;
   return new DeliveryError('unknown_target', 'target', what);
-}
-
-// Longer than anything is tried again.
-const mostWaitMs = 86_400_000;
-
-/** Seconds, or a date (RFC 9110, section 10.2.3). Undefined for what is neither. */
-function retryAfterMs(text: string | undefined, nowMs: number): number | undefined {
-  if (text === undefined) return undefined;
-  const waitMs = /^[0-9]{1,9}$/.test(text.trim()) ? Number(text) * 1_000 : Date.parse(text) - nowMs;
-  return Number.isFinite(waitMs) ? Math.min(Math.max(waitMs, 0), mostWaitMs) : undefined;
 }
 
 function failed(code: DeliveryError['code'], fault: DeliveryError['fault'], message: string, waitMs?: number): Outcome {
