@@ -43,7 +43,7 @@ export const webPush: Channel<Settings, Content> = {
   }),
   send: async (content, { target }, io) => {
     if (io.browsers === undefined)
-      throw new DeliveryError('not_configured', 'configuration', 'web push is not available here');
+      throw new DeliveryError('not_configured', 'configuration', 'Web push is not available here.');
     const browsers = await io.browsers.find(target === 'all' ? null : Number(target));
     if (browsers.length === 0) throw noBrowser(target);
     const sender = { ...(await io.browsers.vapidKeys()), subject: subjectOf(io.publicUrl) };

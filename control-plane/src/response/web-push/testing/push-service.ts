@@ -34,7 +34,7 @@ export type PushService = {
   readonly caCertificates?: string;
   /** @param publicKey the key of the application that it subscribes with (RFC 8292, section 4) */
   readonly browser: (publicKey: string, name?: string) => TestBrowser;
-  readonly received: readonly Received[];
+  readonly received: Received[];
   /** How many requests came, whatever they were answered. */
   readonly requests: () => number;
 };

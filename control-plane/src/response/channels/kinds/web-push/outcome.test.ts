@@ -8,11 +8,13 @@ const nowMs = Date.parse('2026-03-01T00:00:00Z');
 const of = (status: number, headers: Record<string, string> = {}) => outcomeOf({ status, headers }, nowMs);
 
 void t.test('what push services answer, and what it means', async (t) => {
-  for (const status of [200, 201, 202]) t.match(of(status), { kind: 'taken' }, String(status));
+  for (const status of [200, 201, 202, 204]) t.match(of(status), { kind: 'taken' }, String(status));
   for (const status of [404, 410]) t.match(of(status), { kind: 'gone' }, String(status));
   t.match(of(413), { kind: 'too_large' });
   for (const status of [401, 403]) {
-    t.match(of(status), { error: { code: 'refused_credentials', fault: 'configuration', message: /subscribe anew/ } });
+    t.match(of(status), {
+      error: { code: 'refused_credentials', fault: 'configuration', message: /Unsubscribe in the browser/ },
+    });
   }
   t.match(of(429, { 'retry-after': '30' }), {
     error: { code: 'rate_limited', fault: 'passing', retryAfterMs: 30_000 },
@@ -24,7 +26,7 @@ void t.test('what push services answer, and what it means', async (t) => {
     error: { code: 'service_unavailable', fault: 'passing', retryAfterMs: 5_000 },
   });
   t.match(of(400), { error: { code: 'refused_message', fault: 'message' } });
-  t.match(of(418), { error: { code: 'unexpected_status', fault: 'message' } });
+  t.match(of(418), { error: { code: 'refused_message', fault: 'message' } });
 });
 
 const failed = (fault: DeliveryError['fault'], retryAfterMs?: number): Outcome => ({
@@ -48,8 +50,8 @@ void t.test('one browser that took it is enough; else the fault that most can be
   });
   t.match(thrown([failed('message'), failed('configuration')]), { fault: 'configuration' });
   t.match(thrown([{ kind: 'too_large' }, { kind: 'gone' }]), { fault: 'message', code: 'refused_message' });
-  t.match(thrown([{ kind: 'gone' }, { kind: 'gone' }]), { fault: 'target', message: /no browser is subscribed/ });
-  t.match(thrown([{ kind: 'gone' }], '17'), { fault: 'target', message: /browser 17 / });
+  t.match(thrown([{ kind: 'gone' }, { kind: 'gone' }]), { fault: 'target', message: /No browser is subscribed/ });
+  t.match(thrown([{ kind: 'gone' }], '17'), { fault: 'target', message: /Browser 17 / });
 });
 
 void t.test('the order of browsers decides nothing', async () => {

@@ -1,6 +1,6 @@
 import { DeliveryError } from '../../delivery-error.ts';
 import type { IncomingResponse } from '../../channel.ts';
-import { retryAfterMs } from '../../retry-after.ts';
+import { answerFault, isSuccess } from '../../answer-fault.ts';
 
 /** What became of a message to one browser. */
 export type Outcome =
@@ -11,38 +11,25 @@ export type Outcome =
   | { readonly kind: 'too_large' }
   | { readonly kind: 'failed'; readonly error: DeliveryError };
 
-/** What a push service means by its answer (RFC 8030, sections 5 and 7.3; RFC 8292, section 4.2; where services go their own way, a remark). */
-export function outcomeOf({ status, headers }: Pick<IncomingResponse, 'status' | 'headers'>, nowMs: number): Outcome {
-  // 202: the receipt of the message comes later. 200: the service of Windows.
-  if (status === 200 || status === 201 || status === 202) return { kind: 'taken' };
+/** What a push service means by its answer: RFC 8030, sections 5 and 7.3, and RFC 8292, section 4.2. */
+export function outcomeOf(response: Pick<IncomingResponse, 'status' | 'headers'>, nowMs: number): Outcome {
+  const { status } = response;
+  if (isSuccess(status)) return { kind: 'taken' };
   if (status === 404 || status === 410) return { kind: 'gone' };
   if (status === 413) return { kind: 'too_large' };
-  if (status === 401 || status === 403) {
-    return failed(
-      'refused_credentials',
-      'configuration',
-      `the push service refused the key of this installation (${status}): the browser was subscribed with another one, or the clock or the public URL of the installation is wrong; unsubscribe in the browser and subscribe anew`,
-    );
-  }
-  // 406: the service of Windows says by it that there were too many.
-  if (status === 429 || status === 406) {
-    return failed(
-      'rate_limited',
-      'passing',
-      `the push service has had too many messages (${status})`,
-      retryAfterMs(headers, nowMs),
-    );
-  }
-  if (status >= 500) {
-    return failed(
-      'service_unavailable',
-      'passing',
-      `the push service answered ${status}`,
-      retryAfterMs(headers, nowMs),
-    );
-  }
-  if (status === 400) return failed('refused_message', 'message', 'the push service refused the message (400)');
-  return failed('unexpected_status', 'message', `the push service answered ${status}`);
+  if (status === 401 || status === 403)
+    return { kind: 'failed', error: new DeliveryError('refused_credentials', 'configuration', refusedKey(status)) };
+  return { kind: 'failed', error: answerFault(response, { service: 'The push service', nowMs, meanings }) };
+}
+
+// The service of Windows says by 406 that it has had too many.
+const meanings = { 406: ['rate_limited', 'passing'] } as const;
+
+function refusedKey(status: number): string {
+  return (
+    `The push service refused the key of this installation (status ${status}): the browser was subscribed with another one, or the clock or the public ` +
+    'URL of the installation is wrong. Unsubscribe in the browser and subscribe anew.'
+  );
 }
 
 /**
@@ -63,7 +50,7 @@ export function settle(outcomes: readonly Outcome[], target: string): void {
     throw new DeliveryError(
       'refused_message',
       'message',
-      'the push service found the message too long, also when it was cut',
+      'The push service found the message too long, also when it was cut.',
     );
   }
   throw noBrowser(target);
@@ -73,11 +60,7 @@ export function settle(outcomes: readonly Outcome[], target: string): void {
 export function noBrowser(target: string): DeliveryError {
   const what =
     target === 'all'
-      ? 'no browser is subscribed (any more): open the console in one and allow notifications'
-      : `browser ${target} is not subscribed (any more): subscribe it anew and choose it as target, or choose "all"`;
+      ? 'No browser is subscribed (any more): open the console in one and allow notifications.'
+      : `Browser ${target} is not subscribed (any more): subscribe it anew and choose it as target, or choose "all".`;
   return new DeliveryError('unknown_target', 'target', what);
-}
-
-function failed(code: DeliveryError['code'], fault: DeliveryError['fault'], message: string, waitMs?: number): Outcome {
-  return { kind: 'failed', error: new DeliveryError(code, fault, message, waitMs) };
 }
