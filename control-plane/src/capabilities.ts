@@ -64,6 +64,7 @@ import {
   removeMaintenanceOfWorkspace,
   removeMonitorMaintenance,
 } from './response/maintenance/index.ts';
+import { createWebPushCapability } from './response/web-push/index.ts';
 
 /** Every capability of the control plane, in the order in which its services start: the only list. */
 export const capabilities: readonly Capability<Context>[] = [
@@ -114,6 +115,7 @@ export const capabilities: readonly Capability<Context>[] = [
   maintenanceCapability,
   alertsCapability,
   channelsCapability,
+  createWebPushCapability(),
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

@@ -110,6 +110,7 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   alert_links: copied,
   notifications: copied,
   deliveries: copied,
+  push_subscriptions: copied,
 
   sla_corrections: copied,
   sla_ledger: copied,
