@@ -3,6 +3,7 @@ import { issueToken } from '../../../control-plane/src/identity/account-tokens/i
 import { sql } from '../../../control-plane/src/platform/database/pools.ts';
 import { inAMonth, maintenance } from '../recipes.ts';
 import type { Recipe } from '../recipes.ts';
+import { moreAlertRecipes } from '../alert-recipes.ts';
 import { moreHeartbeatRecipes } from '../heartbeat-recipes.ts';
 import type { World } from '../world.ts';
 
@@ -89,6 +90,7 @@ async function memberOf(world: World, workspace: string): Promise<number> {
  */
 export const moreRecipes: Readonly<Record<string, Recipe>> = {
   ...moreHeartbeatRecipes,
+  ...moreAlertRecipes,
 
   'GET /probe/ips': plain('/probe/ips'),
   'GET /api/v1/events/stream': plain('/api/v1/events/stream'),

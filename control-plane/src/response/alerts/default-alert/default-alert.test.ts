@@ -5,24 +5,27 @@ import { accountsCapability } from '../../../identity/accounts/index.ts';
 import { sql } from '../../../platform/database/pools.ts';
 import { alertsApi } from '../rules/testing.ts';
 
-void t.test('a new account has one alert, which tells its own address of everything in its first workspace', async (t) => {
-  const api = await alertsApi(t);
-  const listed = await api.alerts('GET', '');
-  t.match(listed.body, { total: 1 });
-  const [alert] = z.array(alertSchema).parse(listed.body['alerts']);
-  t.match(alert, {
-    workspace_id: api.workspaceId,
-    is_default: true,
-    is_active: true,
-    owner: { id: api.owner.id },
-    scope: { all: true },
-    steps: [{ after_seconds: 0, targets: [{ channel: 'email', config_id: null, target: api.owner.email }] }],
-    notify_on_recovery: true,
-  });
-  t.same(new Set(alert?.events), new Set(defaultAlertEvents));
-  await api.call('POST', '/api/v1/workspaces', { token: api.token, body: { name: 'second' } });
-  t.match((await api.alerts('GET', '')).body, { total: 1 }, 'of the first workspace only');
-});
+void t.test(
+  'a new account has one alert, which tells its own address of everything in its first workspace',
+  async (t) => {
+    const api = await alertsApi(t);
+    const listed = await api.alerts('GET', '');
+    t.match(listed.body, { total: 1 });
+    const [alert] = z.array(alertSchema).parse(listed.body['alerts']);
+    t.match(alert, {
+      workspace_id: api.workspaceId,
+      is_default: true,
+      is_active: true,
+      owner: { id: api.owner.id },
+      scope: { all: true },
+      steps: [{ after_seconds: 0, targets: [{ channel: 'email', config_id: null, target: api.owner.email }] }],
+      notify_on_recovery: true,
+    });
+    t.same(new Set(alert?.events), new Set(defaultAlertEvents));
+    await api.call('POST', '/api/v1/workspaces', { token: api.token, body: { name: 'second' } });
+    t.match((await api.alerts('GET', '')).body, { total: 1 }, 'of the first workspace only');
+  },
+);
 
 void t.test('of many registrations of one address one has an account, and one alert', async (t) => {
   const api = await alertsApi(t);
@@ -51,7 +54,10 @@ void t.test('mail to the own address follows it, its language and its zone; othe
     update users set email = 'new@example.com', locale = 'ru', timezone = 'Europe/Berlin' where id = ${api.owner.id}`);
   const followed = { target: 'new@example.com', locale: 'ru', timezone: 'Europe/Berlin' };
   t.match(await api.read(id), {
-    steps: [{ targets: [followed, { target: 'other@example.com', locale: 'en', timezone: 'UTC' }] }, { targets: [followed] }],
+    steps: [
+      { targets: [followed, { target: 'other@example.com', locale: 'en', timezone: 'UTC' }] },
+      { targets: [followed] },
+    ],
     failover: followed,
     version: 2,
   });

@@ -35,7 +35,7 @@ void t.test('monitors that are moved leave the alerts of the old workspace, whic
     token: api.token,
     body: { action: 'move', monitor_ids: [monitorId], workspace_id: elsewhere.body['id'] },
   });
-  t.match(moved, { status: 200, body: { results: [{ dropped: [{ type: 'alert', id }] }] } }, moved.text);
+  t.match(moved, { status: 200, body: { monitors: [{ dropped: [{ type: 'alert', id }] }] } }, moved.text);
   t.same((await api.read(id)).scope.subjects, []);
   const row = z.object({ resolution: z.string().nullable(), due_at: z.number().nullable() });
   t.same(await api.database.worker.any(sql.type(row)`select resolution, due_at from alert_occasions`), [

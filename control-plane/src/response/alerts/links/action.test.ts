@@ -36,7 +36,10 @@ void t.test('the next morning is nine o’clock, an hour away at least and a day
       );
     }),
   );
-  t.equal(new Date(nextMorning(Date.parse('2026-03-28T20:00:00Z'), 'Europe/Berlin')).toISOString(), '2026-03-29T07:00:00.000Z');
+  t.equal(
+    new Date(nextMorning(Date.parse('2026-03-28T20:00:00Z'), 'Europe/Berlin')).toISOString(),
+    '2026-03-29T07:00:00.000Z',
+  );
   t.equal(snoozeUntil('acknowledge', 0, 'UTC'), null);
   t.equal(snoozeUntil('snooze_1h', 5, 'UTC'), 5 + hourMs);
   t.equal(snoozeUntil('snooze_4h', 5, 'UTC'), 5 + 4 * hourMs);

@@ -98,7 +98,7 @@ void t.test('a link ends seven days after what it is about, and what is no link 
   for (const place of [path, `/alerts/snooze/${'x'.repeat(43)}`, '/alerts/snooze/x', '/alerts/snooze/%00']) {
     for (const answer of [await api.call('GET', place), await press(api, place, 'acknowledge')]) {
       if (answer.status === 422) continue;
-      t.equal(answer.status, 404, place);
+      t.equal(answer.status, 200, place);
       t.match(answer.text, 'does not work any more', place);
     }
   }
@@ -110,7 +110,10 @@ void t.test('what cannot be asked for changes nothing', async (t) => {
   const api = await alertsApi(t);
   const { path } = await told(api);
   for (const body of ['', 'action=delete', '{"action":"acknowledge"}']) {
-    const answer = await api.call('POST', path, { body, headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+    const answer = await api.call('POST', path, {
+      body,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
     t.equal(answer.status, 200, body);
     t.match(answer.text, '<form', body);
   }

@@ -2,7 +2,7 @@ import { alertLinkPageRoute, useAlertLinkRoute } from '@parallax/api-contract';
 import type { AlertLinkAction } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { inScope } from '../../../platform/database/scope.ts';
-import { AlternativeAnswer, handle } from '../../../platform/http/handler.ts';
+import { handle } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
 import { acknowledgeByLink } from '../../incidents/index.ts';
 import { snooze } from '../occasions/queries.ts';
@@ -23,7 +23,7 @@ export function alertLinkRoutes(context: Context): Route[] {
     void request.reply.header('content-security-policy', linkPagePolicy);
     if (row !== null) return linkPage(subjectOf(row), context.now());
     const isRussian = request.header('accept-language')?.toLowerCase().startsWith('ru') === true;
-    return new AlternativeAnswer(noLinkPage(isRussian ? 'ru' : 'en'));
+    return noLinkPage(isRussian ? 'ru' : 'en');
   };
   return [
     handle(alertLinkPageRoute, async ({ params, request }) => answer(request, await find(params.token))),
