@@ -2,6 +2,7 @@ import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
 import { alertHistoryRoutes } from './history/routes.ts';
 import { alertLinkRoutes } from './links/routes.ts';
+import { alertPreviewRoutes } from './preview/routes.ts';
 import { alertRuleRoutes } from './rules/routes.ts';
 import { alertTrialRoutes } from './trials/routes.ts';
 
@@ -22,6 +23,7 @@ export const alertsCapability: Capability<Context> = {
     ...alertRuleRoutes(context),
     ...alertHistoryRoutes(context),
     ...alertTrialRoutes(context),
+    ...alertPreviewRoutes(context),
     ...alertLinkRoutes(context),
   ],
 };
