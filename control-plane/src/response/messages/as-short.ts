@@ -32,11 +32,22 @@ export function septetsOf(text: string): number | undefined {
   return septets;
 }
 
-/** Segments that a text takes: 160 septets or 70 UCS-2 units in one, 153 or 67 in each of several. */
+/** Segments that a text takes: 160 septets or 70 UCS-2 units in one, 153 or 67 in each of several. No character is split between two. */
 export function segmentsOf(text: string): number {
   const septets = septetsOf(text);
   const [size, alone, among] = septets === undefined ? [text.length, 70, 67] : [septets, 160, 153];
-  return size <= alone ? 1 : Math.ceil(size / among);
+  if (size <= alone) return 1;
+  let segments = 1;
+  let filled = 0;
+  for (const character of text) {
+    const width = septets === undefined ? character.length : extended.has(character) ? 2 : 1;
+    if (filled + width > among) {
+      segments += 1;
+      filled = 0;
+    }
+    filled += width;
+  }
+  return segments;
 }
 
 /**

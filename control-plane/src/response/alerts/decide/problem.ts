@@ -55,33 +55,29 @@ export function firstMessage(
   }
   const afterQuiet = told.heldBy === 'quiet_hours' || told.heldBy === 'muted';
   const first = decided(to, kind, seq, isUsable ? { afterQuiet } : { status: 'suppressed', reason: 'target_unusable' });
+  const speaking = free.map(({ alert }) => alert);
+  const after: Told = {
+    ...told,
+    alertId: wish.alert.id,
+    ownerId: wish.alert.ownerId,
+    target: wish.target,
+    state: 'problem',
+    problemSeq: occasion.problemSeq,
+    step: Math.max(...free.map(({ step }) => step)),
+    toldSeq: occasion.seq,
+    lastMs: nowMs,
+    queuedMs: nowMs,
+    sentMs: null,
+    lostMs: isUsable ? null : nowMs,
+    heldMs: null,
+    heldBy: null,
+    snoozedUntilMs: null,
+  };
   return {
-    ...nothing({
-      ...told,
-      alertId: wish.alert.id,
-      ownerId: wish.alert.ownerId,
-      target: wish.target,
-      state: 'problem',
-      problemSeq: occasion.problemSeq,
-      step: Math.max(...free.map(({ step }) => step)),
-      toldSeq: occasion.seq,
-      lastMs: nowMs,
-      queuedMs: nowMs,
-      sentMs: null,
-      lostMs: isUsable ? null : nowMs,
-      heldMs: null,
-      heldBy: null,
-      snoozedUntilMs: null,
-    }),
+    ...nothing(after, reminderDueMs(speaking, occasion, after)),
     // What was held under another name or number is said by this.
     withdraws: 'held',
-    notifications: [
-      first,
-      ...deduplicated(
-        first,
-        free.map(({ alert }) => alert),
-      ),
-    ],
+    notifications: [first, ...deduplicated(first, speaking)],
   };
 }
 
@@ -157,7 +153,10 @@ function furtherOf(
   if (change !== undefined) {
     const kind = change.kind === 'acknowledged' ? 'acknowledged' : 'updated';
     const after = spoken(told);
-    return { ...nothing(after, reminderDueMs(free, occasion, after)), notifications: [decided(to, kind, change.seq)] };
+    return {
+      ...nothing(after, reminderDueMs(free, occasion, after)),
+      notifications: [decided(to, kind, change.seq, { reason: change.reason })],
+    };
   }
   const reminderMs = reminderDueMs(free, occasion, told);
   if (reminderMs === null || reminderMs > nowMs) {

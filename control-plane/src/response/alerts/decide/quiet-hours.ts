@@ -84,7 +84,6 @@ function formatOf(timezone: string): Intl.DateTimeFormat {
     format = new Intl.DateTimeFormat('en-US', {
       timeZone: timezone,
       hourCycle: 'h23',
-      era: 'short',
       year: 'numeric',
       month: 'numeric',
       day: 'numeric',
@@ -97,12 +96,30 @@ function formatOf(timezone: string): Intl.DateTimeFormat {
   return format;
 }
 
+/** Clocks are moved at full quarters of an hour. */
+const quarterMs = 15 * minuteMs;
+const mostOffsets = 20_000;
+const offsets = new Map<string, number>();
+
+/** How far the clocks of a zone are ahead of UTC. Asked often for the same quarters: formatting a date costs more than all the rest here. */
+function offsetOf(timezone: string, atMs: number): number {
+  const quarter = Math.floor(atMs / quarterMs);
+  const key = `${quarter} ${timezone}`;
+  let offsetMs = offsets.get(key);
+  if (offsetMs === undefined) {
+    const parts: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
+    const startMs = quarter * quarterMs;
+    for (const { type, value } of formatOf(timezone).formatToParts(startMs)) parts[type] = Number(value);
+    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+    offsetMs = Date.UTC(year, month - 1, day, hour, minute, second) - startMs;
+    if (offsets.size >= mostOffsets) offsets.clear();
+    offsets.set(key, offsetMs);
+  }
+  return offsetMs;
+}
+
 /** What clocks of a zone show: the day, as its beginning in UTC, and how far they are ahead of UTC. */
 function wallClock(timezone: string, atMs: number): { readonly dayMs: number; readonly offsetMs: number } {
-  const parts: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
-  for (const { type, value } of formatOf(timezone).formatToParts(atMs)) parts[type] = Number(value);
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
-  const dayStartMs = Date.UTC(year, month - 1, day);
-  const shownMs = dayStartMs + ((hour * 60 + minute) * 60 + second) * 1_000;
-  return { dayMs: dayStartMs, offsetMs: shownMs - Math.floor(atMs / 1_000) * 1_000 };
+  const offsetMs = offsetOf(timezone, atMs);
+  return { dayMs: Math.floor((atMs + offsetMs) / dayMs) * dayMs, offsetMs };
 }

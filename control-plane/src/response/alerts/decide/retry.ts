@@ -3,6 +3,9 @@ import type { DeliveryFault } from '../../channels/delivery-error.ts';
 /** Seconds to wait after each failed attempt; after the last there is no other. */
 const delaysSeconds = [5, 30, 120, 600, 1_800];
 
+/** Attempts after which a message is given up. */
+export const mostAttempts = delaysSeconds.length + 1;
+
 /** So long a service may ask us to wait, at most: a day. */
 const longestWaitMs = 86_400_000;
 

@@ -126,17 +126,20 @@ export async function lookAtHeld(
       and exists (select from alert_told t where t.occasion_id = o.id and t.held_by = ${heldBy})`);
 }
 
-/** A target wants to hear nothing more of an occasion until then but its end. @returns whether there is such a target */
+/**
+ * A target wants to hear nothing more of an occasion until then but its end. The occasion is locked before what was told of it, as the planner
+ * does. @returns whether there is such a target
+ */
 export async function snooze(
-  connection: CommonQueryMethods,
+  transaction: Transaction,
   occasionId: number,
   targetKey: string,
   untilMs: number,
 ): Promise<boolean> {
-  const { rowCount } = await connection.query(sql.unsafe`
-    with snoozed as (
-      update alert_told set snoozed_until = ${at(untilMs)} where occasion_id = ${occasionId} and target_key = ${targetKey} returning occasion_id)
-    update alert_occasions o set due_at = least(o.due_at, ${at(untilMs)}) from snoozed where o.id = snoozed.occasion_id`);
+  await transaction.query(sql.unsafe`
+    update alert_occasions set due_at = least(due_at, ${at(untilMs)}) where id = ${occasionId}`);
+  const { rowCount } = await transaction.query(sql.unsafe`
+    update alert_told set snoozed_until = ${at(untilMs)} where occasion_id = ${occasionId} and target_key = ${targetKey}`);
   return rowCount > 0;
 }
 
