@@ -42,9 +42,9 @@ export const alertRecipes: Readonly<Record<string, Recipe>> = {
 async function linkPage(world: World): Promise<string> {
   const { workspaceId } = world;
   const occasionId = await addOccasion(world.database, { workspaceId, key: `contract:${world.unique()}` });
-  const wanted = { workspaceId, occasionId, targetKey: 'contract', locale: 'en', timezone: 'UTC' } as const;
-  const [url = ''] = await makeAlertLinks(world.database.worker, world.context.publicUrl, [wanted]);
-  return new URL(url).pathname;
+  const request = { workspaceId, occasionId, targetKey: 'contract', isIncident: false };
+  const [links] = await makeAlertLinks(world.database.worker, world.context.publicUrl, [request]);
+  return new URL(links?.snooze ?? '').pathname;
 }
 
 /** Routes beside the table. */

@@ -13,7 +13,6 @@ export {
   removeAlertsOfWorkspace,
 } from './hooks/queries.ts';
 export { makeAlertLinks } from './links/gateway.ts';
-export type { WantedLink } from './links/queries.ts';
 export { countAlerts } from './rules/queries.ts';
 
 /** Who is told of what, and what they were told. */

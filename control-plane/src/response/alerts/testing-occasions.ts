@@ -38,6 +38,7 @@ export async function addNotification(
     readonly status?: 'held' | 'queued' | 'sent' | 'failed' | 'suppressed' | 'deduplicated';
     readonly channel?: string;
     readonly targetKey?: string;
+    readonly target?: { readonly locale: string; readonly timezone: string };
     readonly subject?: { readonly type: string; readonly id: number };
     readonly atMs?: number;
   },
@@ -57,7 +58,8 @@ export async function addNotification(
       ${status === 'held' ? 'quiet_hours' : null}, (select id from message), ${at}`);
   await database.worker.query(sql.unsafe`
     insert into alert_told (workspace_id, occasion_id, target_key, alert_id, owner_id, target, state, problem_seq)
-    values (${workspaceId}, ${occasionId}, ${key}, ${alertId}, ${ownerId}, '{}', 'problem', 1) on conflict do nothing`);
+    values (${workspaceId}, ${occasionId}, ${key}, ${alertId}, ${ownerId},
+      ${JSON.stringify(given.target ?? {})}::jsonb, 'problem', 1) on conflict do nothing`);
 }
 
 let made = 0;

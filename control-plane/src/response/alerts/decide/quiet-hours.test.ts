@@ -24,32 +24,41 @@ void t.test('a night lasts until the morning of the zone, in summer and in winte
   t.equal(until(night('UTC'), '2026-07-05T07:00:00Z'), null, 'the end belongs to the day');
 });
 
-void t.test('the night in which clocks are put forward is an hour shorter, that in which they are put back an hour longer', async (t) => {
-  t.equal(until(night('Europe/Berlin'), '2026-03-28T21:00:00Z'), '2026-03-29T05:00:00.000Z');
-  t.equal(until(night('Europe/Berlin'), '2026-10-24T20:00:00Z'), '2026-10-25T06:00:00.000Z');
-});
+void t.test(
+  'the night in which clocks are put forward is an hour shorter, that in which they are put back an hour longer',
+  async (t) => {
+    t.equal(until(night('Europe/Berlin'), '2026-03-28T21:00:00Z'), '2026-03-29T05:00:00.000Z');
+    t.equal(until(night('Europe/Berlin'), '2026-10-24T20:00:00Z'), '2026-10-25T06:00:00.000Z');
+  },
+);
 
-void t.test('a time that clocks skip is the moment of the leap; one that they show twice is quiet both times', async (t) => {
-  const quiet = (start: string, end: string) => night('Europe/Berlin', { windows: [{ days: everyDay, start, end }] });
-  t.equal(until(quiet('01:00', '02:30'), '2026-03-29T00:30:00Z'), '2026-03-29T01:00:00.000Z');
-  t.equal(until(quiet('02:30', '04:00'), '2026-03-29T01:00:00Z'), '2026-03-29T02:00:00.000Z');
-  t.equal(until(quiet('01:00', '02:30'), '2026-10-25T00:45:00Z'), '2026-10-25T01:30:00.000Z');
-});
+void t.test(
+  'a time that clocks skip is the moment of the leap; one that they show twice is quiet both times',
+  async (t) => {
+    const quiet = (start: string, end: string) => night('Europe/Berlin', { windows: [{ days: everyDay, start, end }] });
+    t.equal(until(quiet('01:00', '02:30'), '2026-03-29T00:30:00Z'), '2026-03-29T01:00:00.000Z');
+    t.equal(until(quiet('02:30', '04:00'), '2026-03-29T01:00:00Z'), '2026-03-29T02:00:00.000Z');
+    t.equal(until(quiet('01:00', '02:30'), '2026-10-25T00:45:00Z'), '2026-10-25T01:30:00.000Z');
+  },
+);
 
-void t.test('days are those of the start; windows that touch are one silence; without a gap it is looked at again in a week', async (t) => {
-  const friday = night('UTC', { windows: [{ days: [5], start: '22:00', end: '07:00' }] });
-  t.equal(until(friday, '2026-01-09T23:00:00Z'), '2026-01-10T07:00:00.000Z');
-  t.equal(until(friday, '2026-01-10T23:00:00Z'), null);
-  const touching = night('UTC', {
-    windows: [
-      { days: everyDay, start: '22:00', end: '02:00' },
-      { days: everyDay, start: '02:00', end: '07:00' },
-    ],
-  });
-  t.equal(until(touching, '2026-01-09T23:00:00Z'), '2026-01-10T07:00:00.000Z');
-  const always = night('UTC', { windows: [{ days: everyDay, start: '00:00', end: '00:00' }] });
-  t.equal(until(always, '2026-01-09T23:00:00Z'), '2026-01-16T23:00:00.000Z');
-});
+void t.test(
+  'days are those of the start; windows that touch are one silence; without a gap it is looked at again in a week',
+  async (t) => {
+    const friday = night('UTC', { windows: [{ days: [5], start: '22:00', end: '07:00' }] });
+    t.equal(until(friday, '2026-01-09T23:00:00Z'), '2026-01-10T07:00:00.000Z');
+    t.equal(until(friday, '2026-01-10T23:00:00Z'), null);
+    const touching = night('UTC', {
+      windows: [
+        { days: everyDay, start: '22:00', end: '02:00' },
+        { days: everyDay, start: '02:00', end: '07:00' },
+      ],
+    });
+    t.equal(until(touching, '2026-01-09T23:00:00Z'), '2026-01-10T07:00:00.000Z');
+    const always = night('UTC', { windows: [{ days: everyDay, start: '00:00', end: '00:00' }] });
+    t.equal(until(always, '2026-01-09T23:00:00Z'), '2026-01-16T23:00:00.000Z');
+  },
+);
 
 void t.test('what is severe enough is told all the same', async (t) => {
   const quiet = night('UTC', { except_severity: 'critical' });
@@ -64,11 +73,21 @@ void t.test('in any zone, the end of a silence is not silent, and every instant 
   });
   fc.assert(
     fc.property(
-      fc.constantFrom('Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'America/St_Johns', 'UTC'),
-      fc.array(fc.record({ days: fc.uniqueArray(fc.constantFrom(...everyDay), { minLength: 1 }), start: time, end: time }), {
-        minLength: 1,
-        maxLength: 3,
-      }),
+      fc.constantFrom(
+        'Europe/Berlin',
+        'America/New_York',
+        'Australia/Lord_Howe',
+        'Asia/Kathmandu',
+        'America/St_Johns',
+        'UTC',
+      ),
+      fc.array(
+        fc.record({ days: fc.uniqueArray(fc.constantFrom(...everyDay), { minLength: 1 }), start: time, end: time }),
+        {
+          minLength: 1,
+          maxLength: 3,
+        },
+      ),
       fc.integer({ min: Date.UTC(2026, 0, 1), max: Date.UTC(2026, 11, 31) }),
       fc.double({ min: 0, max: 1, noNaN: true }),
       (timezone, windows, atMs, part) => {

@@ -19,10 +19,12 @@ async function told(api: AlertsApi, locale: 'en' | 'ru' = 'en', title = 'Shop is
   const { id: alertId } = await api.alert();
   const place = { workspaceId: api.workspaceId, ownerId: api.owner.id, alertId };
   const occasionId = await addOccasion(api.database, { ...place, incidentId, title });
-  await addNotification(api.database, { ...place, occasionId, targetKey: 'reader' });
-  const [url = ''] = await makeAlertLinks(api.database.worker, 'https://monitor.example/base', [
-    { workspaceId: api.workspaceId, occasionId, targetKey: 'reader', locale, timezone: 'Europe/Berlin' },
+  const target = { locale, timezone: 'Europe/Berlin' };
+  await addNotification(api.database, { ...place, occasionId, targetKey: 'reader', target });
+  const [links] = await makeAlertLinks(api.database.worker, 'https://monitor.example/base', [
+    { workspaceId: api.workspaceId, occasionId, targetKey: 'reader', isIncident: true },
   ]);
+  const url = links?.acknowledge ?? '';
   return { incidentId, occasionId, url, path: new URL(url).pathname.replace('/base', '') };
 }
 

@@ -1,20 +1,12 @@
 import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
+import type { LinkRequest } from '../channels-gateway.ts';
 
-/** What a link is to open: an occasion, as one target is told of it. */
-export type WantedLink = {
-  readonly workspaceId: number;
-  readonly occasionId: bigint | number;
-  readonly targetKey: string;
-  readonly locale: 'en' | 'ru';
-  readonly timezone: string;
-};
-
-/** Keeps links by the hashes of their tokens, in one statement. For the worker login. */
+/** Keeps links by the hashes of their tokens, in one statement. Their pages speak the language of the target. For the worker login. */
 export async function insertLinks(
   worker: CommonQueryMethods,
-  links: readonly (WantedLink & { readonly hash: Buffer })[],
+  links: readonly (Pick<LinkRequest, 'workspaceId' | 'occasionId' | 'targetKey'> & { readonly hash: Buffer })[],
 ): Promise<void> {
   if (links.length === 0) return;
   const rows = links.map((link) => [
@@ -22,16 +14,15 @@ export async function insertLinks(
     link.workspaceId,
     String(link.occasionId),
     link.targetKey,
-    link.locale,
-    link.timezone,
   ]);
   // An occasion that is gone meanwhile has no link.
   await worker.query(sql.unsafe`
     insert into alert_links (token_hash, workspace_id, occasion_id, target_key, locale, timezone)
-    select decode(given.hash, 'hex'), given.workspace_id, o.id, given.target_key, given.locale, given.timezone
-    from ${sql.unnest(rows, ['text', 'int4', 'int8', 'text', 'text', 'text'])}
-      as given (hash, workspace_id, occasion_id, target_key, locale, timezone)
-    join alert_occasions o on o.id = given.occasion_id`);
+    select decode(given.hash, 'hex'), given.workspace_id, o.id, given.target_key, coalesce(t.target ->> 'locale', 'en'),
+      coalesce(t.target ->> 'timezone', 'UTC')
+    from ${sql.unnest(rows, ['text', 'int4', 'int8', 'text'])} as given (hash, workspace_id, occasion_id, target_key)
+    join alert_occasions o on o.id = given.occasion_id
+    left join alert_told t on t.occasion_id = o.id and t.target_key = given.target_key`);
 }
 
 const linkRow = z.object({

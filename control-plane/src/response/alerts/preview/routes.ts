@@ -5,13 +5,13 @@ import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
 import { isWorkspaceThere } from '../../maintenance/index.ts';
 import { seenBy } from '../rules/gateway.ts';
-import type { AlertParts } from '../rules/gateway.ts';
+import type { RuleParts } from '../rules/gateway.ts';
 import { listAlerts } from '../rules/queries.ts';
 import { subjectFacts } from './queries.ts';
 import { wouldTell } from './would-tell.ts';
 
 /** Who would be told of something that has not happened. */
-export function alertPreviewRoutes({ database, now }: Pick<AlertParts, 'database' | 'now'>): Route[] {
+export function alertPreviewRoutes({ database, now }: Pick<RuleParts, 'database' | 'now'>): Route[] {
   return [
     handle(previewAlertsRoute, async ({ body, caller }) => {
       const { workspace_id: workspaceId, event, subject: named } = body;

@@ -21,7 +21,7 @@ import type { AlertValues } from './values.ts';
 export type Actor = { readonly caller: Caller; readonly request: RequestFacts };
 
 /** What routes of alerts act with. */
-export type AlertParts = Pick<Context, 'database' | 'now' | 'sealer'>;
+export type RuleParts = Pick<Context, 'database' | 'now' | 'sealer'>;
 
 /** What a change was, for the audit log. */
 export type Done = { readonly action: string; readonly detail?: AuditEvent['detail'] };
@@ -38,7 +38,7 @@ export function noAlert(id: number): Problem {
  * @throws Problem `not_found`, `forbidden`, `version_mismatch`
  */
 export async function changeAlert(
-  parts: AlertParts,
+  parts: RuleParts,
   actor: Actor,
   id: number,
   work: (scope: Scope, tx: Transaction, alert: AlertRow) => Promise<Done | null>,
@@ -73,7 +73,7 @@ export function seenBy(caller: Caller, row: AlertRow): Alert {
  * @throws Problem `invalid_input` that names each target that cannot be
  */
 export async function judged<Values extends Pick<AlertValues, 'steps' | 'failover'>>(
-  parts: AlertParts,
+  parts: RuleParts,
   scope: Scope,
   tx: Transaction,
   values: Values,

@@ -19,14 +19,14 @@ import { missingOf, requireFound, scopeOfBody } from '../../maintenance/index.ts
 import { lookAgain } from '../occasions/queries.ts';
 import { coveredOf, sameCovered, targetRight, valuesOf } from './change.ts';
 import { changeAlert, judged, noAlert, record, requireRoom, seenBy, shown } from './gateway.ts';
-import type { Actor, AlertParts, Done } from './gateway.ts';
+import type { Actor, RuleParts, Done } from './gateway.ts';
 import { findAlert, insertAlert, listAlerts, ownDefaults, removeAlert, writeAlert } from './queries.ts';
 import type { AlertChange } from './queries.ts';
 import type { AlertRow } from './row.ts';
 import { changedValues, createdValues, differing, mayTellMore, mutedUntil } from './values.ts';
 
 /** Creating, reading, changing, silencing and deleting alerts. */
-export function alertRuleRoutes(parts: AlertParts): Route[] {
+export function alertRuleRoutes(parts: RuleParts): Route[] {
   const present = (alert: Alert | undefined, id: number): Alert => {
     if (alert === undefined) throw noAlert(id);
     return alert;
@@ -88,7 +88,7 @@ export function alertRuleRoutes(parts: AlertParts): Route[] {
   ];
 }
 
-async function create(parts: AlertParts, actor: Actor, body: CreateAlert): Promise<Alert> {
+async function create(parts: RuleParts, actor: Actor, body: CreateAlert): Promise<Alert> {
   const scope = scopeOf(actor.caller);
   const workspaceId = body.workspace_id;
   const covered = scopeOfBody(body.scope ?? { all: true });
@@ -114,7 +114,7 @@ async function create(parts: AlertParts, actor: Actor, body: CreateAlert): Promi
 }
 
 async function update(
-  parts: AlertParts,
+  parts: RuleParts,
   scope: Scope,
   tx: Transaction,
   alert: AlertRow,
@@ -153,7 +153,7 @@ async function update(
 }
 
 /** Writes a change; where it may let the alert tell of what fails already, that is looked at. */
-async function write(parts: AlertParts, tx: Transaction, alert: AlertRow, change: AlertChange): Promise<void> {
+async function write(parts: RuleParts, tx: Transaction, alert: AlertRow, change: AlertChange): Promise<void> {
   const isActive = change.is_active ?? alert.is_active;
   const beginsAnew =
     isActive && (change.is_active === true || change.covered !== undefined || change.events !== undefined);
