@@ -1,7 +1,10 @@
 import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
+import { alertParts } from './gateway.ts';
 import { alertHistoryRoutes } from './history/routes.ts';
+import { startAlerting } from './job.ts';
 import { alertLinkRoutes } from './links/routes.ts';
+import { occasionConsumers } from './occasions/consumer.ts';
 import { alertPreviewRoutes } from './preview/routes.ts';
 import { alertRuleRoutes } from './rules/routes.ts';
 import { alertTrialRoutes } from './trials/routes.ts';
@@ -25,4 +28,6 @@ export const alertsCapability: Capability<Context> = {
     ...alertPreviewRoutes(context),
     ...alertLinkRoutes(context),
   ],
+  services: [{ name: 'alerting', role: 'worker', start: startAlerting(alertParts) }],
+  consumers: occasionConsumers,
 };

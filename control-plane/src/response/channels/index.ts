@@ -13,4 +13,5 @@ export const channelsCapability: Capability<Context> = {
 export { deliver, isUsable, judgeTargets, maskTarget, targetKeyOf } from './gateway.ts';
 export type { DeliverRequest, DeliverResult, Destined, NamedTarget, TargetVerdict } from './gateway.ts';
 export { testMessage } from './trials/test-message.ts';
-export { replaceableChannels } from './registry.ts';
+export { keepsOpen, replaceableChannels } from './registry.ts';
+export { usableTargets } from './usable/queries.ts';
