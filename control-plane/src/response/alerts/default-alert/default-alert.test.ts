@@ -2,7 +2,9 @@ import t from 'tap';
 import { alertSchema, defaultAlertEvents } from '@parallax/api-contract';
 import { z } from 'zod';
 import { accountsCapability } from '../../../identity/accounts/index.ts';
+import { addMember } from '../../../monitoring/testing.ts';
 import { sql } from '../../../platform/database/pools.ts';
+import { workOnce } from '../../../platform/outbox/worker.ts';
 import { alertsApi } from '../rules/testing.ts';
 
 void t.test(
@@ -63,4 +65,22 @@ void t.test('mail to the own address follows it, its language and its zone; othe
   });
   await api.database.worker.query(sql.unsafe`update users set display_name = 'Ada' where id = ${api.owner.id}`);
   t.equal((await api.read(id)).version, 2);
+});
+
+void t.test('the alerts of an account go with it, also those in workspaces of others', async (t) => {
+  const api = await alertsApi(t, [accountsCapability]);
+  const editor = await api.account('editor@example.com');
+  await addMember(api.database, api.workspaceId, editor.id, 'editor');
+  const { id } = await api.alert({}, { token: editor.accessToken });
+  const { id: other } = await api.alert();
+  const deleted = await api.call('DELETE', '/api/v1/auth/me', {
+    token: editor.accessToken,
+    body: { password: editor.password },
+  });
+  t.equal(deleted.status, 204, deleted.text);
+  while ((await workOnce(api.context, accountsCapability.consumers ?? [])) > 0);
+  t.equal((await api.alerts('GET', `/${id}`)).status, 404);
+  t.equal((await api.alerts('GET', `/${other}`)).status, 200);
+  const left = await api.database.worker.any(sql.unsafe`select from alerts where owner_id = ${editor.id}`);
+  t.equal(left.length, 0, 'its default one too');
 });
