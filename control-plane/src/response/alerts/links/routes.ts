@@ -1,6 +1,7 @@
 import { alertLinkPageRoute, useAlertLinkRoute } from '@parallax/api-contract';
 import type { AlertLinkAction } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
+import { recordAudit } from '../../../identity/audit/index.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
@@ -42,7 +43,16 @@ async function act(context: Context, request: RequestFacts, row: LinkRow, action
   const untilMs = snoozeUntil(action, context.now(), row.timezone);
   if (untilMs !== null) {
     const scope = { userId: null, workspaceIds: [row.workspace_id] };
-    await inScope(context.database.api, scope, (tx) => snooze(tx, Number(row.occasion_id), row.target_key, untilMs));
+    await inScope(context.database.api, scope, async (tx) => {
+      if (!(await snooze(tx, Number(row.occasion_id), row.target_key, untilMs))) return;
+      await recordAudit(tx, { kind: 'system', userId: null }, request, {
+        action: 'alert.snoozed',
+        workspaceId: row.workspace_id,
+        subjectType: 'alert_occasion',
+        subjectId: Number(row.occasion_id),
+        detail: { by: 'link', until: new Date(untilMs).toISOString() },
+      });
+    });
   } else if (row.incident_id !== null) {
     await acknowledgeByLink(context, request, { workspaceId: row.workspace_id, incidentId: row.incident_id });
   }
