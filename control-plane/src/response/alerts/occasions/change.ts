@@ -114,8 +114,8 @@ export const statusEvents = ['monitor.degraded', 'monitor.warning', 'monitor.par
 const mostTitle = 200;
 
 /** "<name> <says>", at most 200 characters: a long name is cut, what happened is not. */
-export function occasionTitle(name: string, says: string): string {
-  const end = ` ${says}`;
+export function occasionTitle(name: string, says: string, between = ' '): string {
+  const end = between + says;
   const characters = Array.from(name);
   const room = mostTitle - Array.from(end).length;
   return (characters.length > room ? `${characters.slice(0, room - 1).join('')}…` : name) + end;

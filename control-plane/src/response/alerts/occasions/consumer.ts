@@ -10,6 +10,31 @@ import type { Ending } from './queries.ts';
 
 type Work = (transaction: Transaction, rows: readonly OutboxRow[], nowMs: number) => Promise<void>;
 
+const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+const ofWorkspace = z.looseObject({ workspace_id: z.number().int() });
+const ofMonitor = z.looseObject({ monitor_id: z.number().int() });
+const transition = ofMonitor.extend({ to: z.string(), at: instant });
+const monitorSubject = (id: number) => ({ type: 'monitor', id });
+
+const listing = ofMonitor.extend({ provider: z.string(), at: instant });
+
+const ofProbe = z.looseObject({
+  probe_id: z.number().int(),
+  name: z.string(),
+  region: z.string(),
+  reason: z.string().optional(),
+});
+
+const clearing = ofWorkspace.extend({
+  maintenance_id: z.number().int(),
+  name: z.string(),
+  incident_count: z.number(),
+  incidents: z.array(z.object({ incident_id: z.number(), title: z.string() })),
+});
+
+/** Days before the end from which it is more than a notice. */
+const urgentDays = 3;
+
 /** Notes what there is to tell. Who is told is decided after the commit, by the planner. */
 export const occasionConsumers: readonly OutboxConsumer<Context>[] = [
   ...incidentKinds.map((kind) =>
@@ -47,12 +72,6 @@ function consumer(kind: string, work: Work): OutboxConsumer<Context> {
   };
   return { kind, consume: (transaction, row, context) => consumeMany(transaction, [row], context), consumeMany };
 }
-
-const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
-const ofWorkspace = z.looseObject({ workspace_id: z.number().int() });
-const ofMonitor = z.looseObject({ monitor_id: z.number().int() });
-const transition = ofMonitor.extend({ to: z.string(), at: instant });
-const monitorSubject = (id: number) => ({ type: 'monitor', id });
 
 /** Statuses that are no incident are an occasion of their own, from one change to the next. */
 async function onTransitions(transaction: Transaction, rows: readonly OutboxRow[], nowMs: number): Promise<void> {
@@ -142,9 +161,6 @@ async function onFlapping(transaction: Transaction, rows: readonly OutboxRow[], 
   if (workspaceIds.length > 0) await lookAtHeld(transaction, workspaceIds, 'flapping', nowMs);
 }
 
-/** Days before the end from which it is more than a notice. */
-const urgentDays = 3;
-
 function onExpiring(what: 'certificate' | 'domain'): Work {
   const payload = ofMonitor.extend({ not_after: instant, threshold_days: z.number(), occasion: z.string() });
   return async (transaction, rows, nowMs) => {
@@ -161,7 +177,7 @@ function onExpiring(what: 'certificate' | 'domain'): Work {
         key: occasion,
         event: `${what}.expiring`,
         subject: monitorSubject(id),
-        title: occasionTitle(monitor.name, `: the ${what} ends within ${days} days`).replace(' :', ':'),
+        title: occasionTitle(monitor.name, `the ${what} ends within ${days} days`, ': '),
         facts: { name: monitor.name, not_after: new Date(notAfterMs).toISOString(), threshold_days: days },
         severity: days <= urgentDays ? 'major' : 'minor',
         startedMs: nowMs,
@@ -171,8 +187,6 @@ function onExpiring(what: 'certificate' | 'domain'): Work {
     await writeChanges(transaction, begun, nowMs);
   };
 }
-
-const listing = ofMonitor.extend({ provider: z.string(), at: instant });
 
 async function onListed(transaction: Transaction, rows: readonly OutboxRow[], nowMs: number): Promise<void> {
   const told = rows.map((row) => listing.parse(row.payload));
@@ -204,13 +218,6 @@ async function onDelisted(transaction: Transaction, rows: readonly OutboxRow[], 
   });
   await endOccasions(transaction, endings, nowMs);
 }
-
-const ofProbe = z.looseObject({
-  probe_id: z.number().int(),
-  name: z.string(),
-  region: z.string(),
-  reason: z.string().optional(),
-});
 
 /** Tenants are told of their own probes; those of the installation are watched by whoever runs it. */
 function onProbe(what: 'offline' | 'quarantined'): Work {
@@ -247,13 +254,6 @@ function onProbeEnd(what: 'offline' | 'quarantined'): Work {
     await endOccasions(transaction, endings, nowMs);
   };
 }
-
-const clearing = ofWorkspace.extend({
-  maintenance_id: z.number().int(),
-  name: z.string(),
-  incident_count: z.number(),
-  incidents: z.array(z.object({ incident_id: z.number(), title: z.string() })),
-});
 
 async function onAllClear(transaction: Transaction, rows: readonly OutboxRow[], nowMs: number): Promise<void> {
   const begun = rows.map((row) => {

@@ -27,7 +27,7 @@ export async function writeDecisions(
   nowMs: number,
 ): Promise<number> {
   const rows = planned.flatMap((each) => notificationRows(each, names, maskTarget, nowMs));
-  await insertNotifications(transaction, rows);
+  await insertNotifications(transaction, rows, nowMs);
   await withdraw(transaction, planned, nowMs);
   await writeTold(transaction, planned);
   await transaction.query(sql.unsafe`
@@ -78,16 +78,22 @@ function notificationRows(
 type NotificationRow = ReturnType<typeof notificationRows>[number];
 
 /** One of each; what was held under the same name becomes what it is now. */
-async function insertNotifications(transaction: Transaction, rows: readonly NotificationRow[]): Promise<void> {
+async function insertNotifications(
+  transaction: Transaction,
+  rows: readonly NotificationRow[],
+  nowMs: number,
+): Promise<void> {
   const insertion = (some: readonly NotificationRow[]) => sql.fragment`
     insert into notifications (workspace_id, occasion_id, alert_id, alert_name, event, kind, seq, subject_type, subject_id, title, target_key,
-      owner_id, target, channel, config_id, target_masked, status, reason, due_at, after_quiet, done_at)
+      owner_id, target, channel, config_id, target_masked, status, reason, due_at, after_quiet, done_at,
+      created_at)
     select g.workspace_id, g.occasion_id, a.id, g.alert_name, g.event, g.kind, g.seq, g.subject_type, g.subject_id, g.title, g.target_key,
-      g.owner_id, g.target, g.channel, g.config_id, g.target_masked, g.status, g.reason, g.due_at, g.after_quiet, g.done_at
-    from jsonb_to_recordset(${JSON.stringify(some)}::jsonb) with ordinality as g (workspace_id integer, occasion_id bigint, alert_id integer,
+      g.owner_id, g.target, g.channel, g.config_id, g.target_masked, g.status, g.reason, g.due_at, g.after_quiet, g.done_at,
+      ${at(nowMs)}
+    from jsonb_to_recordset(${JSON.stringify(some.map((row, position) => ({ ...row, position })))}::jsonb) as g (workspace_id integer, occasion_id bigint, alert_id integer,
       alert_name text, event text, kind text, seq integer, subject_type text, subject_id integer, title text, target_key text, owner_id integer,
       target jsonb, channel text, config_id integer, target_masked text, status text, reason text, due_at timestamptz, after_quiet boolean,
-      done_at timestamptz, position bigint)
+      done_at timestamptz, position integer)
       left join alerts a on a.id = g.alert_id
     order by g.position`;
   const others = rows.filter(({ status }) => status === 'deduplicated');
