@@ -42,6 +42,7 @@ import { accountStatsCapability } from './reporting/account-stats/index.ts';
 import { liveEventsCapability } from './reporting/live-events/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
+import { channelsCapability } from './response/channels/index.ts';
 import {
   incidentsCapability,
   moveIncidents,
@@ -56,6 +57,7 @@ import {
   removeMaintenanceOfWorkspace,
   removeMonitorMaintenance,
 } from './response/maintenance/index.ts';
+import { createWebPushCapability } from './response/web-push/index.ts';
 
 /** Every capability of the control plane, in the order in which its services start: the only list. */
 export const capabilities: readonly Capability<Context>[] = [
@@ -102,6 +104,8 @@ export const capabilities: readonly Capability<Context>[] = [
   webhookChecksCapability,
   incidentsCapability,
   maintenanceCapability,
+  channelsCapability,
+  createWebPushCapability(),
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

@@ -1,6 +1,6 @@
 import { createOutboundClients } from '../../../platform/outbound-http/index.ts';
 import type { Message } from '../../messages/message.ts';
-import type { AnySettings, Channel, Delivered, OutgoingMail } from '../channel.ts';
+import type { AnySettings, Channel, Delivered, OutgoingMail, SubscribedBrowsers } from '../channel.ts';
 import { DeliveryError } from '../delivery-error.ts';
 import { createIo, type ChannelParts, type TraceStep } from '../io.ts';
 import { secretValues } from '../secret-values.ts';
@@ -32,6 +32,10 @@ export type Trial = {
   readonly messengerBotToken?: string;
   readonly now?: () => number;
   readonly caCertificates?: string;
+  /** In place of the channel's own time. */
+  readonly timeoutMs?: number;
+  /** For web push: those of the stand-in. */
+  readonly browsers?: SubscribedBrowsers | undefined;
 };
 
 export type TrialResult = (
@@ -55,10 +59,12 @@ export async function tryChannel<Settings extends AnySettings, Content>(
   const message = trial.message ?? sampleMessage();
   const steps: TraceStep[] = [];
   const mails: OutgoingMail[] = [];
-  const untyped = channel as unknown as Channel;
+  const own = channel as unknown as Channel;
+  const untyped = trial.timeoutMs === undefined ? own : { ...own, timeoutMs: trial.timeoutMs };
   const io = createIo(untyped, trialParts(untyped, trial, mails), {
     secrets: secretValues(untyped, settings),
     onStep: (step) => steps.push(step),
+    browsers: trial.browsers,
   });
   const content = channel.render(message, settings, read.target);
   const facts = { steps, mails, content };

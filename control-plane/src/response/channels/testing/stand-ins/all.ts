@@ -6,6 +6,7 @@ import { gotify } from './gotify.ts';
 import { line } from './line.ts';
 import { matrix } from './matrix.ts';
 import { mattermost } from './mattermost.ts';
+import { messenger } from './messenger.ts';
 import { ntfy } from './ntfy.ts';
 import { pushbullet } from './pushbullet.ts';
 import { pushover } from './pushover.ts';
@@ -14,6 +15,7 @@ import { signal } from './signal.ts';
 import { teams } from './teams.ts';
 import { sms, voice } from './twilio.ts';
 import { vonage } from './vonage.ts';
+import { webPush } from './web-push.ts';
 import { webhook } from './webhook.ts';
 import { whatsapp } from './whatsapp.ts';
 import { zulip } from './zulip.ts';
@@ -28,6 +30,7 @@ export const standIns: readonly StandIn[] = [
   line,
   matrix,
   mattermost,
+  messenger,
   ntfy,
   pushbullet,
   pushover,
@@ -37,6 +40,7 @@ export const standIns: readonly StandIn[] = [
   voice,
   teams,
   vonage,
+  webPush,
   whatsapp,
   zulip,
 ];
