@@ -39,6 +39,8 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   totp_factors: copied,
   recovery_codes: copied,
   passkeys: copied,
+  channel_configs: copied,
+  channel_targets: copied,
   pending_sign_ins: leftOut('live for ten minutes; whoever was at a provider begins again'),
   used_proofs: leftOut('a proof is too old after ten minutes, used or not'),
   sign_in_challenges: leftOut('live for five minutes; whoever was asked for a second factor begins again'),

@@ -32,19 +32,22 @@ function formatOf(language: string, zone: string, shape: 'time' | 'moment' | 'da
   const known = formats.get(key);
   if (known !== undefined) return known;
   if (formats.size >= mostFormats) formats.clear();
-  const made = new Intl.DateTimeFormat(language, { timeZone: zone, ...shapes[shape] });
+  // Short months have a full stop in Russian, which would end sentences.
+  const month = shape === 'time' ? {} : ({ month: language.startsWith('ru') ? 'long' : 'short' } as const);
+  const made = new Intl.DateTimeFormat(language, { timeZone: zone, ...shapes[shape], ...month });
   formats.set(key, made);
   return made;
 }
 
 const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZoneName: 'short' } as const;
-const day = { day: 'numeric', month: 'short', year: 'numeric' } as const;
+const day = { day: 'numeric', year: 'numeric' } as const;
 const shapes = { time, moment: { ...day, ...time }, day } as const;
 
 /** The zone as it may be used; UTC in place of what is none. */
 export function knownZone(zone: string): string {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
+    formatOf('en-GB', zone, 'day');
+    return zone;
   } catch {
     return 'UTC';
   }
@@ -53,10 +56,22 @@ export function knownZone(zone: string): string {
 /** "14:03 CET" when it is the day of `nowMs` in the zone, else "23 Nov 2026, 14:03 CET". */
 export function momentOf(language: string, zone: string, ms: number, nowMs: number): string {
   const days = formatOf(language, zone, 'day');
-  return formatOf(language, zone, days.format(ms) === days.format(nowMs) ? 'time' : 'moment').format(ms);
+  return days.format(ms) === days.format(nowMs)
+    ? formatOf(language, zone, 'time').format(ms)
+    : wholeMomentOf(language, zone, ms);
+}
+
+/** "23 Nov 2026, 14:03 CET", whichever day it is. */
+export function wholeMomentOf(language: string, zone: string, ms: number): string {
+  return withoutYearMark(formatOf(language, zone, 'moment').format(ms));
 }
 
 /** "30 Nov 2026". */
 export function dayOf(language: string, zone: string, ms: number): string {
-  return formatOf(language, zone, 'day').format(ms);
+  return withoutYearMark(formatOf(language, zone, 'day').format(ms));
+}
+
+/** Russian writes «2026 г.»; the full stop would double the one of a sentence. */
+function withoutYearMark(text: string): string {
+  return text.replace(/\sг\.?/u, '');
 }

@@ -42,7 +42,6 @@ export type Words = {
   readonly locale: Locale;
   /** By which dates are written: BCP 47. */
   readonly dates: string;
-  /** Hours in two digits. */
   readonly unnamed: string;
   readonly controlPlane: string;
   readonly reasons: Readonly<Record<string, string>>;
@@ -51,15 +50,15 @@ export type Words = {
   readonly more: (count: number) => string;
   /** By itself: "12 minutes". */
   readonly duration: (parts: DurationParts) => string;
-  /** How long something lasted: "for 12 minutes". */
-  readonly lasting: (parts: DurationParts) => string;
-  /** "14:03 (12 minutes ago)", "14:03 (12 minutes)". */
+  /** "14:03 (12 minutes)". */
   readonly withDuration: (time: string, parts: DurationParts) => string;
 
   readonly problem: (name: string, matter: Matter, manner: Manner) => string;
   readonly problems: (many: Many, manner: Manner) => string;
   readonly ended: (name: string, matter: Matter) => string;
   readonly endedMany: (many: Many) => string;
+  /** What was so, without how long. */
+  readonly past: (name: string, matter: Matter) => string;
   readonly was: (name: string, matter: Matter, parts: DurationParts) => string;
   readonly wasMany: (many: Many) => string;
   /** "in 7 days"; without parts: it has ended. */
@@ -85,12 +84,11 @@ export type Words = {
     readonly seenFrom: (seen: Seen) => string;
     readonly silent: (probes: string) => string;
     readonly reason: (reason: string) => string;
-    readonly matter: (matter: Matter) => string;
     readonly joined: string;
     readonly reopened: string;
     readonly changed: string;
     readonly update: (text: string) => string;
-    readonly reminder: (count: number, parts: DurationParts, isAcknowledged: boolean) => string;
+    readonly reminder: (count: number, isAcknowledged: boolean) => string;
     readonly escalated: (step: number) => string;
     readonly acknowledged: (by: string | null) => string;
     readonly lasted: (parts: DurationParts) => string;
@@ -118,12 +116,13 @@ export type Words = {
     readonly afterQuiet: string;
     readonly test: string;
   };
+  /** What is known of a matter where no probe gives a reason. */
+  readonly explanations: Readonly<Partial<Record<Matter, string>>>;
   readonly labels: {
     readonly since: string;
     readonly began: string;
     readonly ended: string;
     readonly lasted: string;
-    readonly seenFrom: string;
     readonly reason: string;
     readonly said: string;
     readonly nextCheck: string;
@@ -131,6 +130,7 @@ export type Words = {
     readonly acknowledgedBy: string;
     readonly resolvedBy: string;
     readonly expires: string;
+    readonly expired: string;
     readonly blocklist: string;
     readonly region: string;
     readonly maintenance: string;
@@ -143,11 +143,11 @@ export type Words = {
     readonly lasting: string;
     readonly over: string;
     readonly outages: string;
+    readonly text: string;
   };
   readonly severities: Readonly<Record<'minor' | 'major' | 'critical', string>>;
   /** What a probe got, where it has no reason. */
   readonly votes: Readonly<Record<string, string>>;
-  readonly seenFromValue: (seen: Seen) => string;
   /** A line of a digest: what is, since when or for how long. */
   readonly lineLasting: (title: string, since: string) => string;
   readonly lineOver: (title: string, parts: DurationParts) => string;
