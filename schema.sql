@@ -603,6 +603,18 @@
 -- probes.created_at timestamp with time zone not null default now()
 -- probes.updated_at timestamp with time zone not null default now()
 -- probes.returned_at timestamp with time zone
+-- push_subscriptions.id integer not null generated always as identity
+-- push_subscriptions.user_id integer not null
+-- push_subscriptions.name text not null
+-- push_subscriptions.user_agent text
+-- push_subscriptions.service text not null
+-- push_subscriptions.endpoint_hash bytea not null
+-- push_subscriptions.keys_hash bytea not null
+-- push_subscriptions.sealed bytea not null
+-- push_subscriptions.expires_at timestamp with time zone
+-- push_subscriptions.created_at timestamp with time zone not null
+-- push_subscriptions.seen_at timestamp with time zone not null
+-- push_subscriptions.last_delivered_at timestamp with time zone
 -- quarantines.id bigint not null generated always as identity
 -- quarantines.probe_id integer not null
 -- quarantines.started_at timestamp with time zone not null
@@ -871,6 +883,7 @@
 -- probe_ranges
 -- probe_sessions
 -- probes row-level security forced
+-- push_subscriptions row-level security forced
 -- quarantines
 -- rate_limits unlogged
 -- recovery_codes row-level security forced
@@ -1165,6 +1178,13 @@
 -- probes.probes_region_check CHECK (((length(region) >= 1) AND (length(region) <= 100)))
 -- probes.probes_signing_public_key_check CHECK ((length(signing_public_key) = 32))
 -- probes.probes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- push_subscriptions.push_subscriptions_endpoint_hash_check CHECK ((length(endpoint_hash) = 32))
+-- push_subscriptions.push_subscriptions_endpoint_hash_key UNIQUE (endpoint_hash)
+-- push_subscriptions.push_subscriptions_keys_hash_check CHECK ((length(keys_hash) = 32))
+-- push_subscriptions.push_subscriptions_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- push_subscriptions.push_subscriptions_pkey PRIMARY KEY (id)
+-- push_subscriptions.push_subscriptions_user_agent_check CHECK ((length(user_agent) <= 500))
+-- push_subscriptions.push_subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- quarantines.quarantines_lifted_by_fkey FOREIGN KEY (lifted_by) REFERENCES users(id)
 -- quarantines.quarantines_pkey PRIMARY KEY (id)
 -- quarantines.quarantines_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
@@ -1341,6 +1361,7 @@
 -- CREATE INDEX probe_certificates_probe ON public.probe_certificates USING btree (probe_id)
 -- CREATE INDEX probe_ranges_failing ON public.probe_ranges USING btree (monitor_id) WHERE ((ended_at IS NULL) AND (status = ANY (ARRAY['DOWN'::text, 'TIMEOUT'::text])))
 -- CREATE INDEX probes_workspace ON public.probes USING btree (workspace_id) WHERE (workspace_id IS NOT NULL)
+-- CREATE INDEX push_subscriptions_user ON public.push_subscriptions USING btree (user_id, seen_at DESC, id DESC)
 -- CREATE INDEX quarantines_changed ON public.quarantines USING btree (changed_xid)
 -- CREATE INDEX quarantines_probe ON public.quarantines USING btree (probe_id, started_at)
 -- CREATE INDEX rejected_batches_at ON public.rejected_batches USING btree (at)
@@ -1455,6 +1476,8 @@
 -- CREATE UNIQUE INDEX probe_sessions_pkey ON public.probe_sessions USING btree (id)
 -- CREATE UNIQUE INDEX probes_name ON public.probes USING btree (COALESCE(workspace_id, 0), name) WHERE (revoked_at IS NULL)
 -- CREATE UNIQUE INDEX probes_pkey ON public.probes USING btree (id)
+-- CREATE UNIQUE INDEX push_subscriptions_endpoint_hash_key ON public.push_subscriptions USING btree (endpoint_hash)
+-- CREATE UNIQUE INDEX push_subscriptions_pkey ON public.push_subscriptions USING btree (id)
 -- CREATE UNIQUE INDEX quarantines_open ON public.quarantines USING btree (probe_id) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX quarantines_pkey ON public.quarantines USING btree (id)
 -- CREATE UNIQUE INDEX rate_limits_pkey ON public.rate_limits USING btree (key)
@@ -1551,6 +1574,8 @@
 -- passkeys.own_passkeys * using ((user_id = current_user_id()))
 -- pending_sign_ins.lookups_of_owner * using (true) with check (true)
 -- probes.probes_visible * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
+-- push_subscriptions.lookups_of_owner * using (true) with check (true)
+-- push_subscriptions.own_push_subscriptions * using ((user_id = current_user_id()))
 -- recovery_codes.own_recovery_codes * using ((user_id = current_user_id()))
 -- sessions.lookups_of_owner * using (true) with check (true)
 -- sessions.own_sessions * using ((user_id = current_user_id()))
@@ -1605,6 +1630,7 @@
 -- identity_refreshof_session uuid, given_counter integer, leeway interval, idle interval, per_minute integer, from_address text, in_request text, OUT outcome text, OUT counter integer, OUT rotated_at timestamp with time zone, OUT user_id integer security definer 1a4899b6e403ee2230ffaf86da94688f
 -- identity_register_invitednew_email text, new_password_hash text, new_plan text, new_ping_key text, of_hash bytea, most_members integer, may_be_first boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer, OUT refusal text security definer 655d8bcbcdf62cc0ac5e7a6723d4ca55
 -- identity_registernew_email text, new_password_hash text, new_plan text, new_ping_key text, may_be_first boolean, may_be_later boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer security definer b7dc0fe0a86b46edbcc9aca149f28f35
+-- identity_release_push_subscriptionof_endpoint bytea, with_keys bytea security definer 603a9088d1b39115e7e087cd5074fd50
 -- identity_session_saltof_session uuid security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_take_challengeof_token bytea, of_purpose text security definer 92a8eea6f4cc71419d51632aff135c6e
 -- identity_take_sign_inof_state bytea, of_browser bytea, of_way text, OUT known boolean, OUT for_user integer, OUT session_lives boolean, OUT invite_hash bytea security definer b303dcba9afa01c31867377b2ee18e8e
@@ -1734,6 +1760,8 @@
 -- probe_sessions to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- probes to parallax_api: INSERT, SELECT, UPDATE
 -- probes to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- push_subscriptions to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- push_subscriptions to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- quarantines to parallax_api: SELECT
 -- quarantines to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- rate_limits to parallax_api: DELETE, INSERT, SELECT, UPDATE
@@ -1822,6 +1850,7 @@
 -- identity_refresh to parallax_api
 -- identity_register to parallax_api
 -- identity_register_invited to parallax_api
+-- identity_release_push_subscription to parallax_api
 -- identity_session_salt to parallax_api
 -- identity_take_challenge to parallax_api
 -- identity_take_sign_in to parallax_api

@@ -57,6 +57,7 @@ import {
   removeMaintenanceOfWorkspace,
   removeMonitorMaintenance,
 } from './response/maintenance/index.ts';
+import { createWebPushCapability } from './response/web-push/index.ts';
 
 /** Every capability of the control plane, in the order in which its services start: the only list. */
 export const capabilities: readonly Capability<Context>[] = [
@@ -104,6 +105,7 @@ export const capabilities: readonly Capability<Context>[] = [
   incidentsCapability,
   maintenanceCapability,
   channelsCapability,
+  createWebPushCapability(),
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

@@ -197,6 +197,11 @@ export const rules: Readonly<Record<string, Rule>> = {
   },
   'DELETE /api/v1/api-keys/:id': account,
 
+  'GET /api/v1/web-push/vapid-public-key': account,
+  'GET /api/v1/web-push/subscriptions': account,
+  'POST /api/v1/web-push/subscribe': account,
+  'POST /api/v1/web-push/unsubscribe': { least: 'account', isNamed: true },
+
   'GET /api/v1/workspaces': account,
   'GET /api/v1/workspaces/:id': viewer,
   'GET /api/v1/workspaces/default': account,

@@ -260,6 +260,7 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
       'identity_refresh',
       'identity_register',
       'identity_register_invited',
+      'identity_release_push_subscription',
       'identity_session_salt',
       'identity_take_challenge',
       'identity_take_sign_in',

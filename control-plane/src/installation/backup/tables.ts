@@ -109,6 +109,7 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   alert_told: copied,
   notifications: copied,
   deliveries: copied,
+  push_subscriptions: copied,
 
   sla_corrections: copied,
   sla_ledger: copied,

@@ -14,6 +14,7 @@ import { incidentIo } from './incident-io.ts';
 import { line } from './line.ts';
 import { matrix } from './matrix.ts';
 import { mattermost } from './mattermost.ts';
+import { messenger } from './messenger.ts';
 import { ntfy } from './ntfy.ts';
 import { pagerduty } from './pagerduty.ts';
 import { pagertree } from './pagertree.ts';
@@ -28,6 +29,7 @@ import { teams } from './teams.ts';
 import { sms, voice } from './twilio.ts';
 import { vk } from './vk.ts';
 import { vonage } from './vonage.ts';
+import { webPush } from './web-push.ts';
 import { webhook } from './webhook.ts';
 import { wecom } from './wecom.ts';
 import { whatsapp } from './whatsapp.ts';
@@ -43,6 +45,7 @@ export const standIns: readonly StandIn[] = [
   line,
   matrix,
   mattermost,
+  messenger,
   ntfy,
   pushbullet,
   pushover,
@@ -52,6 +55,7 @@ export const standIns: readonly StandIn[] = [
   voice,
   teams,
   vonage,
+  webPush,
   whatsapp,
   zulip,
   dingtalk,

@@ -8,8 +8,8 @@ const levels = ['active', 'timeSensitive', 'passive', 'critical', undefined];
 export const bark: StandIn = {
   channel: 'bark',
   documents: ['https://github.com/Finb/bark-server/blob/master/docs/API_V2.md'],
-  settings: (baseUrl) => ({ server_url: baseUrl, destinations: [{ key: 'phone', name: 'Phone', device_key: key }] }),
-  target: 'phone',
+  settings: (baseUrl) => ({ server_url: baseUrl }),
+  target: key,
   handle: (request, must) => {
     must(request.method === 'POST' && request.path === '/push', 'POST /push');
     const body = jsonBody(request, must);
