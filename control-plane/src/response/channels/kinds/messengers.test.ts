@@ -140,7 +140,7 @@ void t.test('WhatsApp: the template where there is one, and errors by their numb
   t.match(sent, { ok: true, delivered: { reference: 'wamid.X' } });
   t.match(sent.seen, [
     {
-      path: '/106540352242922/messages',
+      path: '/v23.0/106540352242922/messages',
       json: { to: '4915123456789', type: 'template', template: { name: 'alert', language: { code: 'en' } } },
     },
   ]);
