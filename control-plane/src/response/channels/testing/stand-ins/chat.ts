@@ -87,7 +87,7 @@ function checkEmbed(embed: Body, must: (holds: boolean, what: string) => void): 
   must(hasOnly(embed, embedFields), 'known fields of an embed');
   must(embed['title'] === undefined || isText(embed['title'], 256), 'a title of at most 256 characters');
   must(
-    embed['description'] === undefined || isText(embed['description'], 4096),
+    embed['description'] === undefined || embed['description'] === '' || isText(embed['description'], 4096),
     'a description of at most 4,096 characters',
   );
   must(embed['url'] === undefined || isWebAddress(embed['url']), 'an address of http or https');
