@@ -14,6 +14,7 @@ import {
   isAccepted,
   meaningForDestination,
   refusal,
+  refusedDestination,
   refusedMessage,
   unknownTarget,
 } from './shared/refusal.ts';

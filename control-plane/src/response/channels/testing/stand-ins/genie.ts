@@ -1,7 +1,7 @@
 // Written from https://docs.opsgenie.com/docs/alert-api and /docs/response (Opsgenie), and from
 // https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events/ (Jira Service Management), read 2026-11-23.
 import type { StandIn } from '../stand-in.ts';
-import { isText, jsonBody, objectOf } from './parts.ts';
+import { isOptionalText, isText, jsonBody, objectOf } from './parts.ts';
 
 const apiKey = 'genie-7f3b2c19-key-credential';
 const requestId = '43a29c5c-3dbf-4fa4-9c26-f4f71023e120';
@@ -17,17 +17,17 @@ function genie(channel: string, below: string, documents: readonly string[]): St
       must(request.method === 'POST', 'POST');
       must(request.headers['authorization'] === `GenieKey ${apiKey}`, 'Authorization: GenieKey and the key');
       const body = jsonBody(request, must);
-      must(body['source'] === undefined || isText(body['source'], 100), 'source of at most 100 characters');
-      must(body['user'] === undefined || isText(body['user'], 100), 'user of at most 100 characters');
-      must(body['note'] === undefined || isText(body['note'], 25_000), 'note of at most 25,000 characters');
+      must(isOptionalText(body['source'], 100), 'source of at most 100 characters');
+      must(isOptionalText(body['user'], 100), 'user of at most 100 characters');
+      must(isOptionalText(body['note'], 25_000), 'note of at most 25,000 characters');
       const [identifier, action, ...rest] = request.path.slice(below.length + 1).split('/');
       must(request.path === below || request.path.startsWith(`${below}/`), `a path of ${below}`);
       if (request.path === below) {
         const { message, alias, description, tags, entity, priority, details } = body;
         must(isText(message, 130), 'message of at most 130 characters');
         must(isText(alias, 512), 'alias of at most 512 characters');
-        must(description === undefined || isText(description, 15_000), 'description of at most 15,000 characters');
-        must(entity === undefined || isText(entity, 512), 'entity of at most 512 characters');
+        must(isOptionalText(description, 15_000), 'description of at most 15,000 characters');
+        must(isOptionalText(entity, 512), 'entity of at most 512 characters');
         must(priority === undefined || /^P[1-5]$/.test(String(priority)), 'priority P1 to P5');
         const isListed = Array.isArray(tags) && tags.length <= 20 && tags.every((tag) => isText(tag, 50));
         must(tags === undefined || isListed, 'at most 20 tags of 50 characters');

@@ -1,7 +1,7 @@
 // Written from https://docs.gitlab.com/operations/incident_management/integrations/ ("Customize the alert payload outside of GitLab", "Request types"),
 // read 2026-11-23.
 import type { StandIn } from '../stand-in.ts';
-import { isText, jsonBody } from './parts.ts';
+import { isOptionalText, isText, jsonBody } from './parts.ts';
 
 const key = 'gitlab-alert-key-credential';
 const path = '/acme/shop/alerts/notify/parallax/8e4f2b7c6d5a4938.json';
@@ -20,10 +20,7 @@ export const gitlabAlert: StandIn = {
     const { title, description, start_time, end_time, service, monitoring_tool, hosts, severity, fingerprint } =
       jsonBody(request, must);
     must(isText(title, 200), 'title, which an alert keeps 200 characters of');
-    must(
-      description === undefined || isText(description, 1000),
-      'description, which an alert keeps 1,000 characters of',
-    );
+    must(isOptionalText(description, 1000), 'description, which an alert keeps 1,000 characters of');
     must(start_time === undefined || !Number.isNaN(Date.parse(String(start_time))), 'start_time');
     must(end_time === undefined || !Number.isNaN(Date.parse(String(end_time))), 'end_time');
     must(service === undefined || typeof service === 'string', 'service');

@@ -1,7 +1,7 @@
 // Written from https://help.splunk.com/splunk-observability-cloud/splunk-on-call/integrations-with-splunk-on-call/rest-endpoint-integration-for-splunk-on-call
 // (REST Endpoint integration), read 2026-11-23.
 import type { StandIn } from '../stand-in.ts';
-import { isText, jsonBody } from './parts.ts';
+import { isOptionalText, isText, jsonBody } from './parts.ts';
 
 const apiKey = '558e7ebc-oncall-credential';
 
@@ -24,7 +24,7 @@ export const splunkOncall: StandIn = {
     must(types.includes(String(message_type)), `message_type is one of ${types.join(', ')}`);
     must(isText(entity_id, 512), 'entity_id of at most 512 characters');
     must(entity_display_name === undefined || typeof entity_display_name === 'string', 'entity_display_name');
-    must(state_message === undefined || isText(state_message, 20_480), 'state_message of at most 20,480 characters');
+    must(isOptionalText(state_message, 20_480), 'state_message of at most 20,480 characters');
     must(
       state_start_time === undefined || Number.isInteger(state_start_time),
       'state_start_time in seconds since the epoch',
