@@ -56,7 +56,7 @@ export const bark: Channel<Settings> = {
       device_key: target,
       id: message.id,
       title: cut(message.title, 300, bytes),
-      body: layOut(message, plain, 2000, { title: false, links: false }, bytes),
+      body: layOut(message, plain, 2000, { title: false, links: false }, bytes) || message.title,
       group: cut(message.workspace.name, 100, bytes),
       level: levelOf(message),
       ...(url === undefined ? {} : { url }),

@@ -30,7 +30,7 @@ export const gotify: Channel<Settings> = {
     const url = openLink(message);
     return {
       title: cut(message.title, 200),
-      message: layOut(message, plain, 4000, { title: false }),
+      message: layOut(message, plain, 4000, { title: false }) || message.title,
       priority: priorityOf(message),
       extras: {
         'client::display': { contentType: 'text/plain' },

@@ -50,7 +50,7 @@ export const ntfy: Channel<Settings> = {
     return {
       topic: target,
       title: cut(message.title, 250, bytes),
-      message: layOut(message, plain, 3800, { title: false, links: false }, bytes),
+      message: layOut(message, plain, 3800, { title: false, links: false }, bytes) || message.title,
       priority: priorityOf(message),
       tags: [tagOf(message)],
       ...(click === undefined ? {} : { click }),
