@@ -7,7 +7,6 @@ import { fieldOf } from './shared/fields.ts';
 import { colourOf } from './shared/colour.ts';
 import { cut } from './shared/cut.ts';
 import { layOut, type Markup } from './shared/lay-out.ts';
-import { openLink } from './shared/open-link.ts';
 import {
   type Meaning,
   isAccepted,
@@ -38,13 +37,10 @@ export const rocketchat: Channel<Settings> = {
   secrets: ['destinations[].url'],
   target: destinationTarget('key of a Rocket.Chat destination'),
   render: (message) => {
-    const link = openLink(message);
     return {
       attachments: [
         {
           color: `#${colourOf(message)}`,
-          title: escapeRocketChat(cut(message.title, 200)),
-          ...(link === undefined ? {} : { title_link: link }),
           text: layOut(message, markup, 4000, { title: false }),
           ts: message.at,
         },
