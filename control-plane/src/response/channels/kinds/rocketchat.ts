@@ -36,19 +36,17 @@ export const rocketchat: Channel<Settings> = {
   settings,
   secrets: ['destinations[].url'],
   target: destinationTarget('key of a Rocket.Chat destination'),
-  render: (message) => {
-    return {
-      attachments: [
-        {
-          color: `#${colourOf(message)}`,
-          text: layOut(message, markup, 4000, { title: false }),
-          ts: message.at,
-        },
-      ],
-      // What notifications show.
-      text: markup.title(cut(message.title, 200)),
-    };
-  },
+  render: (message) => ({
+    attachments: [
+      {
+        color: `#${colourOf(message)}`,
+        text: layOut(message, markup, 4000, { title: false }),
+        ts: message.at,
+      },
+    ],
+    // What notifications show.
+    text: markup.title(cut(message.title, 200)),
+  }),
   send: async (content, { settings, target }, io) => {
     const { url } = destinationOf(settings, target);
     const answer = await io.request({ method: 'POST', url, body: content, secrets: [url] });
