@@ -121,6 +121,37 @@
 -- calendar_tokens.token_hash bytea not null
 -- calendar_tokens.token_sealed bytea not null
 -- calendar_tokens.created_at timestamp with time zone not null default now()
+-- channel_configs.id integer not null generated always as identity
+-- channel_configs.user_id integer not null
+-- channel_configs.channel text not null
+-- channel_configs.name text not null
+-- channel_configs.sealed_settings bytea not null
+-- channel_configs.settings_version integer not null default 1
+-- channel_configs.is_active boolean not null default true
+-- channel_configs.disabled_reason text
+-- channel_configs.disabled_at timestamp with time zone
+-- channel_configs.failures_in_row integer not null default 0
+-- channel_configs.last_error_code text
+-- channel_configs.last_error text
+-- channel_configs.last_error_at timestamp with time zone
+-- channel_configs.last_success_at timestamp with time zone
+-- channel_configs.version integer not null default 1
+-- channel_configs.created_at timestamp with time zone not null default now()
+-- channel_configs.updated_at timestamp with time zone not null default now()
+-- channel_targets.id bigint not null generated always as identity
+-- channel_targets.user_id integer not null
+-- channel_targets.channel text not null
+-- channel_targets.target text not null
+-- channel_targets.disabled_at timestamp with time zone
+-- channel_targets.reason text
+-- channel_targets.confirmed_at timestamp with time zone
+-- channel_targets.unsubscribed_at timestamp with time zone
+-- channel_targets.confirm_hash bytea
+-- channel_targets.confirm_until timestamp with time zone
+-- channel_targets.unsubscribe_hash bytea
+-- channel_targets.unsubscribe_sealed bytea
+-- channel_targets.created_at timestamp with time zone not null default now()
+-- channel_targets.updated_at timestamp with time zone not null default now()
 -- check_results.e timestamp with time zone not null
 -- check_results.received_at timestamp with time zone not null
 -- check_results.monitor_id integer not null
@@ -836,6 +867,8 @@
 -- assignments
 -- audit_log row-level security forced
 -- calendar_tokens row-level security forced
+-- channel_configs row-level security forced
+-- channel_targets row-level security forced
 -- check_results partitioned by RANGE (e)
 -- cursors
 -- deliveries row-level security forced
@@ -975,6 +1008,29 @@
 -- calendar_tokens.calendar_tokens_token_hash_check CHECK ((length(token_hash) = 32))
 -- calendar_tokens.calendar_tokens_token_hash_key UNIQUE (token_hash)
 -- calendar_tokens.calendar_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- channel_configs.channel_configs_channel_check CHECK ((channel ~ '^[a-z][a-z0-9-]{0,49}$'::text))
+-- channel_configs.channel_configs_check CHECK ((is_active = (disabled_at IS NULL)))
+-- channel_configs.channel_configs_check1 CHECK (((disabled_reason IS NULL) OR (NOT is_active)))
+-- channel_configs.channel_configs_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['refused_credentials'::text, 'failures_in_row'::text])))
+-- channel_configs.channel_configs_failures_in_row_check CHECK ((failures_in_row >= 0))
+-- channel_configs.channel_configs_last_error_check CHECK ((length(last_error) <= 600))
+-- channel_configs.channel_configs_last_error_code_check CHECK ((length(last_error_code) <= 50))
+-- channel_configs.channel_configs_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- channel_configs.channel_configs_pkey PRIMARY KEY (id)
+-- channel_configs.channel_configs_user_id_channel_key UNIQUE (user_id, channel)
+-- channel_configs.channel_configs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- channel_targets.channel_targets_channel_check CHECK ((channel ~ '^[a-z][a-z0-9-]{0,49}$'::text))
+-- channel_targets.channel_targets_check CHECK (((confirm_hash IS NULL) = (confirm_until IS NULL)))
+-- channel_targets.channel_targets_check1 CHECK (((unsubscribe_hash IS NULL) = (unsubscribe_sealed IS NULL)))
+-- channel_targets.channel_targets_confirm_hash_check CHECK ((length(confirm_hash) = 32))
+-- channel_targets.channel_targets_confirm_hash_key UNIQUE (confirm_hash)
+-- channel_targets.channel_targets_pkey PRIMARY KEY (id)
+-- channel_targets.channel_targets_reason_check CHECK ((length(reason) <= 600))
+-- channel_targets.channel_targets_target_check CHECK (((length(target) >= 1) AND (length(target) <= 2000)))
+-- channel_targets.channel_targets_unsubscribe_hash_check CHECK ((length(unsubscribe_hash) = 32))
+-- channel_targets.channel_targets_unsubscribe_hash_key UNIQUE (unsubscribe_hash)
+-- channel_targets.channel_targets_user_id_channel_target_key UNIQUE (user_id, channel, target)
+-- channel_targets.channel_targets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- cursors.cursors_pkey PRIMARY KEY (probe_id, epoch, shard)
 -- deliveries.deliveries_check CHECK (((status = 'queued'::text) = (done_at IS NULL)))
 -- deliveries.deliveries_check1 CHECK (((status = 'queued'::text) = (target IS NOT NULL)))
@@ -1402,6 +1458,12 @@
 -- CREATE UNIQUE INDEX audit_log_pkey ON public.audit_log USING btree (id)
 -- CREATE UNIQUE INDEX calendar_tokens_pkey ON public.calendar_tokens USING btree (workspace_id)
 -- CREATE UNIQUE INDEX calendar_tokens_token_hash_key ON public.calendar_tokens USING btree (token_hash)
+-- CREATE UNIQUE INDEX channel_configs_pkey ON public.channel_configs USING btree (id)
+-- CREATE UNIQUE INDEX channel_configs_user_id_channel_key ON public.channel_configs USING btree (user_id, channel)
+-- CREATE UNIQUE INDEX channel_targets_confirm_hash_key ON public.channel_targets USING btree (confirm_hash)
+-- CREATE UNIQUE INDEX channel_targets_pkey ON public.channel_targets USING btree (id)
+-- CREATE UNIQUE INDEX channel_targets_unsubscribe_hash_key ON public.channel_targets USING btree (unsubscribe_hash)
+-- CREATE UNIQUE INDEX channel_targets_user_id_channel_target_key ON public.channel_targets USING btree (user_id, channel, target)
 -- CREATE UNIQUE INDEX cursors_pkey ON public.cursors USING btree (probe_id, epoch, shard)
 -- CREATE UNIQUE INDEX deliveries_pkey ON public.deliveries USING btree (id)
 -- CREATE UNIQUE INDEX diagnoses_key ON public.diagnoses USING btree (monitor_id, since)
@@ -1539,6 +1601,9 @@
 -- audit_log.lookups_of_owner * using (true) with check (true)
 -- calendar_tokens.calendar_tokens_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- calendar_tokens.lookups_of_owner * using (true) with check (true)
+-- channel_configs.own_channel_configs * using ((user_id = current_user_id()))
+-- channel_targets.lookups_of_owner * using (true) with check (true)
+-- channel_targets.own_channel_targets * using ((user_id = current_user_id()))
 -- deliveries.deliveries_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- diagnoses.diagnoses_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- dnsbl_runs.dnsbl_runs_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = dnsbl_runs.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
@@ -1623,6 +1688,7 @@
 -- identity_is_last_administrator security definer eb9c5cfa831109d128a837f447a2568b
 -- identity_login_failedof_email text, from_address text, in_request text security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_loginof_email text, OUT user_id integer, OUT password_hash text security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_mail_targetof_hash bytea, act boolean, OUT purpose text, OUT target text, OUT locale text security definer b9cb95c6c781369b692f571202b46ad1
 -- identity_membersof_workspace integer security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_of_outsideof_way text, of_issuer text, of_subject text, of_email text, email_is_verified boolean, new_plan text, new_ping_key text, may_create boolean, by_invite bytea, most_members integer, from_address text, in_request text, OUT outcome text, OUT user_id integer, OUT refusal text security definer 18106377d92ab8791fa8ba1035f74199
 -- identity_passkeyof_credential bytea, OUT id integer, OUT user_id integer, OUT public_key bytea, OUT counter bigint, OUT transports text[] security definer d41d8cd98f00b204e9800998ecf8427e
@@ -1671,6 +1737,10 @@
 -- audit_log to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- calendar_tokens to parallax_api: INSERT, SELECT, UPDATE
 -- calendar_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- channel_configs to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- channel_configs to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- channel_targets to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- channel_targets to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- check_results to parallax_api: SELECT
 -- check_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- cursors to parallax_api: SELECT
@@ -1843,6 +1913,7 @@
 -- identity_is_last_administrator to parallax_api
 -- identity_login to parallax_api
 -- identity_login_failed to parallax_api
+-- identity_mail_target to parallax_api
 -- identity_members to parallax_api
 -- identity_of_outside to parallax_api
 -- identity_passkey to parallax_api
