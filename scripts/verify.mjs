@@ -22,6 +22,7 @@ const steps = {
   settings: () => run(node, ['scripts/settings-docs.ts', '--check']),
   checks: () => run(node, ['scripts/checks-docs.ts', '--check']),
   channels: () => run(node, ['scripts/channels-docs.ts', '--check']),
+  messages: () => run(node, ['scripts/messages-docs.ts', '--check']),
   docs: checkPathsInDocs,
 };
 
