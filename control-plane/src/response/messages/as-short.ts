@@ -1,5 +1,5 @@
 import type { Message } from './message.ts';
-import { cut } from './plain.ts';
+import { cut, isBalanced } from './plain.ts';
 
 // 3GPP TS 23.038, 6.2.1: the default alphabet, and what stands in its extension table and takes two septets.
 const basic = new Set(
@@ -64,6 +64,8 @@ export function asShort(message: Message, segments = 1): string {
   const end = link === undefined ? '' : `\n${written(link)}`;
   if (fits(written(whole.join('\n')) + end)) return written(whole.join('\n')) + end;
   const start = written(message.title);
+  const sentences = firstSentences(message.summary, (each) => fits(`${start}\n${written(each)}${end}`));
+  if (sentences !== '') return `${start}\n${written(sentences)}${end}`;
   // A summary of a few words says nothing.
   const summary = longest(message.summary, (each) => fits(`${start}\n${written(each)}${end}`));
   if (summary.length >= 20) return `${start}\n${written(summary)}${end}`;
@@ -73,7 +75,17 @@ export function asShort(message: Message, segments = 1): string {
 }
 
 function inGsm(text: string): string {
-  return [...text].map((character) => simpler.get(character) ?? character).join('');
+  return Array.from(text, (character) => simpler.get(character) ?? character).join('');
+}
+
+/** As many whole sentences as fit. */
+function firstSentences(text: string, fits: (text: string) => boolean): string {
+  const sentences = text.split(/(?<=[.!?]) /u);
+  for (let count = sentences.length; count > 0; count -= 1) {
+    const some = sentences.slice(0, count).join(' ');
+    if (isBalanced(some) && fits(some)) return some;
+  }
+  return '';
 }
 
 /** The longest cut of a text that fits. */
