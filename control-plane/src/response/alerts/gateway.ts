@@ -29,7 +29,12 @@ export function alertParts(context: Context): AlertParts {
       },
     },
     compose,
-    asText: (message) => asText(message).slice(0, textCharacters),
+    // Histories are read by viewers: what acknowledges, snoozes or unsubscribes is only in the message itself.
+    asText: (message) =>
+      asText(
+        { ...message, links: message.links.filter(({ purpose }) => purpose === 'open') },
+        { most: textCharacters },
+      ),
     linksFor: (connection, requests) => makeAlertLinks(connection, context.publicUrl, requests),
   };
 }
