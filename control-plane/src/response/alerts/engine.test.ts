@@ -192,7 +192,7 @@ void t.test('of a storm five go alone and the rest in digests, so that everybody
   await world.alert();
   const pool = world.api.database.worker;
   const at = new Date(world.api.clock.nowMs).toISOString();
-  const many = 500;
+  const many = 150;
   await pool.query(sql.unsafe`
     insert into outbox (key, kind, payload)
     select 'heartbeat:' || n, 'heartbeat.failed', jsonb_build_object('workspace_id', ${world.api.workspaceId}::integer, 'heartbeat_id', n,

@@ -1,4 +1,5 @@
 import type { TestContext } from '@parallax/testkit';
+import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import { incidentsApi } from '../incidents/testing.ts';
 import type { IncidentsApi } from '../incidents/testing.ts';
@@ -15,6 +16,13 @@ import type { Sender } from './sending/job.ts';
 
 /** A message that a recording channel was given. */
 export type Recorded = { readonly target: string; readonly message: Message; readonly isLastAttempt: boolean };
+
+const historyRow = z.object({
+  kind: z.string(),
+  status: z.string(),
+  reason: z.string().nullable(),
+  target_key: z.string(),
+});
 
 export type AlertsWorld = {
   readonly api: IncidentsApi;
@@ -132,14 +140,10 @@ export async function alertsWorld(t: TestContext): Promise<AlertsWorld> {
     },
     kinds: (name = 'a') => recorded.filter((each) => each.target === name).map(({ message }) => message.kind),
     history: async () => {
-      const rows = await pool.any(sql.unsafe`
-        select kind, status, reason, target_key from notifications order by id`);
-      return rows.map((row: Record<string, unknown>) => [
-        String(row['kind']),
-        String(row['status']),
-        row['reason'] as string | null,
-        String(row['target_key']).replace('email:', ''),
-      ]);
+      const rows = await pool.any(
+        sql.type(historyRow)`select kind, status, reason, target_key from notifications order by id`,
+      );
+      return rows.map((row) => [row.kind, row.status, row.reason, row.target_key.replace('email:', '')] as const);
     },
   };
 }

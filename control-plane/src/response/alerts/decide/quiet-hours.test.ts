@@ -66,7 +66,7 @@ void t.test('what is severe enough is told all the same', async (t) => {
   t.ok(until(quiet, '2026-01-09T23:00:00Z', 'minor'));
 });
 
-void t.test('in any zone, the end of a silence is not silent, and every instant before it is', async (t) => {
+void t.test('in any zone, the end of a silence is not silent, and every instant before it is', async () => {
   const time = fc.integer({ min: 0, max: 95 }).map((n) => {
     const [hours, minutes] = [Math.floor(n / 4), (n % 4) * 15];
     return `${String(hours).padStart(2, '0')}:${String(minutes).padStart(2, '0')}`;
