@@ -14,12 +14,8 @@ export function alertParts(context: Context): AlertParts {
     channels: {
       targetKeyOf: (ownerId, target) => targetKeyOf({ ownerId, ...destined(target) }),
       maskTarget: (target) => maskTarget(target),
-      keepsOpen: ({ channel }) => keepsOpen(channel),
-      usable: (connection, targets) =>
-        usableTargets(
-          connection,
-          new Map([...targets].map(([key, { target, ...place }]) => [key, { ...place, ...target }])),
-        ),
+      keepsOpen,
+      usable: usableTargets,
       deliver: async ({ target, ...place }, message, isLastAttempt) => {
         const sent = await deliver(context, { ...place, ...destined(target), message, isLastAttempt });
         const latencyMs = Math.round(sent.latencyMs);
