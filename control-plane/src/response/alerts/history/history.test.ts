@@ -8,7 +8,7 @@ void t.test('what alerts have told is read newest first, of one or of all, and o
   const api = await alertsApi(t);
   const [one, other] = [await api.alert(), await api.alert()];
   const place = { workspaceId: api.workspaceId, ownerId: api.owner.id };
-  const subject = { type: 'monitor', id: Number((await api.monitor()).id) };
+  const subject = { type: 'monitor', id: (await api.monitor()).id };
   const occasionId = await addOccasion(api.database, { ...place, key: 'incident:17', incidentId: 17 });
   const nowMs = Date.now();
   for (const given of [

@@ -40,7 +40,7 @@ void t.test('an alert is made with what was left out, read, listed, changed and 
   const changed = await api.alerts('PATCH', `/${id}`, {
     name: 'Day',
     scope: { subjects: [{ type: 'monitor', id: monitorId }], tags: ['web'] },
-    events: ['monitor.up', 'monitor.down'].slice(1),
+    events: ['monitor.down'],
     quiet_hours: { timezone: 'Europe/Berlin', windows: [{ days: [7, 1, 1], start: '22:00', end: '07:00' }] },
     reminder_interval_seconds: 3_600,
   });
@@ -214,7 +214,8 @@ void t.test('changes come one after another: fifty toggles, and If-Match', async
       api.alerts('PATCH', `/${id}`, { name: `name ${index}` }, { token: api.token, headers: { 'if-match': '"51"' } }),
     ),
   );
-  t.same(renames.map(({ status }) => status).toSorted(), [200, ...Array.from({ length: 9 }, () => 412)]);
+  t.equal(renames.filter(({ status }) => status === 200).length, 1);
+  t.equal(renames.filter(({ status }) => status === 412).length, 9);
 });
 
 void t.test('fifty of the same at once with one key are one; the workspace is never above its number', async (t) => {
