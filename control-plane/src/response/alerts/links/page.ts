@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AlertLinkAction } from '@parallax/api-contract';
 import { escapeHtml } from '../../../platform/mail/letter.ts';
-import type { Locale } from '../../messages/locale.ts';
+import type { Locale } from '../../messages/index.ts';
 import { nextMorning } from './action.ts';
 import { linkWords } from './words.ts';
 

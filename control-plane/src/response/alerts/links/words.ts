@@ -1,4 +1,4 @@
-import type { Locale } from '../../messages/locale.ts';
+import type { Locale } from '../../messages/index.ts';
 
 /** What the page of a link says, in one language. */
 export type LinkWords = {
