@@ -138,7 +138,12 @@ export function afterRestore(
     },
     {
       reason:
-        'messages that were under way at the backup have mostly arrived since, and what lasts is told by its reminders and its end',
+        'messages that waited at the backup have mostly arrived since; what lasts is told by its reminders and its end',
+      text: "update notifications set status = 'suppressed', reason = 'restored', done_at = now(), target = null where status = 'queued'",
+      values: [],
+    },
+    {
+      reason: 'the same of messages that were under way',
       text: "update deliveries set status = 'cancelled', done_at = now(), target = null, lease_until = null, leased_by = null where status = 'queued'",
       values: [],
     },

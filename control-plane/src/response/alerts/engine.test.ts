@@ -226,6 +226,43 @@ void t.test(
   },
 );
 
+void t.test('an alert that cannot be decided on, and a message that cannot be made, hold up nobody else', async (t) => {
+  const world = await alertsWorld(t);
+  await world.alert();
+  const broken = await world.alert({
+    tags: ['x'],
+    covers_all: false,
+    quiet_hours: {
+      windows: [{ days: [1], start: '00:00', end: '01:00' }],
+      timezone: 'Nowhere/At_all',
+      except_severity: null,
+    },
+  });
+  const pool = world.api.database.worker;
+  const monitors = [await world.api.monitor({ name: 'odd', tags: ['x'] }), await world.api.monitor({ name: 'Shop' })];
+  for (const { id } of monitors) await world.api.turns(id, 'DOWN', world.api.clock.nowMs);
+  await world.passes(4 * second);
+  t.same(world.kinds(), ['opened']);
+  await pool.query(sql.unsafe`update alerts set quiet_hours = null where id = ${broken}`);
+  const failing = world.sender('failing', {
+    compose: () => {
+      throw new Error('no words');
+    },
+  });
+  await world.api.passes(minute);
+  await planOnce(pool, world.parts, world.api.clock.nowMs);
+  await bundleOnce(pool, world.parts.channels, world.api.clock.nowMs);
+  await failing.begin();
+  await failing.idle();
+  t.same(
+    (await world.history()).map(([kind, status]) => [kind, status]).filter(([, status]) => status !== 'deduplicated'),
+    [
+      ['opened', 'sent'],
+      ['opened', 'failed'],
+    ],
+  );
+});
+
 void t.test('what falls into quiet hours comes together at their end', async (t) => {
   const world = await alertsWorld(t);
   const now = new Date(world.api.clock.nowMs);

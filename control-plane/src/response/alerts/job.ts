@@ -20,6 +20,11 @@ export function startAlerting(parts: (context: Context) => AlertParts) {
   return async (context: Context, log: Logger): Promise<RunningService> => {
     const pool = context.database.worker;
     const made = parts(context);
+    const undecided = (error: unknown, occasionId: number): void =>
+      log.error(
+        { err: error, occasion_id: occasionId },
+        'what is told of an occasion could not be decided; tried again in a minute',
+      );
     let again: () => void = () => undefined;
     const sender = createSender(
       {
@@ -44,7 +49,7 @@ export function startAlerting(parts: (context: Context) => AlertParts) {
     const planning = repeat({
       everyMs,
       work: async (isStopped) => {
-        while (!isStopped() && (await planOnce(pool, made, context.now())) > 0);
+        while (!isStopped() && (await planOnce(pool, made, context.now(), undecided)) > 0);
         while (!isStopped() && (await bundleOnce(pool, made.channels, context.now())) > 0);
         again();
       },

@@ -14,7 +14,9 @@ export type DueSteps = {
  */
 export function firstDueMs(alert: Alert, { openedMs, startedMs, isLasting }: Occasion): number {
   if (!isLasting) return openedMs;
-  return Math.max(openedMs, startedMs + alert.minDurationSeconds * 1_000, alert.activeSinceMs);
+  const leastMs = alert.minDurationSeconds * 1_000;
+  // An onset by another clock may lie a little ahead: without a minimum it delays nothing.
+  return Math.max(openedMs, alert.activeSinceMs, leastMs === 0 ? 0 : startedMs + leastMs);
 }
 
 /**

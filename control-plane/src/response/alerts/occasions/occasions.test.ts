@@ -1,5 +1,6 @@
 import t from 'tap';
 import { z } from 'zod';
+import { addProbe } from '../../../monitoring/testing.ts';
 import { sql } from '../../../platform/database/pools.ts';
 import { alertsWorld } from '../testing.ts';
 import type { AlertsWorld } from '../testing.ts';
@@ -139,10 +140,9 @@ void t.test('what is under maintenance is held, and told at its end if it still 
 void t.test('tenants are told of their own probes', async (t) => {
   const { world } = await worldWithMonitor(t);
   const pool = world.api.database.worker;
-  const own = await pool.oneFirst(sql.typeAlias('id')`
-    insert into probes (name, region, workspace_id) values ('mine', 'eu', ${world.api.workspaceId}) returning id`);
-  const shared = await pool.oneFirst(sql.typeAlias('id')`
-    insert into probes (name, region, workspace_id) values ('all', 'eu', null) returning id`);
+  const own = await addProbe(world.api.database, 'mine', 'eu');
+  const shared = await addProbe(world.api.database, 'all', 'eu');
+  await pool.query(sql.unsafe`update probes set workspace_id = ${world.api.workspaceId} where id = ${own}`);
   for (const [id, name] of [
     [own, 'mine'],
     [shared, 'all'],

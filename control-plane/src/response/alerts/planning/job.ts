@@ -2,6 +2,7 @@ import type { DatabasePool } from 'slonik';
 import type { OwnedTarget } from '../channels-gateway.ts';
 import type { AlertParts } from '../channels-gateway.ts';
 import { decide } from '../decide/decide.ts';
+import type { Decision, Targets } from '../decide/decide.ts';
 import type { Occasion } from '../decide/occasion.ts';
 import { prepareAlert } from '../decide/wants.ts';
 import type { PreparedAlert } from '../decide/wants.ts';
@@ -17,6 +18,7 @@ export async function planOnce(
   pool: DatabasePool,
   { channels }: Pick<AlertParts, 'channels'>,
   nowMs: number,
+  onError: (error: unknown, occasionId: number) => void = () => undefined,
 ): Promise<number> {
   return pool.transaction(async (transaction) => {
     const occasions = await claimOccasions(transaction, nowMs, occasionsAtOnce);
@@ -37,7 +39,7 @@ export async function planOnce(
       return {
         occasion,
         subjects: found,
-        decision: decide(
+        decision: decideGuarded(
           occasionOf(occasion, found),
           alerts.filter(({ alert }) => alert.workspaceId === occasion.workspace_id),
           known?.told ?? new Map(),
@@ -50,6 +52,7 @@ export async function planOnce(
             isWithdrawable: (key) => known?.withdrawable.has(key) ?? false,
           },
           nowMs,
+          (error) => onError(error, occasion.id),
         ),
       };
     });
@@ -57,6 +60,26 @@ export async function planOnce(
     await writeDecisions(transaction, planned, names, channels.maskTarget, nowMs);
     return occasions.length;
   });
+}
+
+/** What cannot be decided, as by a zone that this system does not know, is looked at again, and holds up nothing else. */
+const againMs = 60_000;
+
+function decideGuarded(
+  occasion: Occasion,
+  alerts: readonly PreparedAlert[],
+  told: ToldOfOccasion['told'],
+  targets: Targets,
+  nowMs: number,
+  onError: (error: unknown) => void,
+): Decision {
+  try {
+    return decide(occasion, alerts, told, targets, nowMs);
+  } catch (error) {
+    onError(error);
+    const { pending } = occasion;
+    return { notifications: [], told: new Map(), withdrawn: new Map(), pending, lookAtMs: nowMs + againMs };
+  }
 }
 
 function occasionOf(row: OccasionRow, found: readonly FoundSubject[]): Occasion {

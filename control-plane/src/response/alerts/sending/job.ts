@@ -3,6 +3,7 @@ import type { DatabasePool } from 'slonik';
 import type { AlertParts, Links } from '../channels-gateway.ts';
 import { mostAttempts, retryAtMs } from '../decide/retry.ts';
 import { membersOf, seenOf } from './facts/queries.ts';
+import type { Message } from '../../messages/message.ts';
 import type { Notice } from '../../messages/notice.ts';
 import { noticeOfMany, noticeOfOne } from './notice-of.ts';
 import { claimDeliveries, giveBack, noteFailed, noteSent, partsOf, suppress } from './queries.ts';
@@ -89,13 +90,31 @@ async function sendOne(context: SenderContext, delivery: ClaimedDelivery, carrie
   await suppress(pool, dropped, first === undefined ? [delivery.id] : [], context.now());
   if (first === undefined) return;
   const notice = isDigest ? noticeOfMany(delivery, sent, context.publicUrl) : await noticeOf(context, delivery, first);
-  const message = parts.compose(notice);
+  const message = composed(context, delivery, notice);
+  if (message === null) return noteFailed(pool, delivery.id, notComposed, null, context.now());
   const to = { ownerId: delivery.owner_id, workspaceId: delivery.workspace_id, target: delivery.target };
   const outcome = await parts.channels.deliver(to, message, delivery.attempts >= mostAttempts);
   const nowMs = context.now();
   if (outcome.ok) return noteSent(pool, delivery.id, { ...outcome, text: parts.asText(message) }, nowMs);
   const retryMs = retryAtMs(delivery.attempts, outcome.fault, outcome.retryAfterMs, nowMs);
   await noteFailed(pool, delivery.id, outcome, retryMs, nowMs);
+}
+
+/** A defect of ours: trying again would not help, and others are told instead. */
+const notComposed = {
+  code: 'internal',
+  fault: 'message',
+  message: 'the message could not be made; this is a defect of Parallax',
+  latencyMs: 0,
+};
+
+function composed({ parts, log }: SenderContext, delivery: ClaimedDelivery, notice: Notice): Message | null {
+  try {
+    return parts.compose(notice);
+  } catch (error) {
+    log.error({ err: error, delivery_id: delivery.id }, 'a message could not be made');
+    return null;
+  }
 }
 
 async function noticeOf(context: SenderContext, delivery: ClaimedDelivery, part: Part): Promise<Notice> {
