@@ -12,4 +12,6 @@ export const channelsCapability: Capability<Context> = {
 
 export { deliver, isUsable, judgeTargets, keepsOpen, maskTarget, targetKeyOf, usableTargets } from './gateway.ts';
 export type { DeliverRequest, DeliverResult, Destined, NamedTarget, OwnedTarget, TargetVerdict } from './gateway.ts';
+export { createDeliveryMetrics } from './delivery-metrics.ts';
+export type { NoteDelivery } from './delivery-metrics.ts';
 export { replaceableChannels } from './registry.ts';
