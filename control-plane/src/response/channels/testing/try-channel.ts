@@ -61,7 +61,6 @@ export async function tryChannel<Settings extends AnySettings, Content>(
   const io = createIo(untyped, trialParts(untyped, trial, mails), {
     secrets: secretValues(untyped, settings),
     onStep: (step) => steps.push(step),
-    browsers: trial.browsers,
   });
   const content = channel.render(message, settings, read.target);
   const facts = { steps, mails, content };
@@ -88,6 +87,7 @@ function trialParts(channel: Channel, trial: Trial, mails: OutgoingMail[]): Chan
     now,
     publicUrl: 'https://monitor.example.com',
     messengerBotToken: trial.messengerBotToken,
+    browsers: trial.browsers,
     mail: async (mail) => void mails.push(mail),
   };
 }
