@@ -13,8 +13,6 @@ export type ChannelParts = {
   readonly now: () => number;
   readonly publicUrl: string;
   readonly messengerBotToken: string | undefined;
-  /** Those that the owner of the configuration has subscribed; for web push. */
-  readonly browsers?: SubscribedBrowsers | undefined;
   /** Hands a mail to the server. @throws DeliveryError */
   readonly mail: (mail: OutgoingMail, signal: AbortSignal) => Promise<void>;
 };
@@ -26,6 +24,8 @@ export type IoOptions = {
   /** Words that must not stand in traces and errors. */
   readonly secrets: readonly string[];
   readonly onStep?: (step: TraceStep) => void;
+  /** Those of the owner of the configuration; for web push. */
+  readonly browsers?: SubscribedBrowsers | undefined;
 };
 
 const usualMs = 10_000;
@@ -52,7 +52,7 @@ export function createIo(channel: Channel, parts: ChannelParts, options: IoOptio
     now: parts.now,
     publicUrl: parts.publicUrl,
     messengerBotToken: parts.messengerBotToken,
-    browsers: parts.browsers,
+    browsers: options.browsers,
     request: async (request) => {
       if (performance.now() >= end)
         throw new DeliveryError('timeout', 'passing', 'There was no time left for the request.');

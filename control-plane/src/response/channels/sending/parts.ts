@@ -1,24 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { Context } from '../../../context.ts';
 import { MailRefusedError } from '../../../platform/mail/mailer.ts';
-import { subscribedBrowsers } from '../../web-push/index.ts';
 import type { OutgoingMail } from '../channel.ts';
 import { DeliveryError } from '../delivery-error.ts';
 import type { ChannelParts } from '../io.ts';
 
 /**
  * What channels of this process act with.
- * @param ownerId whose configuration it is: their browsers are told by web push
  * @param messageId the same at each try of one message to one target: mails carry it, so that a mailbox can tell repetitions
  */
-export function channelParts(context: Context, ownerId: number, messageId: string): ChannelParts {
+export function channelParts(context: Context, messageId: string): ChannelParts {
   return {
     outbound: context.outbound,
     baseUrls: context.channels.baseUrls,
     now: context.now,
     publicUrl: context.publicUrl.replace(/\/+$/, ''),
     messengerBotToken: context.signIn.messengerBotToken,
-    browsers: subscribedBrowsers(context, ownerId),
     mail: (mail, signal) => sendMail(context, messageId, mail, signal),
   };
 }

@@ -32,6 +32,8 @@ export type Trial = {
   readonly messengerBotToken?: string;
   readonly now?: () => number;
   readonly caCertificates?: string;
+  /** In place of the channel's own time. */
+  readonly timeoutMs?: number;
   /** For web push: those of the stand-in. */
   readonly browsers?: SubscribedBrowsers | undefined;
 };
@@ -57,10 +59,12 @@ export async function tryChannel<Settings extends AnySettings, Content>(
   const message = trial.message ?? sampleMessage();
   const steps: TraceStep[] = [];
   const mails: OutgoingMail[] = [];
-  const untyped = channel as unknown as Channel;
+  const own = channel as unknown as Channel;
+  const untyped = trial.timeoutMs === undefined ? own : { ...own, timeoutMs: trial.timeoutMs };
   const io = createIo(untyped, trialParts(untyped, trial, mails), {
     secrets: secretValues(untyped, settings),
     onStep: (step) => steps.push(step),
+    browsers: trial.browsers,
   });
   const content = channel.render(message, settings, read.target);
   const facts = { steps, mails, content };
@@ -87,7 +91,6 @@ function trialParts(channel: Channel, trial: Trial, mails: OutgoingMail[]): Chan
     now,
     publicUrl: 'https://monitor.example.com',
     messengerBotToken: trial.messengerBotToken,
-    browsers: trial.browsers,
     mail: async (mail) => void mails.push(mail),
   };
 }

@@ -1,6 +1,46 @@
 import type { StandIn } from '../stand-in.ts';
+import { bark } from './bark.ts';
+import { chat } from './chat.ts';
+import { googleChat } from './google-chat.ts';
+import { gotify } from './gotify.ts';
+import { line } from './line.ts';
+import { matrix } from './matrix.ts';
+import { mattermost } from './mattermost.ts';
+import { messenger } from './messenger.ts';
+import { ntfy } from './ntfy.ts';
+import { pushbullet } from './pushbullet.ts';
+import { pushover } from './pushover.ts';
+import { rocketchat } from './rocketchat.ts';
+import { signal } from './signal.ts';
+import { teams } from './teams.ts';
+import { sms, voice } from './twilio.ts';
+import { vonage } from './vonage.ts';
 import { webPush } from './web-push.ts';
 import { webhook } from './webhook.ts';
+import { whatsapp } from './whatsapp.ts';
+import { zulip } from './zulip.ts';
 
 /** Every stand-in: one line each. */
-export const standIns: readonly StandIn[] = [webhook, webPush];
+export const standIns: readonly StandIn[] = [
+  webhook,
+  bark,
+  chat,
+  googleChat,
+  gotify,
+  line,
+  matrix,
+  mattermost,
+  messenger,
+  ntfy,
+  pushbullet,
+  pushover,
+  rocketchat,
+  signal,
+  sms,
+  voice,
+  teams,
+  vonage,
+  webPush,
+  whatsapp,
+  zulip,
+];
