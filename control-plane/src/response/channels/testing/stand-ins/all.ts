@@ -12,6 +12,7 @@ import { pushbullet } from './pushbullet.ts';
 import { pushover } from './pushover.ts';
 import { rocketchat } from './rocketchat.ts';
 import { signal } from './signal.ts';
+import { teamChat } from './team-chat.ts';
 import { teams } from './teams.ts';
 import { sms, voice } from './twilio.ts';
 import { vonage } from './vonage.ts';
@@ -38,6 +39,7 @@ export const standIns: readonly StandIn[] = [
   signal,
   sms,
   voice,
+  teamChat,
   teams,
   vonage,
   webPush,
