@@ -1,6 +1,7 @@
 import type { StandIn } from '../stand-in.ts';
 import { bark } from './bark.ts';
 import { chat } from './chat.ts';
+import { email } from './email.ts';
 import { googleChat } from './google-chat.ts';
 import { gotify } from './gotify.ts';
 import { line } from './line.ts';
@@ -26,6 +27,7 @@ export const standIns: readonly StandIn[] = [
   webhook,
   bark,
   chat,
+  email,
   googleChat,
   gotify,
   line,

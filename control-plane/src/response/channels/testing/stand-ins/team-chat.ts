@@ -35,6 +35,7 @@ export const teamChat: StandIn = {
     return { status: 200, text: 'ok' };
   },
   troubles: {
+    refused_credentials: { status: 403, text: 'invalid_token' },
     unknown_target: { status: 404, text: 'no_service' },
     rate_limited: { status: 429, headers: { 'retry-after': '7' }, text: 'rate_limited' },
     refused_message: { status: 400, text: 'invalid_payload' },
