@@ -10,6 +10,15 @@ export const channelsCapability: Capability<Context> = {
   routes: (context) => [...configRoutes(context), ...trialRoutes(context), ...mailTargetRoutes(context)],
 };
 
-export { deliver, isUsable, judgeTargets, maskTarget, takeUpBrowser, targetKeyOf } from './gateway.ts';
-export type { DeliverRequest, DeliverResult, Destined, NamedTarget, TargetVerdict } from './gateway.ts';
+export {
+  deliver,
+  isUsable,
+  judgeTargets,
+  keepsOpen,
+  maskTarget,
+  takeUpBrowser,
+  targetKeyOf,
+  usableTargets,
+} from './gateway.ts';
+export type { DeliverRequest, DeliverResult, Destined, NamedTarget, OwnedTarget, TargetVerdict } from './gateway.ts';
 export { replaceableChannels } from './registry.ts';
