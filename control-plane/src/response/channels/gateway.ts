@@ -6,7 +6,7 @@ import type { Transaction } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
 import type { Context } from '../../context.ts';
 import type { Message } from '../messages/message.ts';
-import { subscribedBrowsers } from '../web-push/index.ts';
+import { hasBrowser, subscribedBrowsers } from '../web-push/index.ts';
 import type { AnySettings } from './channel.ts';
 import { openSettings } from './configs/seal-settings.ts';
 import type { DeliveryErrorCode, DeliveryFault } from './delivery-error.ts';
@@ -21,6 +21,7 @@ import { attempt } from './sending/attempt.ts';
 import { channelParts } from './sending/parts.ts';
 import {
   disableTarget,
+  enableTarget,
   findSender,
   findTarget,
   findUsable,
@@ -118,6 +119,16 @@ export async function isUsable(
   } catch (error) {
     if (error instanceof DeliveryError) return { ok: false, reason: error.message };
     throw error;
+  }
+}
+
+/**
+ * Takes up what was given up for want of a browser, in the transaction in which one is subscribed: hook of web push, whose targets are `all` and
+ * the numbers of subscriptions.
+ */
+export async function takeUpBrowser(scope: Scope, tx: Transaction, subscriptionId: number): Promise<void> {
+  for (const target of ['all', String(subscriptionId)]) {
+    await enableTarget(tx, { ownerId: scope.userId ?? 0, channel: 'web-push', target });
   }
 }
 
@@ -284,6 +295,7 @@ async function keepFailure(
   await context.database.worker.transaction(async (tx) => {
     if (error.fault === 'target') {
       const place = { ownerId: request.ownerId, channel: channel.name, target };
+      if (channel.name === 'web-push' && (await hasBrowser(context, request.ownerId, tx, target))) return;
       if (!(await disableTarget(tx, place, error.message))) return;
       const facts = { channel: channel.title, target: channel.target.mask(target), error: error.message };
       return tell(tx, targetDisabledLetter(sender.locale, facts));
