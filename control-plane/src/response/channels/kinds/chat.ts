@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { escapeMarkdown } from '../../messages/escape/markdown.ts';
+import { escapeMarkdown } from '../../messages/index.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsOf } from '../setting-shapes.ts';
@@ -20,7 +20,7 @@ import {
 } from './shared/refusal.ts';
 
 const service = 'Discord';
-const hosts = ['discord.com', 'discordapp.com', 'ptb.discord.com', 'canary.discord.com'];
+const hosts = new Set(['discord.com', 'discordapp.com', 'ptb.discord.com', 'canary.discord.com']);
 const path = /^\/api(\/v\d{1,2})?\/webhooks\/\d{5,25}\/[A-Za-z0-9_-]{20,200}$/;
 
 /** Only Discord's own addresses: what is dialled is the operator's base URL, with the path of this. */
@@ -109,7 +109,7 @@ function executed(address: string, baseUrl: string): string {
 
 function isWebhookAddress(text: string): boolean {
   const url = URL.parse(text);
-  if (url === null || url.protocol !== 'https:' || !hosts.includes(url.host) || url.username !== '' || url.hash !== '')
+  if (url === null || url.protocol !== 'https:' || !hosts.has(url.host) || url.username !== '' || url.hash !== '')
     return false;
   return path.test(url.pathname) && /^(\?thread_id=\d{5,25})?$/.test(url.search);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { escapeHtml } from '../../messages/escape/html.ts';
-import type { Message } from '../../messages/message.ts';
+import type { Message } from '../../messages/index.ts';
+import { escapeHtml } from '../../messages/index.ts';
 import type { Channel, IncomingResponse, TargetRule } from '../channel.ts';
 import { secretText, webAddress } from '../setting-shapes.ts';
 import { bytes } from './shared/cut.ts';

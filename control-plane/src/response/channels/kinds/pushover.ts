@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Message } from '../../messages/message.ts';
+import type { Message } from '../../messages/index.ts';
 import type { Channel, ChannelIo, IncomingResponse } from '../channel.ts';
 import { DeliveryError } from '../delivery-error.ts';
 import { cut } from './shared/cut.ts';

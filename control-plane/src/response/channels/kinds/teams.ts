@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Message } from '../../messages/message.ts';
+import type { Message } from '../../messages/index.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsOf, webAddress } from '../setting-shapes.ts';

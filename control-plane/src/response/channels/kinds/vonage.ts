@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { asShort } from '../../messages/as-short.ts';
+import { asShort } from '../../messages/index.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { secretText } from '../setting-shapes.ts';
 import { basic } from './shared/basic.ts';
@@ -41,7 +41,7 @@ export const vonage: Channel<Settings> = {
     'In the Vonage dashboard copy API key and API secret, and rent a number or use a sender id that the country allows.',
   settings,
   secrets: ['api_secret'],
-  target: phoneNumber as Channel<Settings>['target'],
+  target: phoneNumber,
   baseUrl: 'https://api.nexmo.com',
   render: (message, { from, segments }, target) => ({
     message_type: 'text',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { escapeZulip } from '../../messages/escape/zulip.ts';
+import { escapeZulip } from '../../messages/index.ts';
 import type { Channel, IncomingResponse, TargetRule } from '../channel.ts';
 import { lineText, secretText, webAddress } from '../setting-shapes.ts';
 import { basic } from './shared/basic.ts';

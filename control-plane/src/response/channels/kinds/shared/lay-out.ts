@@ -1,4 +1,4 @@
-import type { Message, MessageLink } from '../../../messages/message.ts';
+import type { Message, MessageLink } from '../../../messages/index.ts';
 import { cut, type Measure, units } from './cut.ts';
 
 /** How a service writes what a message has. The functions get plain text and give markup. */

@@ -1,4 +1,4 @@
-import type { Message } from '../../../messages/message.ts';
+import type { Message } from '../../../messages/index.ts';
 
 /** How much a message may disturb: `loud` may sound through silence, `quiet` need not sound at all. */
 export type Urgency = 'loud' | 'high' | 'usual' | 'quiet';
