@@ -4,6 +4,7 @@ import { signWebapp, signWidget } from '../../control-plane/src/identity/sign-in
 import { signStandard } from '../../control-plane/src/monitoring/webhook-checks/testing.ts';
 import { sql } from '../../control-plane/src/platform/database/pools.ts';
 import { heartbeatRecipes } from './heartbeat-recipes.ts';
+import { channelRecipes } from './channel-recipes.ts';
 import type { World } from './world.ts';
 
 /** A call that must succeed. */
@@ -380,6 +381,8 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'DELETE /api/v1/monitor-groups/{id}/tags': ofGroup('/tags', () => ({ tags: ['a'] })),
   'GET /api/v1/monitor-groups/{id}/status': ofGroup('/status'),
   'PUT /api/v1/monitor-groups/{id}/status': ofGroup('/status', () => ({ status: 'paused' })),
+
+  ...channelRecipes,
 
   'GET /api/v1/webhook-checks': async (world) => {
     await webhookCheck(world);

@@ -86,6 +86,11 @@ const valid: Readonly<Record<string, Record<string, unknown>>> = {
     rules: [{ path: null, op: 'matches', value: 'a+', status: 'down' }],
   },
   '/api/v1/webhook-checks/:id/regenerate-secret': { secret: 'a long secret', grace_seconds: 1 },
+  '/api/v1/alert-channel-configs': { channel: 'email', name: 'x', settings: {}, is_active: true },
+  '/api/v1/alert-channel-configs/:config_id': { name: 'x', settings: {}, is_active: true },
+  '/api/v1/alert-channel-configs/:config_id/test': { target: 'x@example.com' },
+  '/api/v1/alert-channel-configs/mail-confirmations': { target: 'x@example.com' },
+  '/api/v1/alerts/test-send': { channel: 'email', target: 'x@example.com', settings: {} },
   '/api/v1/web-push/subscribe': {
     endpoint: 'https://push.example.com/x',
     // The base point of P-256 is a public key like any other.

@@ -253,6 +253,7 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
       'identity_is_last_administrator',
       'identity_login',
       'identity_login_failed',
+      'identity_mail_target',
       'identity_members',
       'identity_of_outside',
       'identity_passkey',
