@@ -7,7 +7,7 @@ import { testApi } from '../../identity/testing.ts';
 import { sql } from '../../platform/database/pools.ts';
 import type { Mail } from '../../platform/mail/mail.ts';
 import { memoryBus } from '../../testing/probes.ts';
-import { deliver, isUsable, maskTarget, targetKeyOf } from './gateway.ts';
+import { deliver, isUsable, maskTarget, targetKeyOf, usableTargets } from './gateway.ts';
 import type { DeliverRequest } from './gateway.ts';
 import { sampleMessage } from './testing/messages.ts';
 
@@ -268,6 +268,45 @@ void t.test('tests of mail go to nobody who has not agreed, and are counted', as
   }
   t.same(statuses, [200, 200, 429], 'three to one target');
 });
+
+void t.test('which of many targets can be sent to is one question', async (t) => {
+  const { worker } = api.database;
+  const workspaceId = await worker.oneFirst(sql.type(z.object({ id: z.number() }))`
+    select workspace_id as id from workspace_members where user_id = ${ada.id} limit 1`);
+  const bot = (await call('GET', '/alert-channel-configs')).body['alert_channel_configs'] as {
+    id: number;
+    channel: string;
+  }[];
+  const botId = bot.find(({ channel }) => channel === 'messenger')?.id ?? 0;
+  const of = (channel: string, id: number | null, target: string, more: object = {}) => ({
+    ownerId: ada.id,
+    workspaceId,
+    target: { channel, config_id: id, target },
+    ...more,
+  });
+  await disable('b');
+  const asked = new Map([
+    ['good', of('webhook', configId, 'a')],
+    ['by the channel', of('webhook', null, 'a')],
+    ['given up', of('webhook', configId, 'b')],
+    ['foreign', of('webhook', configId + 1_000, 'a')],
+    ['switched off', of('messenger', botId, '42')],
+    ['agreed', of('email', null, 'bob@example.com')],
+    ['unsubscribed', of('email', null, 'ada@example.com')],
+    ['stranger', of('email', null, 'eve@example.com')],
+    ['needs no configuration', of('ntfy', null, 'topic')],
+    ['not configured', of('pushover', null, 'a'.repeat(30))],
+    ['no channel', of('pigeon', null, 'x')],
+    ['no member', of('webhook', configId, 'a', { workspaceId: workspaceId + 1_000 })],
+  ]);
+  t.same([...(await usableTargets(worker, asked))].toSorted(), ['agreed', 'by the channel', 'good', 'needs no configuration']);
+  t.equal((await usableTargets(worker, new Map())).size, 0);
+});
+
+const disable = (target: string) =>
+  api.database.worker.query(sql.unsafe`
+    insert into channel_targets (user_id, channel, target, disabled_at, reason) values (${ada.id}, 'webhook', ${target}, now(), 'gone')
+    on conflict (user_id, channel, target) do update set disabled_at = now(), reason = 'gone'`);
 
 void t.test('the same mailbox has one key whoever names it, the own names of two people have two', async (t) => {
   const key = (channel: string, ownerId: number, target: string) =>

@@ -1,3 +1,4 @@
+import type { CommonQueryMethods } from 'slonik';
 import { enqueueMail } from '../../platform/mail/mail.ts';
 import { renderLetter } from '../../platform/mail/letter.ts';
 import { randomKeyHash } from '../../platform/crypto/random-key.ts';
@@ -22,6 +23,7 @@ import {
   disableTarget,
   findSender,
   findTarget,
+  findUsable,
   noteFailure,
   noteSuccess,
   setUnsubscribeToken,
@@ -38,6 +40,13 @@ export type Destined = {
   /** Null: the owner's configuration of the channel, or none where the channel needs none. */
   readonly configId: number | null;
   readonly target: string;
+};
+
+/** A target of an alert, with whose it is and where it tells. */
+export type OwnedTarget = {
+  readonly ownerId: number;
+  readonly workspaceId: number;
+  readonly target: NamedTarget;
 };
 
 export type DeliverRequest = Destined & {
@@ -109,6 +118,26 @@ export async function isUsable(
     if (error instanceof DeliveryError) return { ok: false, reason: error.message };
     throw error;
   }
+}
+
+/** Of targets of owners, by whatever key, those that can be sent to now; one query for all. */
+export function usableTargets(
+  connection: CommonQueryMethods,
+  targets: ReadonlyMap<string, OwnedTarget>,
+): Promise<ReadonlySet<string>> {
+  const asked = [...targets].flatMap(([key, { ownerId, workspaceId, target }]) => {
+    const channel = channelOf(target.channel);
+    if (channel === undefined) return [];
+    const needsConfig = !channel.settings.safeParse({}).success;
+    const place = { channel: channel.name, configId: target.config_id, target: target.target };
+    return [{ key, ownerId, workspaceId, ...place, needsConfig }];
+  });
+  return findUsable(connection, asked);
+}
+
+/** Whether it is a service that keeps open what it was told until it is told of its end. */
+export function keepsOpen({ channel }: Pick<Destined, 'channel'>): boolean {
+  return channelOf(channel)?.closes === true;
 }
 
 /** The same real target has the same key, whoever named it in whatever way it was stored. */

@@ -10,6 +10,6 @@ export const channelsCapability: Capability<Context> = {
   routes: (context) => [...configRoutes(context), ...trialRoutes(context), ...mailTargetRoutes(context)],
 };
 
-export { deliver, isUsable, judgeTargets, maskTarget, targetKeyOf } from './gateway.ts';
-export type { DeliverRequest, DeliverResult, Destined, NamedTarget, TargetVerdict } from './gateway.ts';
+export { deliver, isUsable, judgeTargets, keepsOpen, maskTarget, targetKeyOf, usableTargets } from './gateway.ts';
+export type { DeliverRequest, DeliverResult, Destined, NamedTarget, OwnedTarget, TargetVerdict } from './gateway.ts';
 export { replaceableChannels } from './registry.ts';

@@ -3,9 +3,17 @@ import t from 'tap';
 import { compose } from './compose.ts';
 import { hostileNotice, hostileText } from './hostile.fixture.ts';
 import { locales } from './locale.ts';
+import type { Locale } from './locale.ts';
 import type { Message } from './message.ts';
+import type { Notice } from './notice.ts';
 import { isBalanced } from './plain.ts';
 import { samples } from './samples.ts';
+
+function noticeNamed(locale: Locale, wanted: string): Notice {
+  const found = samples(locale).find(({ name }) => name === wanted);
+  if (found === undefined) throw new Error(`no sample ${wanted}`);
+  return found.notice;
+}
 
 /** Every text of a message that a person reads. */
 function textsOf(message: Message): string[] {
@@ -52,14 +60,14 @@ t.test('whatever others write, a message keeps its bounds and is plain', async (
 });
 
 t.test('placeholders of others stay text', async (t) => {
-  const [{ notice }] = samples('en') as [{ notice: Parameters<typeof compose>[0] }];
+  const notice = noticeNamed('en', 'opened');
   const subjects = notice.occasion?.subjects.map((subject) => ({ ...subject, name: '{{title}} ${x} $& %s' })) ?? [];
   const message = compose({ ...notice, occasion: notice.occasion === null ? null : { ...notice.occasion, subjects } });
   t.equal(message.title, '{{title}} ${x} $& %s is down');
 });
 
 t.test('a name that runs from right to left is held apart, one that is empty has a name', async (t) => {
-  const [{ notice }] = samples('en') as [{ notice: Parameters<typeof compose>[0] }];
+  const notice = noticeNamed('en', 'opened');
   const named = (name: string): Message =>
     compose({
       ...notice,
@@ -90,7 +98,7 @@ t.test('every kind is told in every language', async (t) => {
 t.test('what others write is cut before the sentence around it', async (t) => {
   fc.assert(
     fc.property(hostileText, (name) => {
-      const [{ notice }] = samples('ru') as [{ notice: Parameters<typeof compose>[0] }];
+      const notice = noticeNamed('ru', 'opened');
       if (notice.occasion === null) return;
       const subjects = notice.occasion.subjects.map((subject) => ({ ...subject, name }));
       t.ok(compose({ ...notice, occasion: { ...notice.occasion, subjects } }).title.endsWith(' не работает'));
@@ -130,4 +138,31 @@ t.test('pages to act on are offered while there is something to do', async (t) =
   t.same(purposes('opened'), ['open', 'acknowledge', 'snooze']);
   t.same(purposes('acknowledged'), ['open']);
   t.same(purposes('resolved'), ['open']);
+});
+
+t.test('what a job said is told in the words of the reader as far as they are known', async (t) => {
+  const notice = noticeNamed('ru', 'opened, a heartbeat has failed');
+  const told = (said: string): Message =>
+    compose({ ...notice, occasion: notice.occasion === null ? null : { ...notice.occasion, said } });
+  t.equal(told('overran').summary, 'Запуск длится дольше, чем можно.');
+  t.equal(told('exit code 2: failed').summary, 'Завершилось с кодом 2.');
+  t.equal(told('exit code 137').summary, 'Завершилось с кодом 137.');
+  t.equal(told('no space left\non /var').summary, 'no space left.', 'foreign words keep their case');
+  t.same(told('no space left\non /var').sections.at(-1)?.lines, ['no space left', 'on /var']);
+  t.ok(told('no space left').facts.some(({ value }) => value === 'no space left'));
+  t.notOk(
+    told('missed').facts.some(({ value }) => value === 'missed'),
+    'words of the machine are not shown',
+  );
+});
+
+t.test('who acknowledged did not resolve', async (t) => {
+  const notice = noticeNamed('en', 'resolved');
+  const occasion = notice.occasion === null ? null : { ...notice.occasion, by: 'Ann Lee', isAcknowledged: true };
+  const { facts, summary } = compose({ ...notice, occasion });
+  t.same(
+    facts.filter(({ value }) => value === 'Ann Lee').map(({ label }) => label),
+    ['Acknowledged by'],
+  );
+  t.notMatch(summary, /Ann/u);
 });

@@ -4,12 +4,12 @@ import { parse } from 'parse5';
 import type { DefaultTreeAdapterTypes } from 'parse5';
 import t from 'tap';
 import { asHtml, asMail } from './as-html.ts';
-import { asMarkdown } from './as-markdown.ts';
 import { asShort, segmentsOf, septetsOf } from './as-short.ts';
 import { asText } from './as-text.ts';
+import type { TextOptions } from './as-text.ts';
 import { compose } from './compose.ts';
 import { escapeHtml } from './escape/html.ts';
-import { escapeMarkdown } from './escape/markdown.ts';
+import { escapeMarkdown, markdownUrl } from './escape/markdown.ts';
 import { escapeSlack } from './escape/slack.ts';
 import { hostileNotice } from './hostile.fixture.ts';
 import { isBalanced } from './plain.ts';
@@ -54,7 +54,12 @@ t.test('layouts keep their limits and nothing is torn, whatever is said', async 
         });
         t.ok(html.length <= most, 'escaped text');
         t.notMatch(html, /&(?!(?:amp|lt|gt|quot|#39);)/u, 'no escape is torn apart');
-        const markdown = asMarkdown(message, { most, escape: escapeSlack, strong: '*', lineBreak: '\n' });
+        const markdown = asText(message, {
+          most,
+          escape: escapeSlack,
+          strong: (each) => `*${each}*`,
+          link: (label, url) => `<${url}|${label}>`,
+        });
         t.ok(markdown.length <= most, 'markdown');
         const short = asShort(message, segments);
         t.ok(segmentsOf(short) <= segments && short.isWellFormed() && isBalanced(short), 'short message');
@@ -117,11 +122,17 @@ t.test('a mail holds what is said as text, whatever it is', async (t) => {
   t.match(text, /^Shop is down\nConnection refused/u);
 });
 
+const commonMark: TextOptions = {
+  escape: escapeMarkdown,
+  strong: (text) => `**${text}**`,
+  link: (label, url) => `[${label}](${markdownUrl(url)})`,
+};
+
 t.test('Markdown holds what is said as text, whatever it is', async (t) => {
   fc.assert(
     fc.property(hostileNotice, (notice) => {
       const message = compose(notice);
-      const walker = new Parser().parse(asMarkdown(message, { escape: escapeMarkdown, lineBreak: '\\\n' })).walker();
+      const walker = new Parser().parse(asText(message, commonMark)).walker();
       const destinations: string[] = [];
       for (let step = walker.next(); step !== null; step = walker.next()) {
         if (!step.entering) continue;

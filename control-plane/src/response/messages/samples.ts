@@ -148,7 +148,7 @@ export function samples(locale: Locale): readonly Sample[] {
       notice: about('opened', {
         event: 'heartbeat.failed',
         subjects: [subject(backup, { type: 'heartbeat', status: 'failed' })],
-        said: 'exit code 2\npg_dump: error: connection to server failed',
+        said: 'exit code 2: pg_dump: error: connection to server failed\npg_dump: detail: timeout expired',
       }),
     },
     {
@@ -360,7 +360,7 @@ export function samples(locale: Locale): readonly Sample[] {
         ...alone,
         event: 'probe.quarantined',
         subjects: [subject('office-1', { type: 'probe', status: null })],
-        details: { region: 'eu-central' },
+        details: { region: 'eu-central', reason: 'it contradicted all other probes on 5 of the 7 monitors' },
       }),
     },
     {

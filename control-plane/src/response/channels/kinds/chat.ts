@@ -33,7 +33,7 @@ const settings = z.strictObject({ destinations: destinationsOf(address) });
 type Settings = z.infer<typeof settings>;
 
 // "Embed Limits" of the documentation: characters of each part, and of all parts of a message together.
-const most = { title: 256, description: 4096, name: 256, value: 1024, footer: 2048, together: 6000 };
+const most = { title: 256, description: 4096, together: 6000 };
 const escaped: Measure = (text) => escapeMarkdown(text).length;
 
 /**
@@ -54,15 +54,13 @@ export const chat: Channel<Settings> = {
   baseUrl: 'https://discord.com',
   render: (message) => {
     const title = escapeMarkdown(cut(message.title, most.title, escaped));
-    const footer = cut(message.workspace.name, 100);
     // Twelve facts of at most 350 characters leave 1,500 for what is said in sentences.
     const fields = message.facts.map(({ label, value }) => ({
       name: escapeMarkdown(cut(label, 100, escaped)) || '\u200b',
       value: escapeMarkdown(cut(value, 250, escaped)) || '\u200b',
       inline: value.length <= 40,
     }));
-    const used =
-      title.length + footer.length + fields.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
+    const used = title.length + fields.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
     const description = layOut(message, markdown, Math.min(most.description, most.together - used), {
       title: false,
       facts: false,
@@ -75,7 +73,6 @@ export const chat: Channel<Settings> = {
       color: Number.parseInt(colourOf(message), 16),
       fields,
       timestamp: message.at,
-      footer: { text: footer },
     };
     return { embeds: [embed], allowed_mentions: { parse: [] } };
   },

@@ -107,7 +107,7 @@ function envelope(message: Message, summary: Widget, more: readonly Widget[] = [
     cardsV2: [
       {
         cardId: 'message',
-        card: { header: { title: message.title, subtitle: message.workspace.name }, sections: [section] },
+        card: { header: { title: message.title }, sections: [section] },
       },
     ],
     thread: { threadKey: message.subjectKey },

@@ -54,7 +54,6 @@ export const mattermost: Channel<Settings> = {
           title: escapeMarkdown(cut(message.title, 300, escaped)),
           ...(link === undefined ? {} : { title_link: link }),
           text: layOut(message, markdown, 5200, { title: false }, inJson),
-          footer: unmentioned(cut(message.workspace.name, 100)),
         },
       ],
     };

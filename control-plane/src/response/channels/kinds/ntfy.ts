@@ -97,7 +97,7 @@ function tagOf({ state, severity }: Message): string {
 }
 
 /** Errors have numbers: the first three digits are the status. A 403 is about one topic, a 401 about the account. */
-export function meaningOf(answer: IncomingResponse): Meaning | undefined {
+function meaningOf(answer: IncomingResponse): Meaning | undefined {
   if (answer.status === 403) return refusedDestination;
   const code = fieldOf(answer, 'code');
   return code === 40_009 || code === 40_010 ? unknownTarget : undefined;

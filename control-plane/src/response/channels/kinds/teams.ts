@@ -116,11 +116,10 @@ function optional(message: Message): Block[] {
       block([{ text: heading, weight: 'bolder' }]),
       ...lines.map((line) => block([{ text: line }], 'small')),
     ]),
-    block([{ text: message.workspace.name, isSubtle: true, size: 'small' }]),
   ];
 }
 
-type Run = { readonly text: string; readonly weight?: string; readonly size?: string; readonly isSubtle?: boolean };
+type Run = { readonly text: string; readonly weight?: string; readonly size?: string };
 
 function block(runs: readonly Run[], spacing = 'default'): Block {
   // A run without text is refused by some clients.

@@ -79,7 +79,7 @@ const byCode: Readonly<Record<string, Meaning>> = {
 };
 
 /** Problems (RFC 7807) have a type that ends in the code of "API errors", and name the parameters that are wrong. */
-export function meaningOf(answer: IncomingResponse): Meaning | undefined {
+function meaningOf(answer: IncomingResponse): Meaning | undefined {
   const type = fieldOf(answer, 'type');
   const known = typeof type === 'string' ? byCode[/#(\d{4})$/.exec(type)?.[1] ?? ''] : undefined;
   if (known !== undefined) return known;

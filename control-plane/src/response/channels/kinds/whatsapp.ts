@@ -126,7 +126,7 @@ const meanings: readonly (readonly [Meaning, readonly number[]])[] = [
 ];
 
 /** Meta asks to go by the error's code, as statuses differ. */
-export function meaningOf(answer: IncomingResponse): Meaning | undefined {
+function meaningOf(answer: IncomingResponse): Meaning | undefined {
   const code = fieldOf(answer, 'error', 'code');
   if (typeof code !== 'number') return undefined;
   if (code >= 200 && code <= 299) return refusedCredentials;

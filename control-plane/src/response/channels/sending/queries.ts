@@ -110,3 +110,48 @@ export async function enableTarget(
     update channel_targets set disabled_at = null, reason = null, updated_at = clock_timestamp()
     where user_id = ${place.ownerId} and channel = ${place.channel} and target = ${place.target} and disabled_at is not null`);
 }
+
+/** What is asked about: a target of somebody's, and whether its channel can do without a configuration. */
+export type AskedTarget = {
+  readonly key: string;
+  readonly ownerId: number;
+  readonly workspaceId: number;
+  /** The neutral word. */
+  readonly channel: string;
+  readonly configId: number | null;
+  readonly target: string;
+  readonly needsConfig: boolean;
+};
+
+const keyRow = z.object({ key: z.string() });
+
+/**
+ * Of targets, by their keys, those that can be sent to now: the owner lives and is a member of the workspace, the configuration is there and active,
+ * the target was not given up, and a mail address is one whose reader has agreed. One query for all.
+ */
+export async function findUsable(
+  connection: CommonQueryMethods,
+  targets: readonly AskedTarget[],
+): Promise<ReadonlySet<string>> {
+  if (targets.length === 0) return new Set();
+  const rows = targets.map((each) => [
+    each.key,
+    each.ownerId,
+    each.workspaceId,
+    each.channel,
+    each.configId,
+    each.target,
+    each.needsConfig,
+  ]);
+  const asked = sql.unnest(rows, ['text', 'int4', 'int4', 'text', 'int4', 'text', 'bool']);
+  const found = await connection.any(sql.type(keyRow)`
+    select a.key from ${asked} as a (key, owner_id, workspace_id, channel, config_id, target, needs_config)
+    join users u on u.id = a.owner_id and u.deleted_at is null
+    join workspace_members m on m.user_id = u.id and m.workspace_id = a.workspace_id
+    left join channel_configs c on c.user_id = u.id and c.channel = a.channel and (a.config_id is null or c.id = a.config_id)
+    left join channel_targets t on t.user_id = u.id and t.channel = a.channel and t.target = a.target
+    where t.disabled_at is null and coalesce(c.is_active, not a.needs_config and a.config_id is null)
+      and (a.channel <> 'email' or t.unsubscribed_at is null
+        and (t.confirmed_at is not null or u.email_verified and u.email = a.target))`);
+  return new Set(found.map(({ key }) => key));
+}

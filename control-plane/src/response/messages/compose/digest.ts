@@ -5,6 +5,7 @@ import { digestData } from './data.ts';
 import { type Draft, factsOf, sectionsOf, type Setting, told } from './draft.ts';
 import { isOutage, matterOf } from './matter.ts';
 import { named } from './named.ts';
+import { withStop } from './said.ts';
 
 const bySeverity: readonly Message['severity'][] = ['minor', 'major', 'critical'];
 
@@ -46,7 +47,7 @@ export function draftOfDigest(setting: Setting, notice: Notice, digest: NoticeDi
 /** What must be looked at, as one sentence: all that fits on a locked telephone. */
 function namesOf({ words }: Setting, lines: readonly NoticeLine[], count: number): string {
   const names = lines.slice(0, 5).map(({ name, title }) => named(words, name ?? title, 60));
-  return names.length === 0 ? '' : words.sentences.reason(words.list(names, Math.max(0, count - names.length)));
+  return names.length === 0 ? '' : withStop(words.list(names, Math.max(0, count - names.length)));
 }
 
 function linesOf(setting: Setting, lines: readonly NoticeLine[], count: number): string[] {

@@ -8,33 +8,34 @@ import { type Draft, factsOf, sectionsOf, type Setting, told } from './draft.ts'
 import { endedTitle, endSentences, pastTitle, problemTitle, reasonSentences } from './titles.ts';
 import { isOutage, matterOf, matterOfSubject } from './matter.ts';
 import { named } from './named.ts';
+import { isLong, saidOf } from './said.ts';
 import type { Telling } from './telling.ts';
 import { reasonOf, voteLines } from './votes.ts';
 
-type Said = Pick<Draft, 'kind' | 'state' | 'title' | 'sentences'>;
+type Core = Pick<Draft, 'kind' | 'state' | 'title' | 'sentences'>;
 
 /** A message about one thing. */
 export function draftOfOccasion(setting: Setting, notice: Notice, occasion: NoticeOccasion): Draft {
   const matter = occasion.isManual ? 'incident' : matterOf(occasion.event, occasion.subjects[0]);
   const lasted = durationParts((occasion.endedMs ?? setting.nowMs) - occasion.startedMs);
-  const telling: Telling = { setting, notice, occasion, matter, lasted };
-  const said = saidOf(telling);
+  const telling: Telling = { setting, notice, occasion, matter, said: saidOf(setting.words, occasion.said), lasted };
+  const core = coreOf(telling);
   return {
-    ...said,
+    ...core,
     severity: occasion.severity,
-    facts: factsOfOccasion(telling, said.state),
-    sections: sectionsOfOccasion(telling, said.state),
+    facts: factsOfOccasion(telling, core.state),
+    sections: sectionsOfOccasion(telling, core.state),
     startedMs: occasion.startedMs,
     endedMs: occasion.endedMs,
     subjects: occasion.subjects.slice(0, 20).map(({ type, id, name }) => ({ type, id, name: cut(name, 200) })),
     subjectCount: Math.max(occasion.subjectCount, occasion.subjects.length),
-    asksForAction: said.state === 'problem' && !occasion.isAcknowledged,
+    asksForAction: core.state === 'problem' && !occasion.isAcknowledged,
     openLabel: occasion.incidentId === null ? setting.words.links.open : setting.words.openIncident,
     data: occasionData(notice, occasion),
   };
 }
 
-function saidOf(telling: Telling): Said {
+function coreOf(telling: Telling): Core {
   const { setting, notice, occasion, matter, lasted } = telling;
   const { titles, sentences } = setting.words;
   const by = occasion.by === null || occasion.by === '' ? null : named(setting.words, occasion.by, 80);
@@ -100,7 +101,7 @@ function saidOf(telling: Telling): Said {
   }
 }
 
-function updateOf(telling: Telling, state: Message['state']): Said {
+function updateOf(telling: Telling, state: Message['state']): Core {
   const { titles, sentences } = telling.setting.words;
   const { reason, text } = telling.notice.update ?? { reason: 'changed', text: null };
   const written = text === null ? '' : plainLine(text);
@@ -130,47 +131,51 @@ function updateOf(telling: Telling, state: Message['state']): Said {
   }
 }
 
-function factsOfOccasion(
-  { setting, notice, occasion, matter, lasted }: Telling,
-  state: Message['state'],
-): Draft['facts'] {
+function factsOfOccasion(telling: Telling, state: Message['state']): Draft['facts'] {
+  const { setting, notice, occasion, matter, said } = telling;
   const { words, nowMs } = setting;
   const { labels } = words;
+  const { details, resolution, isAcknowledged, nextCheckMs } = occasion;
   const isOver = occasion.endedMs !== null;
   const reason = reasonOf(words, occasion, matter);
-  const started = told(setting, occasion.startedMs);
-  const { details } = occasion;
-  const next = !isOver && occasion.nextCheckMs !== null && occasion.nextCheckMs >= nowMs ? occasion.nextCheckMs : null;
+  const hasMore = reason !== undefined && (isOver || reason.short !== reason.whole);
+  const next = isOver || nextCheckMs === null || nextCheckMs < nowMs ? null : nextCheckMs;
   const by = occasion.by === null ? null : named(words, occasion.by, 80);
   return factsOf(
-    ...(details.notAfterMs === undefined
-      ? isOver
-        ? ([
-            [labels.began, started],
-            [labels.ended, told(setting, occasion.endedMs ?? nowMs)],
-            [labels.lasted, occasion.resolution === 'corrected' ? null : words.duration(lasted)],
-          ] as const)
-        : ([[labels.since, lasted.length === 0 ? started : words.withDuration(started, lasted)]] as const)
-      : ([
-          [
-            details.notAfterMs > nowMs ? labels.expires : labels.expired,
-            wholeMomentOf(words.dates, setting.zone, details.notAfterMs),
-          ],
-        ] as const)),
-    [labels.reason, reason === undefined || (!isOver && reason.short === reason.whole) ? null : reason.whole],
-    [labels.said, occasion.said === null || isLong(occasion.said) ? null : isolated(occasion.said)],
+    ...timeFacts(telling),
+    [labels.reason, hasMore ? reason.whole : null],
+    [labels.reason, details.reason === undefined ? null : named(words, details.reason, 300)],
+    [labels.said, isLong(said.written) ? null : isolated(said.written)],
     [labels.blocklist, details.provider === undefined ? null : named(words, details.provider)],
     [labels.region, details.region === undefined ? null : named(words, details.region)],
     [labels.nextCheck, next === null ? null : told(setting, next)],
     [labels.severity, state === 'problem' ? words.severities[occasion.severity] : null],
-    [isOver ? labels.resolvedBy : labels.acknowledgedBy, occasion.isAcknowledged || isOver ? by : null],
+    [labels.resolvedBy, resolution === 'manual' ? by : null],
+    [labels.acknowledgedBy, resolution !== 'manual' && isAcknowledged ? by : null],
     [labels.alert, notice.alertName === null ? null : named(words, notice.alertName)],
     [labels.workspace, named(words, notice.workspace.name)],
   );
 }
 
+/** Since when, or from when to when; of what expires, when that is. */
+function timeFacts({ setting, occasion, lasted }: Telling): (readonly [label: string, value: string | null])[] {
+  const { words, zone, nowMs } = setting;
+  const { labels } = words;
+  const { notAfterMs } = occasion.details;
+  if (notAfterMs !== undefined)
+    return [[notAfterMs > nowMs ? labels.expires : labels.expired, wholeMomentOf(words.dates, zone, notAfterMs)]];
+  const started = told(setting, occasion.startedMs);
+  if (occasion.endedMs === null)
+    return [[labels.since, lasted.length === 0 ? started : words.withDuration(started, lasted)]];
+  return [
+    [labels.began, started],
+    [labels.ended, told(setting, occasion.endedMs)],
+    [labels.lasted, occasion.resolution === 'corrected' ? null : words.duration(lasted)],
+  ];
+}
+
 function sectionsOfOccasion(
-  { setting, notice, occasion, matter }: Telling,
+  { setting, notice, occasion, matter, said }: Telling,
   state: Message['state'],
 ): Draft['sections'] {
   const { words } = setting;
@@ -192,7 +197,7 @@ function sectionsOfOccasion(
     },
     {
       heading: words.labels.said,
-      lines: occasion.said !== null && isLong(occasion.said) ? linesOf(occasion.said, words) : [],
+      lines: isLong(said.written) ? linesOf(said.written, words) : [],
     },
   );
 }
@@ -221,9 +226,4 @@ function linesOf(text: string, words: Words): string[] {
   const shown = lines.slice(0, lines.length > mostWritten ? mostWritten - 1 : mostWritten);
   const all = shown.map((line) => isolated(cut(line, 280)));
   return lines.length > shown.length ? [...all, words.more(lines.length - shown.length)] : all;
-}
-
-/** Whether a text needs lines of its own. */
-function isLong(text: string): boolean {
-  return text.includes('\n') || text.length > 280;
 }

@@ -1,6 +1,4 @@
-import type { NoticeOccasion } from '../notice.ts';
-import { cut, isolated } from '../plain.ts';
-import type { Manner, Words } from '../words/words.ts';
+import type { Manner } from '../words/words.ts';
 import { dayOf, untilParts } from '../words/times.ts';
 import { isOutage } from './matter.ts';
 import { manyOf, named } from './named.ts';
@@ -101,7 +99,7 @@ function listOfNames({ setting: { words }, occasion }: Telling): string {
 }
 
 /** Why, and who saw it. */
-export function reasonSentences({ setting, occasion, matter }: Telling): string[] {
+export function reasonSentences({ setting, occasion, matter, said }: Telling): string[] {
   const { words, zone, nowMs } = setting;
   const { sentences } = words;
   const { details, missing } = occasion;
@@ -118,7 +116,7 @@ export function reasonSentences({ setting, occasion, matter }: Telling): string[
     case 'offline':
       return [sentences.offline];
     case 'quarantined':
-      return [sentences.quarantined(details.reason === undefined ? null : named(words, details.reason, 200))];
+      return [sentences.quarantined];
     case 'flapping':
       return [sentences.flapping];
     case 'down':
@@ -133,22 +131,15 @@ export function reasonSentences({ setting, occasion, matter }: Telling): string[
     case 'incident': {
       const reason = reasonOf(words, occasion, matter);
       const seen = seenOf(words, occasion, matter);
+      const explanation = said.sentences.length > 0 ? said.sentences : [words.explanations[matter] ?? ''];
       const silent = missing.slice(0, 5).map((probe) => named(words, probe, 60));
       return [
-        reason === undefined
-          ? (explained(words, occasion) ?? words.explanations[matter] ?? '')
-          : sentences.reason(reason.short),
+        ...(reason === undefined ? explanation : [sentences.reason(reason.short)]),
         ...(seen === undefined ? [] : [sentences.seenFrom(seen)]),
         ...(silent.length === 0 ? [] : [sentences.silent(words.list(silent, missing.length - silent.length))]),
       ];
     }
   }
-}
-
-/** The first line of what it said itself. */
-function explained(words: Words, { said }: NoticeOccasion): string | undefined {
-  const [first = ''] = (said ?? '').split('\n');
-  return first === '' ? undefined : words.sentences.reason(isolated(cut(first, 300)));
 }
 
 /** How it ended, and how long it lasted. */

@@ -181,6 +181,7 @@ export const en: Words = {
       `Seen from ${list(probes, failing - probes.length)} (${failing} of ${counted(asked, 'probe')}).`,
     silent: (probes) => `No word from ${probes}.`,
     reason: sentence,
+    exited: (code) => `It ended with exit code ${code}.`,
     joined: 'More checks fail for what seems to be the same cause.',
     reopened: 'It was said to be over, and it is not.',
     changed: 'Somebody changed this incident.',
@@ -207,14 +208,19 @@ export const en: Words = {
     offline:
       'Its checks are made by others meanwhile, as far as there are any. See whether its machine and its network work.',
     online: 'Its results count again.',
-    quarantined: (reason) =>
-      `${reason === null ? 'It contradicts all others.' : sentence(reason)} Its results do not count until it agrees with the others again.`,
+    quarantined: 'It contradicts all others. Its results do not count until it agrees with them again.',
     released: 'It agrees with the others, and its results count again.',
     flapping: 'Messages about it are held back until it is stable.',
     stable: 'You will be told about it as usual.',
     digest: (count) => `${count} messages came within a minute; here they are in one.`,
     afterQuiet: 'This is what was held back while it was to be quiet.',
     test: 'It works: messages about problems will arrive here.',
+  },
+  downReasons: {
+    missed: 'No signal came when it was due, nor in the grace time after.',
+    overran: 'A run takes longer than it may.',
+    failed: 'It said so itself.',
+    too_fast: 'It ended faster than it can have done its work.',
   },
   explanations: {
     missed: 'No signal came when it was due, nor in the grace time after.',

@@ -1,3 +1,4 @@
+import type { DownReason } from '@parallax/api-contract';
 import type { Locale } from '../locale.ts';
 
 /** What can be the matter with something. `not_received`: a webhook check got nothing in time; `incident`: what a person opened. */
@@ -84,6 +85,7 @@ export type Words = {
     readonly seenFrom: (seen: Seen) => string;
     readonly silent: (probes: string) => string;
     readonly reason: (reason: string) => string;
+    readonly exited: (code: string) => string;
     readonly joined: string;
     readonly reopened: string;
     readonly changed: string;
@@ -108,7 +110,7 @@ export type Words = {
     readonly delisted: (provider: string) => string;
     readonly offline: string;
     readonly online: string;
-    readonly quarantined: (reason: string | null) => string;
+    readonly quarantined: string;
     readonly released: string;
     readonly flapping: string;
     readonly stable: string;
@@ -116,6 +118,8 @@ export type Words = {
     readonly afterQuiet: string;
     readonly test: string;
   };
+  /** Why a heartbeat is down, where no signal tells more. */
+  readonly downReasons: Readonly<Record<DownReason, string>>;
   /** What is known of a matter where no probe gives a reason. */
   readonly explanations: Readonly<Partial<Record<Matter, string>>>;
   readonly labels: {

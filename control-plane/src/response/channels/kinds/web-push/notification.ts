@@ -1,4 +1,4 @@
-import type { Message } from '../../../messages/message.ts';
+import type { Message } from '../../../messages/index.ts';
 
 /** What a service worker is given, as JSON: docs/web-push.md says what each field is for. */
 export type PushNotification = {
