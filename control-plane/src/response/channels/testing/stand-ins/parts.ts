@@ -21,6 +21,11 @@ export function isOptionalText(value: unknown, most: number): boolean {
   return value === undefined || value === '' || isText(value, most);
 }
 
+/** A field as text; empty where it is none. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
 /** Whether a field is one of these words. */
 export function isOneOf(value: unknown, words: readonly string[]): boolean {
   return typeof value === 'string' && words.includes(value);
