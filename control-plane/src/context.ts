@@ -7,8 +7,8 @@ import type { Sealer } from './platform/crypto/seal.ts';
 import type { Database } from './platform/database/pools.ts';
 import type { Mailer } from './platform/mail/index.ts';
 import type { OutboundClients } from './platform/outbound-http/index.ts';
-import type { ChannelSettings } from './channel-settings.ts';
-import type { NoteDelivery } from './response/channels/index.ts';
+import type { NoteDelivery } from './response/channels/delivery-metrics.ts';
+import type { ChannelSettings } from './response/channels/operator-settings.ts';
 
 /** What capabilities are given: made once in `main.ts`, never looked up from globals. */
 export type Context = {

@@ -5,7 +5,7 @@ import { randomKeyHash } from '../../platform/crypto/random-key.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
 import type { Context } from '../../context.ts';
-import type { Message } from '../messages/message.ts';
+import type { Message } from '../messages/index.ts';
 import { hasBrowser, subscribedBrowsers } from '../web-push/index.ts';
 import type { AnySettings } from './channel.ts';
 import { openSettings } from './configs/seal-settings.ts';

@@ -22,5 +22,4 @@ export {
 } from './gateway.ts';
 export type { DeliverRequest, DeliverResult, Destined, NamedTarget, OwnedTarget, TargetVerdict } from './gateway.ts';
 export { createDeliveryMetrics } from './delivery-metrics.ts';
-export type { NoteDelivery } from './delivery-metrics.ts';
 export { replaceableChannels } from './registry.ts';

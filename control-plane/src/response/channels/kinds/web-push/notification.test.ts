@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { isBalanced } from '../../../messages/index.ts';
+import { isBalanced } from '../../../messages/plain.ts';
 import { hostileMessage, hostileTexts, longMessage, sampleMessage } from '../../testing/messages.ts';
 import { cut, mostPayloadBytes, notificationOf, shortPayloadBytes } from './notification.ts';
 
