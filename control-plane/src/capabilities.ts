@@ -42,7 +42,7 @@ import { accountStatsCapability } from './reporting/account-stats/index.ts';
 import { liveEventsCapability } from './reporting/live-events/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
-import { channelsCapability } from './response/channels/index.ts';
+import { channelsCapability, takeUpBrowser } from './response/channels/index.ts';
 import {
   alertsCapability,
   leaveAlertsOfDeleted,
@@ -115,7 +115,7 @@ export const capabilities: readonly Capability<Context>[] = [
   maintenanceCapability,
   alertsCapability,
   channelsCapability,
-  createWebPushCapability(),
+  createWebPushCapability({ onSubscribed: [takeUpBrowser] }),
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

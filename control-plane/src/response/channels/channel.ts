@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Message } from '../messages/message.ts';
+import type { Message } from '../messages/index.ts';
 
 /** Settings of a configuration as its schema gives them. */
 export type AnySettings = Readonly<Record<string, unknown>>;

@@ -42,7 +42,7 @@ const faults: Readonly<Record<Trouble, readonly DeliveryFault[]>> = {
   service_unavailable: ['passing'],
 };
 
-void t.test('names and aliases are words of the API, and none is taken twice', async (t) => {
+void t.test('names and aliases are words of the API, none is taken twice, and all are tried', async (t) => {
   const all = channels.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
   t.equal(new Set(all).size, all.length);
   for (const name of all) t.match(name, /^[a-z][a-z0-9-]{0,49}$/);

@@ -294,11 +294,17 @@ void t.test('which of many targets can be sent to is one question', async (t) =>
     ['agreed', of('email', null, 'bob@example.com')],
     ['unsubscribed', of('email', null, 'ada@example.com')],
     ['stranger', of('email', null, 'eve@example.com')],
-    ['not configured', of('ntfy', null, 'topic')],
+    ['needs no configuration', of('ntfy', null, 'topic')],
+    ['not configured', of('pushover', null, 'a'.repeat(30))],
     ['no channel', of('pigeon', null, 'x')],
     ['no member', of('webhook', configId, 'a', { workspaceId: workspaceId + 1_000 })],
   ]);
-  t.same([...(await usableTargets(worker, asked))].toSorted(), ['agreed', 'by the channel', 'good']);
+  t.same([...(await usableTargets(worker, asked))].toSorted(), [
+    'agreed',
+    'by the channel',
+    'good',
+    'needs no configuration',
+  ]);
   t.equal((await usableTargets(worker, new Map())).size, 0);
 });
 

@@ -53,6 +53,6 @@ export const outboundWays: readonly OutboundWay[] = [
     name: 'messages by channels',
     program: 'control-plane/src/platform/outbound-http/testing/outbound-way.fixture.ts',
     args: [],
-    every: 11,
+    every: 23,
   },
 ];

@@ -87,7 +87,7 @@ export const bark: Channel<Settings> = {
 };
 
 /** A key that the server does not know is a 400; what Apple refuses is a 500 with Apple's reason. */
-export function meaningOf(answer: IncomingResponse): Meaning | undefined {
+function meaningOf(answer: IncomingResponse): Meaning | undefined {
   const words = fieldOf(answer, 'message');
   if (typeof words !== 'string') return undefined;
   if (/device ?token|device key|unregistered/i.test(words)) return unknownTarget;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { escapeMarkdown } from '../../messages/escape/markdown.ts';
+import { escapeMarkdown } from '../../messages/index.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsOf } from '../setting-shapes.ts';
@@ -20,7 +20,7 @@ import {
 } from './shared/refusal.ts';
 
 const service = 'Discord';
-const hosts = ['discord.com', 'discordapp.com', 'ptb.discord.com', 'canary.discord.com'];
+const hosts = new Set(['discord.com', 'discordapp.com', 'ptb.discord.com', 'canary.discord.com']);
 const path = /^\/api(\/v\d{1,2})?\/webhooks\/\d{5,25}\/[A-Za-z0-9_-]{20,200}$/;
 
 /** Only Discord's own addresses: what is dialled is the operator's base URL, with the path of this. */
@@ -33,7 +33,7 @@ const settings = z.strictObject({ destinations: destinationsOf(address) });
 type Settings = z.infer<typeof settings>;
 
 // "Embed Limits" of the documentation: characters of each part, and of all parts of a message together.
-const most = { title: 256, description: 4096, name: 256, value: 1024, footer: 2048, together: 6000 };
+const most = { title: 256, description: 4096, together: 6000 };
 const escaped: Measure = (text) => escapeMarkdown(text).length;
 
 /**
@@ -54,15 +54,13 @@ export const chat: Channel<Settings> = {
   baseUrl: 'https://discord.com',
   render: (message) => {
     const title = escapeMarkdown(cut(message.title, most.title, escaped));
-    const footer = cut(message.workspace.name, 100);
     // Twelve facts of at most 350 characters leave 1,500 for what is said in sentences.
     const fields = message.facts.map(({ label, value }) => ({
       name: escapeMarkdown(cut(label, 100, escaped)) || '\u200b',
       value: escapeMarkdown(cut(value, 250, escaped)) || '\u200b',
       inline: value.length <= 40,
     }));
-    const used =
-      title.length + footer.length + fields.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
+    const used = title.length + fields.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
     const description = layOut(message, markdown, Math.min(most.description, most.together - used), {
       title: false,
       facts: false,
@@ -75,7 +73,6 @@ export const chat: Channel<Settings> = {
       color: Number.parseInt(colourOf(message), 16),
       fields,
       timestamp: message.at,
-      footer: { text: footer },
     };
     return { embeds: [embed], allowed_mentions: { parse: [] } };
   },
@@ -109,7 +106,7 @@ function executed(address: string, baseUrl: string): string {
 
 function isWebhookAddress(text: string): boolean {
   const url = URL.parse(text);
-  if (url === null || url.protocol !== 'https:' || !hosts.includes(url.host) || url.username !== '' || url.hash !== '')
+  if (url === null || url.protocol !== 'https:' || !hosts.has(url.host) || url.username !== '' || url.hash !== '')
     return false;
   return path.test(url.pathname) && /^(\?thread_id=\d{5,25})?$/.test(url.search);
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsWith, secretText, webAddress } from '../setting-shapes.ts';
-import type { Message } from '../../messages/message.ts';
+import type { Message } from '../../messages/index.ts';
 import { bytes, cut } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';
 import { secretsOf } from './shared/secrets-of-address.ts';

@@ -36,7 +36,7 @@ void t.test('an issue is opened once, with a marker and our label', async (t) =>
     headers: { authorization: `Bearer ${token}` },
     json: { title: 'Shop is down', labels: ['parallax', 'ops'] },
   });
-  const body = String((opened.seen.at(-1)?.json as { readonly body?: unknown }).body);
+  const { body = '' } = (opened.seen.at(-1)?.json ?? {}) as { readonly body?: string };
   t.match(body, marker);
   const again = await answered(t, githubIssue, { ...trial, answer: repository([...others, { number: 7, body }]) });
   t.match(again, { ok: true, delivered: { reference: '7' } });

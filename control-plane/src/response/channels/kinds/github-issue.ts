@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Channel, ChannelIo, IncomingResponse, OutgoingRequest } from '../channel.ts';
 import { secretText } from '../setting-shapes.ts';
-import type { Message } from '../../messages/message.ts';
-import { escapeMarkdown, markdownUrl } from '../../messages/escape/markdown.ts';
+import type { Message } from '../../messages/index.ts';
+import { escapeMarkdown, markdownUrl } from '../../messages/index.ts';
 import { actionOf } from './shared/alarm.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';

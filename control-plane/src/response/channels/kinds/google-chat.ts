@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { escapeHtml } from '../../messages/escape/html.ts';
-import type { Message } from '../../messages/message.ts';
+import type { Message } from '../../messages/index.ts';
+import { escapeHtml } from '../../messages/index.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsOf } from '../setting-shapes.ts';
@@ -91,7 +91,7 @@ function posted(address: string, baseUrl: string, id: string): string {
   const { pathname, searchParams } = new URL(address);
   searchParams.set('messageReplyOption', 'REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD');
   searchParams.set('requestId', id);
-  return `${baseUrl}${pathname}?${searchParams}`;
+  return `${baseUrl}${pathname}?${searchParams.toString()}`;
 }
 
 type Widget = Readonly<Record<string, unknown>>;
@@ -107,7 +107,7 @@ function envelope(message: Message, summary: Widget, more: readonly Widget[] = [
     cardsV2: [
       {
         cardId: 'message',
-        card: { header: { title: message.title, subtitle: message.workspace.name }, sections: [section] },
+        card: { header: { title: message.title }, sections: [section] },
       },
     ],
     thread: { threadKey: message.subjectKey },

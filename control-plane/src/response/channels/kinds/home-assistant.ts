@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Channel, OutgoingRequest } from '../channel.ts';
 import { secretText, webAddress } from '../setting-shapes.ts';
 import { DeliveryError } from '../delivery-error.ts';
-import type { Message } from '../../messages/message.ts';
+import type { Message } from '../../messages/index.ts';
 import { levelOf, pageOf } from './shared/alarm.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';

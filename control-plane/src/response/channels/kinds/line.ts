@@ -69,7 +69,7 @@ export const line: Channel<Settings> = {
 };
 
 /** "The property, 'to', in the request body is invalid", and what is said of ids of other channels and of groups that were left. */
-export function meaningOf(answer: IncomingResponse): Meaning | undefined {
+function meaningOf(answer: IncomingResponse): Meaning | undefined {
   const words = fieldOf(answer, 'message');
   const isTarget = typeof words === 'string' && /property, '?to'?,|failed to send messages|not found/i.test(words);
   return answer.status === 400 && isTarget ? unknownTarget : undefined;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { escapeHtml } from '../../messages/escape/html.ts';
-import type { Message } from '../../messages/message.ts';
+import type { Message } from '../../messages/index.ts';
+import { escapeHtml } from '../../messages/index.ts';
 import type { Channel, IncomingResponse, TargetRule } from '../channel.ts';
 import { secretText, webAddress } from '../setting-shapes.ts';
 import { bytes } from './shared/cut.ts';
@@ -84,7 +84,7 @@ export const matrix: Channel<Settings> = {
 };
 
 /** The standard error codes ("Standard error response"). A 403 is about the room, as a token that is no longer known is a 401. */
-export function meaningOf(answer: IncomingResponse): Meaning | undefined {
+function meaningOf(answer: IncomingResponse): Meaning | undefined {
   switch (fieldOf(answer, 'errcode')) {
     case 'M_FORBIDDEN':
     case 'M_GUEST_ACCESS_FORBIDDEN':

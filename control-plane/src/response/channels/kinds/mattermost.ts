@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { escapeMarkdown } from '../../messages/escape/markdown.ts';
+import { escapeMarkdown } from '../../messages/index.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsOf, webAddress } from '../setting-shapes.ts';
@@ -54,7 +54,6 @@ export const mattermost: Channel<Settings> = {
           title: escapeMarkdown(cut(message.title, 300, escaped)),
           ...(link === undefined ? {} : { title_link: link }),
           text: layOut(message, markdown, 5200, { title: false }, inJson),
-          footer: unmentioned(cut(message.workspace.name, 100)),
         },
       ],
     };
@@ -74,15 +73,15 @@ export const mattermost: Channel<Settings> = {
 };
 
 // Mattermost answers a deleted webhook with 400 (as an old 4.x did with 500) and tells what it is by the id of its error.
-const goneIds = ['invalid', 'disabled', 'channel', 'channel_locked', 'user'].map(
-  (name) => `web.incoming_webhook.${name}.app_error`,
+const goneIds = new Set(
+  ['invalid', 'disabled', 'channel', 'channel_locked', 'user'].map((name) => `web.incoming_webhook.${name}.app_error`),
 );
 
 /** What the id of Mattermost's error says of the webhook. */
 export function meaningOf(answer: IncomingResponse): Meaning | undefined {
   const id = fieldOf(answer, 'id');
   if (typeof id !== 'string') return undefined;
-  if (goneIds.includes(id)) return unknownTarget;
+  if (goneIds.has(id)) return unknownTarget;
   if (id === 'web.incoming_webhook.permissions.app_error') return refusedDestination;
   return id.startsWith('web.incoming_webhook.') && answer.status === 400 ? refusedMessage : undefined;
 }

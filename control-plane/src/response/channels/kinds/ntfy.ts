@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Message } from '../../messages/message.ts';
+import type { Message } from '../../messages/index.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { lineText, secretText, webAddress } from '../setting-shapes.ts';
 import { basic } from './shared/basic.ts';
@@ -97,7 +97,7 @@ function tagOf({ state, severity }: Message): string {
 }
 
 /** Errors have numbers: the first three digits are the status. A 403 is about one topic, a 401 about the account. */
-export function meaningOf(answer: IncomingResponse): Meaning | undefined {
+function meaningOf(answer: IncomingResponse): Meaning | undefined {
   if (answer.status === 403) return refusedDestination;
   const code = fieldOf(answer, 'code');
   return code === 40_009 || code === 40_010 ? unknownTarget : undefined;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Channel } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsWith, webAddress } from '../setting-shapes.ts';
-import type { Message } from '../../messages/message.ts';
+import type { Message } from '../../messages/index.ts';
 import { actionOf, levelOf, pageOf } from './shared/alarm.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';

@@ -77,7 +77,7 @@ function receiverOf(target: string): Readonly<Record<string, string>> {
 }
 
 /** A 400 names the parameter; the end of a rate stands in a header, in seconds since the epoch. */
-export function meaningOf(answer: IncomingResponse, now: number): Meaning | undefined {
+function meaningOf(answer: IncomingResponse, now: number): Meaning | undefined {
   if (answer.status === 429) {
     const reset = Number(answer.headers['x-ratelimit-reset'] ?? Number.NaN);
     return { ...rateLimited, retryAfterMs: secondsToMs(reset - now / 1000) };

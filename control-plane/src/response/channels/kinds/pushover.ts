@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Message } from '../../messages/message.ts';
+import type { Message } from '../../messages/index.ts';
 import type { Channel, ChannelIo, IncomingResponse } from '../channel.ts';
 import { DeliveryError } from '../delivery-error.ts';
 import { cut } from './shared/cut.ts';
@@ -125,7 +125,7 @@ function priorityOf(message: Message, emergency: boolean): Readonly<Record<strin
 const priorities = { loud: '1', high: '1', usual: '0', quiet: '-1' } as const;
 
 /** A 400 names the parameter that is wrong; a 429 is the month's limit of the application, whose end a header tells in seconds since the epoch. */
-export function meaningOf(answer: IncomingResponse, now: number): Meaning | undefined {
+function meaningOf(answer: IncomingResponse, now: number): Meaning | undefined {
   if (answer.status === 429) {
     const reset = Number(answer.headers['x-limit-app-reset'] ?? Number.NaN);
     const wait = secondsToMs(reset - now / 1000);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { withLookAlikes, withoutBlocks, zeroWidth } from '../../messages/escape/look-alikes.ts';
+import { withLookAlikes, withoutBlocks, zeroWidth } from '../../messages/index.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsOf, webAddress } from '../setting-shapes.ts';

@@ -81,7 +81,7 @@ export const signal: Channel<Settings> = {
 };
 
 /** Everything that signal-cli could not do is a 400 with its sentence. */
-export function meaningOf(answer: IncomingResponse): Meaning | undefined {
+function meaningOf(answer: IncomingResponse): Meaning | undefined {
   const words = fieldOf(answer, 'error');
   if (answer.status !== 400 || typeof words !== 'string') return undefined;
   if (

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { asShort } from '../../messages/as-short.ts';
+import { asShort } from '../../messages/index.ts';
 import type { Channel } from '../channel.ts';
 import { phoneNumber } from './shared/phone-number.ts';
 import { createAtTwilio, twilioAccount } from './shared/twilio.ts';
@@ -31,7 +31,7 @@ export const sms: Channel<Settings> = {
     'In the Twilio console copy the Account SID and the auth token, and buy a number or make a Messaging Service. A trial account reaches only numbers that were verified there.',
   settings,
   secrets: ['auth_token'],
-  target: phoneNumber as Channel<Settings>['target'],
+  target: phoneNumber,
   baseUrl: 'https://api.twilio.com',
   render: (message, { from, segments }, target) => ({
     To: target,

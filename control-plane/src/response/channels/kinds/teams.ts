@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Message } from '../../messages/message.ts';
+import type { Message } from '../../messages/index.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsOf, webAddress } from '../setting-shapes.ts';
@@ -116,11 +116,10 @@ function optional(message: Message): Block[] {
       block([{ text: heading, weight: 'bolder' }]),
       ...lines.map((line) => block([{ text: line }], 'small')),
     ]),
-    block([{ text: message.workspace.name, isSubtle: true, size: 'small' }]),
   ];
 }
 
-type Run = { readonly text: string; readonly weight?: string; readonly size?: string; readonly isSubtle?: boolean };
+type Run = { readonly text: string; readonly weight?: string; readonly size?: string };
 
 function block(runs: readonly Run[], spacing = 'default'): Block {
   // A run without text is refused by some clients.

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { segmentsOf } from '../../messages/as-short.ts';
+import { segmentsOf } from '../../messages/index.ts';
 import { answered } from '../testing/answered.ts';
 import { hostileMessage, hostileTexts, longMessage, sampleMessage } from '../testing/messages.ts';
 import { parsePhoneNumber } from './shared/phone-number.ts';

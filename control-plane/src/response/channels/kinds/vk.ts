@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { secretText } from '../setting-shapes.ts';
-import type { Message } from '../../messages/message.ts';
+import type { Message } from '../../messages/index.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
 import { layOut, type Markup, plain } from './shared/lay-out.ts';
 import {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { escapeHtml } from '../../messages/escape/html.ts';
-import type { Message } from '../../messages/message.ts';
+import type { Message } from '../../messages/index.ts';
+import { escapeHtml } from '../../messages/index.ts';
 import type { Channel } from '../channel.ts';
 import { cut } from './shared/cut.ts';
 import { phoneNumber } from './shared/phone-number.ts';
@@ -27,7 +27,7 @@ export const voice: Channel<Settings> = {
     'In the Twilio console copy the Account SID and the auth token, and buy a number that can call. Allow the countries you call under "Voice", "Geo permissions".',
   settings,
   secrets: ['auth_token'],
-  target: phoneNumber as Channel<Settings>['target'],
+  target: phoneNumber,
   baseUrl: 'https://api.twilio.com',
   render: (message, { from }, target) => ({ To: target, From: from, Twiml: twimlOf(message) }),
   send: (content, { settings }, io) => createAtTwilio(io, settings, 'Calls', content as Record<string, string>),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { asShort } from '../../messages/as-short.ts';
+import { asShort } from '../../messages/index.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { secretText } from '../setting-shapes.ts';
 import { basic } from './shared/basic.ts';
@@ -41,7 +41,7 @@ export const vonage: Channel<Settings> = {
     'In the Vonage dashboard copy API key and API secret, and rent a number or use a sender id that the country allows.',
   settings,
   secrets: ['api_secret'],
-  target: phoneNumber as Channel<Settings>['target'],
+  target: phoneNumber,
   baseUrl: 'https://api.nexmo.com',
   render: (message, { from, segments }, target) => ({
     message_type: 'text',
@@ -79,7 +79,7 @@ const byCode: Readonly<Record<string, Meaning>> = {
 };
 
 /** Problems (RFC 7807) have a type that ends in the code of "API errors", and name the parameters that are wrong. */
-export function meaningOf(answer: IncomingResponse): Meaning | undefined {
+function meaningOf(answer: IncomingResponse): Meaning | undefined {
   const type = fieldOf(answer, 'type');
   const known = typeof type === 'string' ? byCode[/#(\d{4})$/.exec(type)?.[1] ?? ''] : undefined;
   if (known !== undefined) return known;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { withLookAlikes } from '../../messages/escape/look-alikes.ts';
-import type { Message } from '../../messages/message.ts';
+import type { Message } from '../../messages/index.ts';
+import { withLookAlikes } from '../../messages/index.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { secretText } from '../setting-shapes.ts';
 import { cut } from './shared/cut.ts';
@@ -57,7 +57,7 @@ export const whatsapp: Channel<Settings> = {
     'body "Alert: {{1}}. {{2}} See {{3}} for more." and give its name: without it only those are reached who wrote to the number within 24 hours.',
   settings,
   secrets: ['access_token'],
-  target: phoneNumber as Channel<Settings>['target'],
+  target: phoneNumber,
   baseUrl: 'https://graph.facebook.com',
   render: (message, { template_name, template_language }, target) => ({
     messaging_product: 'whatsapp',
@@ -126,7 +126,7 @@ const meanings: readonly (readonly [Meaning, readonly number[]])[] = [
 ];
 
 /** Meta asks to go by the error's code, as statuses differ. */
-export function meaningOf(answer: IncomingResponse): Meaning | undefined {
+function meaningOf(answer: IncomingResponse): Meaning | undefined {
   const code = fieldOf(answer, 'error', 'code');
   if (typeof code !== 'number') return undefined;
   if (code >= 200 && code <= 299) return refusedCredentials;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { escapeZulip } from '../../messages/escape/zulip.ts';
+import { escapeZulip } from '../../messages/index.ts';
 import type { Channel, IncomingResponse, TargetRule } from '../channel.ts';
 import { lineText, secretText, webAddress } from '../setting-shapes.ts';
 import { basic } from './shared/basic.ts';
@@ -82,7 +82,7 @@ export const zulip: Channel<Settings> = {
 };
 
 /** The codes of "Error handling"; a person that does not exist, or a channel that the bot may not write to, is a BAD_REQUEST with a sentence. */
-export function meaningOf(answer: IncomingResponse): Meaning | undefined {
+function meaningOf(answer: IncomingResponse): Meaning | undefined {
   const code = fieldOf(answer, 'code');
   if (code === 'STREAM_DOES_NOT_EXIST' || code === 'CHANNEL_DOES_NOT_EXIST') return unknownTarget;
   if (

@@ -1,4 +1,4 @@
-import type { Message } from '../../messages/message.ts';
+import type { Message } from '../../messages/index.ts';
 import type { AnySettings, Delivered, SubscribedBrowsers } from '../channel.ts';
 import { DeliveryError } from '../delivery-error.ts';
 import { createIo, type ChannelParts, type TraceStep } from '../io.ts';

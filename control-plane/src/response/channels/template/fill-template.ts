@@ -1,4 +1,4 @@
-import type { Message } from '../../messages/message.ts';
+import type { Message } from '../../messages/index.ts';
 
 /** What a template may name, each with its meaning for the reference. */
 export const templateFields = {

@@ -6,7 +6,7 @@ import { applyRates } from '../../../platform/http/apply-rates.ts';
 import type { RequestFacts } from '../../../platform/http/handler.ts';
 import { countOnce } from '../../../platform/http/rate-limits.ts';
 import { subscribedBrowsers } from '../../web-push/index.ts';
-import type { Locale } from '../../messages/locale.ts';
+import type { Locale } from '../../messages/index.ts';
 import type { AnySettings } from '../channel.ts';
 import { DeliveryError } from '../delivery-error.ts';
 import type { TraceStep } from '../io.ts';

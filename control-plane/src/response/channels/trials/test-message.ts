@@ -1,5 +1,4 @@
-import type { Locale } from '../../messages/locale.ts';
-import type { Message } from '../../messages/message.ts';
+import type { Locale, Message } from '../../messages/index.ts';
 
 const words = {
   en: {

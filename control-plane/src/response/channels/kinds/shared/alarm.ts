@@ -1,4 +1,4 @@
-import type { Message } from '../../../messages/message.ts';
+import type { Message } from '../../../messages/index.ts';
 
 /** What a service that keeps alarms is asked to do; the alarm itself is named by the message's `subjectKey`. */
 export type AlarmAction = 'open' | 'acknowledge' | 'close';

@@ -1,4 +1,4 @@
-import type { Message } from '../../../messages/message.ts';
+import type { Message } from '../../../messages/index.ts';
 
 /** The colour of a message: green what is over, blue what only informs, else by severity. Six hexadecimal digits. */
 export function colourOf({ state, severity }: Pick<Message, 'state' | 'severity'>): string {

@@ -1,4 +1,4 @@
-import { cut as cutUnits } from '../../../messages/plain.ts';
+import { cut as cutUnits } from '../../../messages/index.ts';
 
 /** How long a service finds a text. */
 export type Measure = (text: string) => number;

@@ -1,6 +1,6 @@
 import type { ChannelIo, Delivered } from '../../channel.ts';
 import { destinationsWith, secretText } from '../../setting-shapes.ts';
-import type { Message } from '../../../messages/message.ts';
+import type { Message } from '../../../messages/index.ts';
 import { actionOf, levelOf, sourceOf } from './alarm.ts';
 import { cut } from './cut.ts';
 import { fieldOf, referenceOf } from './fields.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { escapeMarkdown } from '../../../messages/escape/markdown.ts';
+import { escapeMarkdown } from '../../../messages/index.ts';
 import { hostileMessage, hostileTexts, longMessage, sampleMessage } from '../../testing/messages.ts';
 import { bytes, cut, units } from './cut.ts';
 import { layOut, plain } from './lay-out.ts';

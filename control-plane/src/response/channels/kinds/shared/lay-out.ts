@@ -1,4 +1,4 @@
-import type { Message, MessageLink } from '../../../messages/message.ts';
+import type { Message, MessageLink } from '../../../messages/index.ts';
 import { cut, type Measure, units } from './cut.ts';
 
 /** How a service writes what a message has. The functions get plain text and give markup. */
@@ -11,7 +11,7 @@ export type Markup = {
 };
 
 /** What is said in the text itself; what a service shows in places of its own (a title, buttons) is left out here. */
-export type Parts = {
+type Parts = {
   readonly title?: boolean;
   readonly facts?: boolean;
   readonly sections?: boolean;
@@ -19,7 +19,8 @@ export type Parts = {
 };
 
 /**
- * A message as one text of at most `limit`. Where all of it has no room, what weighs least goes first: the lines of sections, then facts from
+ * A message as one text of at most `limit`, by whatever measure a service has, and line by line: a digest that is cut still names the first of its subjects (`asText` of
+ * messages gives whole parts away). Where all of it has no room, what weighs least goes first: the lines of sections, then facts from
  * the last; then the summary is cut. Title and links stay.
  */
 export function layOut(

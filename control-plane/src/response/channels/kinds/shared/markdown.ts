@@ -1,4 +1,4 @@
-import { escapeMarkdown, markdownUrl } from '../../../messages/escape/markdown.ts';
+import { escapeMarkdown, markdownUrl } from '../../../messages/index.ts';
 import type { Markup } from './lay-out.ts';
 
 /** CommonMark and its relatives: bold by two asterisks, masked links. */

@@ -15,6 +15,7 @@ export function maskPhoneNumber(target: string): string {
 export const phoneNumber: TargetRule<AnySettings> = {
   label: 'telephone number in E.164',
   example: '+4915123456789',
+  isGlobal: true,
   parse: parsePhoneNumber,
   mask: maskPhoneNumber,
 };

@@ -4,7 +4,7 @@ import { fieldOf, referenceOf } from './fields.ts';
 import { meaningForDestination, rateLimited, refusal, secondsToMs, unknownTarget } from './refusal.ts';
 import { uuidOf } from './uuid-of.ts';
 
-function answered(status: number, json: unknown = undefined, headers: Record<string, string> = {}): IncomingResponse {
+function answered(status: number, json?: unknown, headers: Record<string, string> = {}): IncomingResponse {
   return { status, headers, json, text: JSON.stringify(json) ?? '' };
 }
 

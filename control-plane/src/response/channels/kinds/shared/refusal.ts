@@ -20,7 +20,7 @@ export const rateLimited = { code: 'rate_limited', fault: 'passing' } as const s
 export const unavailable = { code: 'service_unavailable', fault: 'passing' } as const satisfies Meaning;
 
 /** How a service is read that did not take a message. */
-export type Reading = {
+type Reading = {
   /** The service's name for people. */
   readonly title: string;
   /** What the service says in its own way; undefined: its status says it all. */

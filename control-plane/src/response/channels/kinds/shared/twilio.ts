@@ -27,7 +27,7 @@ export const twilioAccount = {
   auth_token: secretText(200).describe('Auth token, or the secret of the API key.'),
 };
 
-export type TwilioAccount = {
+type TwilioAccount = {
   readonly account_sid: string;
   readonly api_key_sid?: string | undefined;
   readonly auth_token: string;
@@ -81,7 +81,7 @@ const meanings: readonly (readonly [Meaning, readonly number[]])[] = [
 ];
 
 /** What the code of Twilio's error says; statuses alone do not tell a wrong number from a wrong sender. */
-export function meaningOf(answer: IncomingResponse): Meaning | undefined {
+function meaningOf(answer: IncomingResponse): Meaning | undefined {
   const code = fieldOf(answer, 'code');
   return typeof code === 'number' ? meanings.find(([, codes]) => codes.includes(code))?.[0] : undefined;
 }

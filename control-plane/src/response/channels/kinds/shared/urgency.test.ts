@@ -1,5 +1,5 @@
 import t from 'tap';
-import { messageKinds } from '../../../messages/message.ts';
+import { messageKinds } from '../../../messages/index.ts';
 import { urgencyOf } from './urgency.ts';
 
 void t.test('only a problem that somebody has to act upon is loud', async (t) => {

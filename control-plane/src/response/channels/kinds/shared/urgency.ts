@@ -1,7 +1,7 @@
-import type { Message } from '../../../messages/message.ts';
+import type { Message } from '../../../messages/index.ts';
 
 /** How much a message may disturb: `loud` may sound through silence, `quiet` need not sound at all. */
-export type Urgency = 'loud' | 'high' | 'usual' | 'quiet';
+type Urgency = 'loud' | 'high' | 'usual' | 'quiet';
 
 /**
  * Only what somebody has to act upon is more than usual: a problem that begins, goes on or is handed on. That others look after it, or that it

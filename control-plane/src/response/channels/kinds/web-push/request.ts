@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import webPush from 'web-push';
-import type { Message } from '../../../messages/message.ts';
+import type { Message } from '../../../messages/index.ts';
 import type { OutgoingRequest, SubscribedBrowser } from '../../channel.ts';
 
 /** Who sends, to a push service (RFC 8292). */

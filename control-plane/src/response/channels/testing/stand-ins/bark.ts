@@ -1,9 +1,9 @@
 // Written from docs/API_V2.md of Finb/bark-server (POST /push), read 2026-11-23; what it answers is `{code, message, timestamp}` (README), from memory.
 import type { StandIn } from '../stand-in.ts';
-import { isWebAddress, jsonBody } from './parts.ts';
+import { isOneOf, isWebAddress, jsonBody, textOf } from './parts.ts';
 
 const key = 'bkCredential93ynJ5Ft';
-const levels = ['active', 'timeSensitive', 'passive', 'critical', undefined];
+const levels = ['active', 'timeSensitive', 'passive', 'critical'];
 
 export const bark: StandIn = {
   channel: 'bark',
@@ -14,11 +14,8 @@ export const bark: StandIn = {
     must(request.method === 'POST' && request.path === '/push', 'POST /push');
     const body = jsonBody(request, must);
     must(body['device_key'] === key, 'the key of the device');
-    must(
-      typeof body['body'] === 'string' && `${String(body['title'] ?? '')}${body['body']}` !== '',
-      'a body or a title',
-    );
-    must(levels.includes(body['level'] as string | undefined), 'a level');
+    must(typeof body['body'] === 'string' && textOf(body['title']) + body['body'] !== '', 'a body or a title');
+    must(body['level'] === undefined || isOneOf(body['level'], levels), 'a level');
     must(body['url'] === undefined || isWebAddress(body['url']), 'an address to open');
     must(body['isArchive'] === undefined || body['isArchive'] === '1' || body['isArchive'] === 1, 'isArchive is 1');
     // Apple takes 4 kB.

@@ -1,7 +1,7 @@
 // Written from https://docs.discord.com/developers/resources/webhook (Execute Webhook), …/resources/message (embed limits, allowed mentions) and
 // …/topics/rate-limits, …/topics/opcodes-and-status-codes (JSON error codes); the first in discord/discord-api-docs, read 2026-11-23, the others from memory.
 import type { StandIn } from '../stand-in.ts';
-import { type Body, hasOnly, isText, isWebAddress, jsonBody, objectOf, objectsOf } from './parts.ts';
+import { type Body, hasOnly, isText, isTime, isWebAddress, jsonBody, objectOf, objectsOf } from './parts.ts';
 
 const path = '/api/webhooks/1122334455667788990/dc-token-Credential_81';
 const fields = [
@@ -96,7 +96,7 @@ function checkEmbed(embed: Body, must: (holds: boolean, what: string) => void): 
     color === undefined || (Number.isInteger(color) && Number(color) >= 0 && Number(color) <= 0xff_ff_ff),
     'a colour as a number',
   );
-  must(embed['timestamp'] === undefined || !Number.isNaN(Date.parse(String(embed['timestamp']))), 'a time in ISO 8601');
+  must(embed['timestamp'] === undefined || isTime(embed['timestamp']), 'a time in ISO 8601');
   const shown = objectsOf(embed['fields']);
   must(shown.length <= 25, 'at most 25 fields');
   must(

@@ -1,7 +1,7 @@
 // Written from https://docs.opsgenie.com/docs/alert-api and /docs/response (Opsgenie), and from
 // https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events/ (Jira Service Management), read 2026-11-23.
 import type { StandIn } from '../stand-in.ts';
-import { isOptionalText, isText, jsonBody, objectOf } from './parts.ts';
+import { isOneOf, isOptionalText, isText, jsonBody, objectOf } from './parts.ts';
 
 const apiKey = 'genie-7f3b2c19-key-credential';
 const requestId = '43a29c5c-3dbf-4fa4-9c26-f4f71023e120';
@@ -28,7 +28,7 @@ function genie(channel: string, below: string, documents: readonly string[]): St
         must(isText(alias, 512), 'alias of at most 512 characters');
         must(isOptionalText(description, 15_000), 'description of at most 15,000 characters');
         must(isOptionalText(entity, 512), 'entity of at most 512 characters');
-        must(priority === undefined || /^P[1-5]$/.test(String(priority)), 'priority P1 to P5');
+        must(priority === undefined || isOneOf(priority, ['P1', 'P2', 'P3', 'P4', 'P5']), 'priority P1 to P5');
         const isListed = Array.isArray(tags) && tags.length <= 20 && tags.every((tag) => isText(tag, 50));
         must(tags === undefined || isListed, 'at most 20 tags of 50 characters');
         const size = Object.entries(objectOf(details)).join('').length;

@@ -1,7 +1,7 @@
 // Written from https://docs.github.com/en/rest/issues/issues, /rest/issues/comments, /rest/search/search and
 // /rest/using-the-rest-api/rate-limits-for-the-rest-api, read 2026-11-23.
 import type { SeenRequest, StandIn, StandInAnswer } from '../stand-in.ts';
-import { isText, jsonBody, objectOf } from './parts.ts';
+import { isOneOf, isText, jsonBody, objectOf } from './parts.ts';
 
 const token = 'github_pat_issueCredential11AAAA';
 const repository = '/repos/acme/operations';
@@ -51,7 +51,7 @@ export const githubIssue: StandIn = {
       'state: open or closed',
     );
     const reasons = ['completed', 'not_planned', 'reopened', 'duplicate'];
-    must(body['state_reason'] === undefined || reasons.includes(String(body['state_reason'])), 'state_reason');
+    must(body['state_reason'] === undefined || isOneOf(body['state_reason'], reasons), 'state_reason');
     return { status: 200, json: { ...issue, state: body['state'] ?? issue.state } };
   },
   troubles: {

@@ -1,7 +1,7 @@
 // Written from https://docs.gitlab.com/operations/incident_management/integrations/ ("Customize the alert payload outside of GitLab", "Request types"),
 // read 2026-11-23.
 import type { StandIn } from '../stand-in.ts';
-import { isOptionalText, isText, jsonBody } from './parts.ts';
+import { isOneOf, isOptionalText, isText, isTime, jsonBody } from './parts.ts';
 
 const key = 'gitlab-alert-key-credential';
 const path = '/acme/shop/alerts/notify/parallax/8e4f2b7c6d5a4938.json';
@@ -21,13 +21,13 @@ export const gitlabAlert: StandIn = {
       jsonBody(request, must);
     must(isText(title, 200), 'title, which an alert keeps 200 characters of');
     must(isOptionalText(description, 1000), 'description, which an alert keeps 1,000 characters of');
-    must(start_time === undefined || !Number.isNaN(Date.parse(String(start_time))), 'start_time');
-    must(end_time === undefined || !Number.isNaN(Date.parse(String(end_time))), 'end_time');
+    must(start_time === undefined || isTime(start_time), 'start_time');
+    must(end_time === undefined || isTime(end_time), 'end_time');
     must(service === undefined || typeof service === 'string', 'service');
     must(monitoring_tool === undefined || typeof monitoring_tool === 'string', 'monitoring_tool');
     must(hosts === undefined || typeof hosts === 'string' || Array.isArray(hosts), 'hosts');
     const severities = ['critical', 'high', 'medium', 'low', 'info', 'unknown'];
-    must(severity === undefined || severities.includes(String(severity)), `severity: ${severities.join(', ')}`);
+    must(severity === undefined || isOneOf(severity, severities), `severity: ${severities.join(', ')}`);
     must(isText(fingerprint, 1000), 'fingerprint, by which alerts are one');
     return { status: 201, json: [] };
   },

@@ -1,6 +1,6 @@
 // Written from https://api.ilert.com/api-docs/#tag/Events (Post an event to ilert), read 2026-11-23.
 import type { StandIn } from '../stand-in.ts';
-import { isText, isWebAddress, jsonBody, objectOf, objectsOf } from './parts.ts';
+import { isOneOf, isText, isWebAddress, jsonBody, objectOf, objectsOf } from './parts.ts';
 
 const integrationKey = 'il1api0460d849fcdc753d4fcredential';
 
@@ -16,7 +16,7 @@ export const ilert: StandIn = {
     const { eventType, summary, details, alertKey, priority, severity, links, customDetails } = body;
     const isKeyed = body['integrationKey'] === integrationKey || request.path.endsWith(`/${integrationKey}`);
     must(isKeyed, 'integrationKey of the alert source');
-    must(['ALERT', 'ACCEPT', 'RESOLVE', 'COMMENT'].includes(String(eventType)), 'eventType');
+    must(isOneOf(eventType, ['ALERT', 'ACCEPT', 'RESOLVE', 'COMMENT']), 'eventType');
     must(isText(summary, 10_000), 'summary');
     must(details === undefined || typeof details === 'string', 'details');
     must(isText(alertKey, 255), 'alertKey, by which accept and resolve find the alert');

@@ -1,7 +1,7 @@
 // Written from https://spec.matrix.org/latest/client-server-api/ (PUT …/rooms/{roomId}/send/{eventType}/{txnId}; m.text; standard error response; rate limiting);
 // the first in matrix-org/matrix-spec, data/api/client-server/room_send.yaml, read 2026-11-23.
 import type { StandIn } from '../stand-in.ts';
-import { isText, jsonBody } from './parts.ts';
+import { isText, jsonBody, textOf } from './parts.ts';
 
 const room = '!stand-in86:example.org';
 const token = 'syt_mxCredential86_abcdef';
@@ -28,7 +28,7 @@ export const matrix: StandIn = {
       formatted === undefined || (typeof formatted === 'string' && body['format'] === 'org.matrix.custom.html'),
       'HTML that is called so',
     );
-    must(!/<(script|img|iframe|style)\b/i.test(String(formatted ?? '')), 'HTML without what clients must not show');
+    must(!/<(script|img|iframe|style)\b/i.test(textOf(formatted)), 'HTML without what clients must not show');
     return { status: 200, json: { event_id: '$YUwRidLecu:example.org' } };
   },
   troubles: {

@@ -1,7 +1,7 @@
 // Written from https://docs.mattermost.com/developers/integrate/webhooks/incoming (Incoming webhooks) and …/reference/message-attachments, read 2026-11-23 as
 // far as search showed them; ids of errors from i18n/en.json of mattermost/mattermost.
 import type { StandIn } from '../stand-in.ts';
-import { hasOnly, isText, isWebAddress, jsonBody, objectOf, objectsOf } from './parts.ts';
+import { hasOnly, isText, isWebAddress, jsonBody, objectOf, objectsOf, textOf } from './parts.ts';
 
 const path = '/hooks/mmCredential83xxxxxxxxxxxx';
 const fields = ['text', 'channel', 'username', 'icon_url', 'icon_emoji', 'attachments', 'type', 'props', 'priority'];
@@ -38,14 +38,14 @@ export const mattermost: StandIn = {
     const attachments = objectsOf(body['attachments']);
     must(typeof body['text'] === 'string' || attachments.length > 0, 'a text or attachments');
     must(
-      body['text'] === undefined || String(body['text']).length <= 16_383 * 4,
+      body['text'] === undefined || textOf(body['text']).length <= 16_383 * 4,
       'a text that is split at most a few times',
     );
     for (const attachment of attachments) {
       must(hasOnly(attachment, attachmentFields), 'known fields of an attachment');
       must(isText(attachment['fallback'], 16_383), 'a fallback, which is required');
       must(
-        attachment['color'] === undefined || /^#[0-9a-f]{6}$/i.test(String(attachment['color'])),
+        attachment['color'] === undefined || /^#[0-9a-f]{6}$/i.test(textOf(attachment['color'])),
         'a colour in hexadecimal digits',
       );
       must(

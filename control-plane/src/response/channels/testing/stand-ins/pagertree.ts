@@ -1,6 +1,6 @@
 // Written from https://pagertree.com/docs/integration-guides/webhook (Webhook Integration), read 2026-11-23.
 import type { StandIn } from '../stand-in.ts';
-import { isText, jsonBody } from './parts.ts';
+import { isOneOf, isText, jsonBody } from './parts.ts';
 
 const path = '/integration/int_pagertreeCredential9';
 
@@ -22,7 +22,7 @@ export const pagertree: StandIn = {
     must(isText(id, 255), 'Id, by which it is acknowledged and resolved');
     if (type === 'create') must(isText(title, 255), 'Title of at most 255 characters');
     must(description === undefined || typeof description === 'string', 'Description');
-    must(urgency === undefined || ['silent', 'low', 'medium', 'high', 'critical'].includes(String(urgency)), 'Urgency');
+    must(urgency === undefined || isOneOf(urgency, ['silent', 'low', 'medium', 'high', 'critical']), 'Urgency');
     return { status: 201, json: {} };
   },
   troubles: {

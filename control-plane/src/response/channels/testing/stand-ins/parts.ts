@@ -21,6 +21,21 @@ export function isOptionalText(value: unknown, most: number): boolean {
   return value === undefined || value === '' || isText(value, most);
 }
 
+/** A field as text; empty where it is none. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** Whether a field is one of these words. */
+export function isOneOf(value: unknown, words: readonly string[]): boolean {
+  return typeof value === 'string' && words.includes(value);
+}
+
+/** Whether a field is a time that can be read. */
+export function isTime(value: unknown): boolean {
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value));
+}
+
 /** Whether a body has no fields but these. */
 export function hasOnly(body: Body, names: readonly string[]): boolean {
   return Object.keys(body).every((name) => names.includes(name));

@@ -9,7 +9,7 @@ const refuse = (errors: readonly string[], more: object) => ({
   status: 400,
   json: { ...more, errors, status: 0, request: '647d2300-702c-4b38-8b2f-d56326ae460b' },
 });
-const names = [
+const names = new Set([
   'token',
   'user',
   'message',
@@ -27,7 +27,7 @@ const names = [
   'expire',
   'callback',
   'tags',
-];
+]);
 
 export const pushover: StandIn = {
   channel: 'pushover',
@@ -37,10 +37,10 @@ export const pushover: StandIn = {
   handle: (request, must) => {
     must(request.method === 'POST' && request.path === '/1/messages.json', 'POST /1/messages.json');
     const isJson = /^application\/json\b/.test(request.headers['content-type'] ?? '');
-    const entries = isJson ? Object.entries((request.json ?? {}) as object) : [...request.form];
+    const entries = isJson ? Object.entries(request.json ?? {}) : [...request.form];
     const given = Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
     must(
-      Object.keys(given).every((name) => names.includes(name)),
+      Object.keys(given).every((name) => names.has(name)),
       'known parameters',
     );
     must(given['token'] === token && given['user'] === user, 'token and user');

@@ -1,7 +1,7 @@
 // Written from https://docs.rocket.chat/docs/integrations (Incoming webhook) and the attachment fields of https://developer.rocket.chat/apidocs/post-message,
 // from memory; neither page could be read on 2026-11-23. What a removed integration answers is taken from the server's webhook endpoint.
 import type { StandIn } from '../stand-in.ts';
-import { hasOnly, isText, isWebAddress, jsonBody, objectsOf } from './parts.ts';
+import { hasOnly, isText, isWebAddress, jsonBody, objectsOf, textOf } from './parts.ts';
 
 const path = '/hooks/64b0c2d1e0f1a2b3c4d5e6f7/rcCredential84abcdefghijklmnopqrstuv';
 const fields = [
@@ -33,7 +33,7 @@ export const rocketchat: StandIn = {
     must(body['text'] === undefined || isText(body['text'], 5000), 'at most 5,000 characters, as servers are set up');
     for (const attachment of attachments) {
       must(
-        attachment['color'] === undefined || /^#[0-9a-f]{6}$/i.test(String(attachment['color'])),
+        attachment['color'] === undefined || /^#[0-9a-f]{6}$/i.test(textOf(attachment['color'])),
         'a colour in hexadecimal digits',
       );
       must(

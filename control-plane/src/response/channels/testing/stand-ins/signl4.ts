@@ -1,6 +1,6 @@
 // Written from https://docs.signl4.com/integrations/webhook/webhook.html (Inbound Webhook, "Control parameters"), read 2026-11-23.
 import type { StandIn } from '../stand-in.ts';
-import { isText, jsonBody } from './parts.ts';
+import { isOneOf, isText, jsonBody } from './parts.ts';
 
 const secret = 'signl4teamcredential';
 
@@ -16,12 +16,12 @@ export const signl4: StandIn = {
     const status = body['X-S4-Status'];
     must(isText(body['X-S4-ExternalID'], 1000), 'X-S4-ExternalID, by which it is resolved');
     must(
-      status === undefined || ['new', 'acknowledged', 'resolved'].includes(String(status)),
+      status === undefined || isOneOf(status, ['new', 'acknowledged', 'resolved']),
       'X-S4-Status: new, acknowledged, resolved',
     );
     const scenario = body['X-S4-AlertingScenario'];
     must(
-      scenario === undefined || ['single_ack', 'multi_ack', 'emergency'].includes(String(scenario)),
+      scenario === undefined || isOneOf(scenario, ['single_ack', 'multi_ack', 'emergency']),
       'X-S4-AlertingScenario',
     );
     if (status === undefined || status === 'new')

@@ -1,7 +1,7 @@
 // Written from https://help.splunk.com/splunk-observability-cloud/splunk-on-call/integrations-with-splunk-on-call/rest-endpoint-integration-for-splunk-on-call
 // (REST Endpoint integration), read 2026-11-23.
 import type { StandIn } from '../stand-in.ts';
-import { isOptionalText, isText, jsonBody } from './parts.ts';
+import { isOneOf, isOptionalText, isText, jsonBody } from './parts.ts';
 
 const apiKey = '558e7ebc-oncall-credential';
 
@@ -21,7 +21,7 @@ export const splunkOncall: StandIn = {
     );
     const { message_type, entity_id, entity_display_name, state_message, state_start_time } = jsonBody(request, must);
     const types = ['CRITICAL', 'WARNING', 'ACKNOWLEDGEMENT', 'INFO', 'RECOVERY'];
-    must(types.includes(String(message_type)), `message_type is one of ${types.join(', ')}`);
+    must(isOneOf(message_type, types), `message_type is one of ${types.join(', ')}`);
     must(isText(entity_id, 512), 'entity_id of at most 512 characters');
     must(entity_display_name === undefined || typeof entity_display_name === 'string', 'entity_display_name');
     must(isOptionalText(state_message, 20_480), 'state_message of at most 20,480 characters');
