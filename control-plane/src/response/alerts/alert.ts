@@ -1,4 +1,4 @@
-import type { Locale } from '../messages/locale.ts';
+import type { Locale } from '../messages/index.ts';
 
 /** What an alert can be told of. Recovery is no event: who was told of a problem is told of its end, where `notifyOnRecovery` says so. */
 export const alertEvents = [

@@ -1,11 +1,12 @@
 import type { CommonQueryMethods } from 'slonik';
-import type { DeliveryErrorCode, DeliveryFault } from '../channels/delivery-error.ts';
-import type { Message } from '../messages/message.ts';
-import type { Notice } from '../messages/notice.ts';
+import type { Message, Notice } from '../messages/index.ts';
 import type { AlertTarget } from './alert.ts';
 
 /** One target of somebody's. */
 export type OwnedTarget = { readonly ownerId: number; readonly workspaceId: number; readonly target: AlertTarget };
+
+/** Whether a failed sending may be tried again (`passing`), or what of it is wrong for good. */
+export type Fault = 'passing' | 'message' | 'target' | 'configuration';
 
 /** What became of a sending. It never throws for what a service or a network does. */
 export type Sent =
@@ -13,8 +14,9 @@ export type Sent =
   | {
       readonly ok: false;
       readonly latencyMs: number;
-      readonly code: DeliveryErrorCode;
-      readonly fault: DeliveryFault;
+      /** Stable and documented with the channels. */
+      readonly code: string;
+      readonly fault: Fault;
       /** Says what happened and what to do, without secrets; at most 1,000 characters. */
       readonly message: string;
       readonly retryAfterMs: number | undefined;

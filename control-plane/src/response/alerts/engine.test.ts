@@ -282,7 +282,7 @@ void t.test('what falls into quiet hours comes together at their end', async (t)
   t.same(world.recorded, []);
   t.same(
     (await world.history()).map(([kind, status, reason]) => [kind, status, reason]),
-    Array(3).fill(['opened', 'held', 'quiet_hours']),
+    Array.from({ length: 3 }, () => ['opened', 'held', 'quiet_hours']),
   );
   await world.api.turns(monitors[0]?.id ?? 0, 'UP', world.api.clock.nowMs);
   await world.passes(minute);

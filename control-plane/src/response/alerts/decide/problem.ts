@@ -130,7 +130,7 @@ function furtherOf(
   const spoken = (after: Told): Told => ({ ...after, toldSeq: occasion.seq, lastMs: nowMs });
 
   const higher = wishes.filter(({ step }) => step > told.step);
-  const escalating = higher.filter(({ hold }) => hold === null).at(-1);
+  const escalating = higher.findLast(({ hold }) => hold === null);
   if (escalating !== undefined) {
     const row = decided(addresseeOf(key, escalating), 'escalated', escalationSeq(occasion, escalating.step));
     const same = higher.filter(({ hold, step }) => hold === null && step === escalating.step).map(({ alert }) => alert);
@@ -171,10 +171,9 @@ function furtherOf(
 
 /** The last change that is news to a target and that one of its alerts wants to be told of. */
 function lastChange(occasion: Occasion, told: Told, alerts: readonly Alert[]): Change | undefined {
-  return occasion.pending
-    .filter(({ seq }) => seq > told.toldSeq)
-    .filter((change) => alerts.some((alert) => isWanted(change, alert)))
-    .at(-1);
+  return occasion.pending.findLast(
+    (change) => change.seq > told.toldSeq && alerts.some((alert) => isWanted(change, alert)),
+  );
 }
 
 function isWanted({ kind, reason }: Change, { events }: Alert): boolean {

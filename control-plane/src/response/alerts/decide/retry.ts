@@ -1,4 +1,4 @@
-import type { DeliveryFault } from '../../channels/delivery-error.ts';
+import type { Fault } from '../channels-gateway.ts';
 
 /** Seconds to wait after each failed attempt; after the last there is no other. */
 const delaysSeconds = [5, 30, 120, 600, 1_800];
@@ -15,7 +15,7 @@ const longestWaitMs = 86_400_000;
  */
 export function retryAtMs(
   attempts: number,
-  fault: DeliveryFault,
+  fault: Fault,
   retryAfterMs: number | undefined,
   nowMs: number,
 ): number | null {

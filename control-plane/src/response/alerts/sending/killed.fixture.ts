@@ -1,8 +1,7 @@
 // A worker that decides and sends until it is killed. Arguments: URLs of the database as JSON, the receiver, how far its clock is ahead (ms).
 import { openDatabase } from '../../../platform/database/pools.ts';
 import type { DatabaseUrls } from '../../../platform/database/pools.ts';
-import { asText } from '../../messages/as-text.ts';
-import { compose } from '../../messages/compose.ts';
+import { asText, compose } from '../../messages/index.ts';
 import { bundleOnce } from '../bundling/job.ts';
 import type { AlertParts } from '../channels-gateway.ts';
 import { planOnce } from '../planning/job.ts';

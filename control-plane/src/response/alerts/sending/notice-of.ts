@@ -6,7 +6,7 @@ import type {
   NoticeLine,
   NoticeOccasion,
   NoticeSubject,
-} from '../../messages/notice.ts';
+} from '../../messages/index.ts';
 import type { IncidentMembers, Seen } from './facts/queries.ts';
 import type { ClaimedDelivery, Part } from './queries.ts';
 
@@ -137,7 +137,7 @@ function detailsOf(facts: Part['facts']): NoticeDetails {
   const number = (name: string): number | undefined => (typeof facts[name] === 'number' ? facts[name] : undefined);
   const notAfter = text('not_after');
   const incidents = Array.isArray(facts['incidents'])
-    ? facts['incidents'].map((each: { readonly title?: unknown }) => String(each.title ?? ''))
+    ? facts['incidents'].map(({ title }: { readonly title?: unknown }) => (typeof title === 'string' ? title : ''))
     : undefined;
   return defined({
     notAfterMs: notAfter === undefined ? undefined : Date.parse(notAfter),
@@ -151,7 +151,7 @@ function detailsOf(facts: Part['facts']): NoticeDetails {
 }
 
 function defined(details: { readonly [Name in keyof NoticeDetails]: NoticeDetails[Name] | undefined }): NoticeDetails {
-  return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined)) as NoticeDetails;
+  return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
 }
 
 function lineOf(part: Part, publicUrl: string): NoticeLine {

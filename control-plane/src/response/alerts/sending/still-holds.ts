@@ -19,7 +19,11 @@ export function stillHolds(part: Part): Verdict {
       if (part.ended_at !== null) return { suppress: 'over' };
       if (part.kind === 'reminder' && part.acknowledged_at !== null) return { suppress: 'acknowledged' };
       return part.is_snoozed ? { suppress: 'snoozed' } : 'send';
-    default:
+    case 'resolved':
+    case 'recovered':
+    case 'was_down':
+    case 'all_clear':
+    case 'information':
       return 'send';
   }
 }

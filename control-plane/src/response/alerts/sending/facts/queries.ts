@@ -2,7 +2,7 @@ import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { codeOf, failuresBehind, readStored } from '../../../../monitoring/monitors/index.ts';
 import { sql } from '../../../../platform/database/pools.ts';
-import type { NoticeSubject, NoticeVote } from '../../../messages/notice.ts';
+import type { NoticeSubject, NoticeVote } from '../../../messages/index.ts';
 
 /* What a message says beyond its occasion: who is part of an incident, who saw what, who did something. */
 
