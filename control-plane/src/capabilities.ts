@@ -42,6 +42,14 @@ import { accountStatsCapability } from './reporting/account-stats/index.ts';
 import { liveEventsCapability } from './reporting/live-events/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
+import { channelsCapability, takeUpBrowser } from './response/channels/index.ts';
+import {
+  alertsCapability,
+  leaveAlertsOfDeleted,
+  leaveAlertsOfMoved,
+  removeAlertHistoryOfReset,
+  removeAlertsOfWorkspace,
+} from './response/alerts/index.ts';
 import {
   incidentsCapability,
   moveIncidents,
@@ -56,6 +64,7 @@ import {
   removeMaintenanceOfWorkspace,
   removeMonitorMaintenance,
 } from './response/maintenance/index.ts';
+import { createWebPushCapability } from './response/web-push/index.ts';
 
 /** Every capability of the control plane, in the order in which its services start: the only list. */
 export const capabilities: readonly Capability<Context>[] = [
@@ -80,16 +89,18 @@ export const capabilities: readonly Capability<Context>[] = [
       forgetFlappingOfDeleted,
       leaveGroupsOfDeleted,
       leaveMaintenanceOfDeleted,
+      leaveAlertsOfDeleted,
     ],
     onWorkspaceEmptied: [
+      removeAlertsOfWorkspace,
       removeMaintenanceOfWorkspace,
       removeGroupsOfWorkspace,
       removeHeartbeatsOfWorkspace,
       removeWebhookChecksOfWorkspace,
       removeIncidentsOfWorkspace,
     ],
-    onMonitorsMoved: [leaveGroupsOfMoved, leaveMaintenanceOfMoved, moveIncidents],
-    onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
+    onMonitorsMoved: [leaveGroupsOfMoved, leaveMaintenanceOfMoved, leaveAlertsOfMoved, moveIncidents],
+    onMonitorReset: [removeIncidentsOfReset, removeAlertHistoryOfReset, forgetFlappingOfReset, startNewChain],
     rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings, removeMonitorMaintenance],
     resources: [apiCheckRoutes],
   }),
@@ -102,6 +113,9 @@ export const capabilities: readonly Capability<Context>[] = [
   webhookChecksCapability,
   incidentsCapability,
   maintenanceCapability,
+  alertsCapability,
+  channelsCapability,
+  createWebPushCapability({ onSubscribed: [takeUpBrowser] }),
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

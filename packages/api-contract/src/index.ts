@@ -1,5 +1,9 @@
 export * from './access-tokens.ts';
 export * from './accounts.ts';
+export * from './alert-links.ts';
+export * from './alert-shapes.ts';
+export * from './alerts.ts';
+export * from './alert-channel-configs.ts';
 export * from './api-checks.ts';
 export * from './api-keys.ts';
 export * from './audit.ts';
@@ -35,6 +39,7 @@ export * from './sign-in.ts';
 export * from './simulate.ts';
 export * from './sla.ts';
 export * from './statistics.ts';
+export * from './web-push.ts';
 export * from './webhook-check-shapes.ts';
 export * from './webhook-checks.ts';
 export * from './workspaces.ts';

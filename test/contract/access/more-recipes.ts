@@ -3,6 +3,8 @@ import { issueToken } from '../../../control-plane/src/identity/account-tokens/i
 import { sql } from '../../../control-plane/src/platform/database/pools.ts';
 import { inAMonth, maintenance } from '../recipes.ts';
 import type { Recipe } from '../recipes.ts';
+import { moreAlertRecipes } from '../alert-recipes.ts';
+import { moreChannelRecipes } from '../channel-recipes.ts';
 import { moreHeartbeatRecipes } from '../heartbeat-recipes.ts';
 import type { World } from '../world.ts';
 
@@ -89,6 +91,7 @@ async function memberOf(world: World, workspace: string): Promise<number> {
  */
 export const moreRecipes: Readonly<Record<string, Recipe>> = {
   ...moreHeartbeatRecipes,
+  ...moreAlertRecipes,
 
   'GET /probe/ips': plain('/probe/ips'),
   'GET /api/v1/events/stream': plain('/api/v1/events/stream'),
@@ -137,6 +140,7 @@ export const moreRecipes: Readonly<Record<string, Recipe>> = {
     const made = await world.make('POST', '/api/v1/maintenance/calendar/rotate', body);
     return { path: new URL(String(made.body['url'])).pathname };
   },
+  ...moreChannelRecipes,
   'POST /api/v1/maintenance/import/ics': async (world) => ({
     path: `/api/v1/maintenance/import/ics?workspace_id=${world.workspaceId}&all=true`,
     body: 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n',

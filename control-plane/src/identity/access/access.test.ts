@@ -240,6 +240,7 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
     [
       'identity_accept_invite',
       'identity_account_token',
+      'identity_alert_link',
       'identity_begin_challenge',
       'identity_begin_sign_in',
       'identity_calendar',
@@ -253,6 +254,7 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
       'identity_is_last_administrator',
       'identity_login',
       'identity_login_failed',
+      'identity_mail_target',
       'identity_members',
       'identity_of_outside',
       'identity_passkey',
@@ -260,6 +262,7 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
       'identity_refresh',
       'identity_register',
       'identity_register_invited',
+      'identity_release_push_subscription',
       'identity_session_salt',
       'identity_take_challenge',
       'identity_take_sign_in',

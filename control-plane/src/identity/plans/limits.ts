@@ -165,10 +165,50 @@ export const namedLimits = {
     route: 'GET /api/v1/public/maintenance/:token',
     meaning: 'reads of calendars of maintenance',
   },
+  alert_link_page: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'GET /alerts/snooze/:token',
+    meaning: 'reads of pages that messages of alerts lead to',
+  },
+  alert_link: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'POST /alerts/snooze/:token',
+    meaning: 'buttons of those pages',
+  },
   webhook_delivery: {
     rate: perMinute(300),
     countedBy: 'target',
     meaning: 'deliveries to one webhook check that are signed as it asks',
+  },
+  channel_test: { rate: perHour(10), countedBy: 'account', meaning: 'test messages by alert channels' },
+  channel_test_to_target: {
+    rate: perHour(3),
+    countedBy: 'target',
+    meaning: 'test messages to one address, chat or number, whoever sends them',
+  },
+  channel_confirmation: {
+    rate: perHour(10),
+    countedBy: 'account',
+    meaning: 'mails that ask whether alerts may be sent to an address',
+  },
+  channel_confirmation_to_target: {
+    rate: perHour(3),
+    countedBy: 'target',
+    meaning: 'the same to one address, whoever asks',
+  },
+  mail_alerts_page: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'GET /api/v1/public/mail-alerts/:token',
+    meaning: 'pages of links in alert mails',
+  },
+  mail_alerts_action: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'POST /api/v1/public/mail-alerts/:token',
+    meaning: 'addresses that are confirmed or unsubscribed by such links',
   },
   webhook_refused: {
     rate: perMinute(60),

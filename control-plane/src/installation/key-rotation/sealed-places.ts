@@ -30,17 +30,22 @@ export const sealedPlaces: readonly SealedPlace[] = [
   { table: 'idempotency_keys', key: 'id', keyType: 'int8', column: 'answer' },
   { table: 'idempotency_keys', key: 'id', keyType: 'int8', column: 'sealed_digest' },
   { table: 'heartbeats', key: 'id', keyType: 'int4', column: 'sealed_uuid' },
+  { table: 'channel_configs', key: 'id', keyType: 'int4', column: 'sealed_settings' },
+  { table: 'channel_targets', key: 'id', keyType: 'int8', column: 'unsubscribe_sealed' },
   { table: 'totp_factors', key: 'user_id', keyType: 'int4', column: 'secret' },
   { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_slug' },
   { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_secret' },
   { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_previous' },
   { table: 'calendar_tokens', key: 'workspace_id', keyType: 'int4', column: 'token_sealed' },
+  { table: 'push_subscriptions', key: 'id', keyType: 'int4', column: 'sealed' },
 ];
 
 /** Columns of bytes that are not sealed: hashes, public keys, measurements. */
 export const unsealedColumns: readonly string[] = [
   'account_tokens.token_hash',
   'calendar_tokens.token_hash',
+  'channel_targets.confirm_hash',
+  'channel_targets.unsubscribe_hash',
   'passkeys.credential_id',
   'passkeys.public_key',
   'pending_sign_ins.browser_hash',
@@ -60,6 +65,8 @@ export const unsealedColumns: readonly string[] = [
   'join_tokens.used_by_key',
   'probe_certificates.certificate_der',
   'probes.signing_public_key',
+  'push_subscriptions.endpoint_hash',
+  'push_subscriptions.keys_hash',
   'rejected_batches.digest',
   'result_days.summary',
   'result_hours.chunk',

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Message } from '../messages/message.ts';
+import type { Message } from '../messages/index.ts';
 
 /** Settings of a configuration as its schema gives them. */
 export type AnySettings = Readonly<Record<string, unknown>>;
@@ -46,7 +46,12 @@ export type TargetRule<Settings> = {
   readonly label: string;
   readonly example: string;
   /** Reads what a person typed; gives it in the one form in which it is compared, or says what is wrong with it. */
-  readonly parse: (text: string, settings: Settings) => { readonly ok: true; readonly target: string } | { readonly ok: false; readonly problem: string };
+  readonly parse: (
+    text: string,
+    settings: Settings,
+  ) => { readonly ok: true; readonly target: string } | { readonly ok: false; readonly problem: string };
+  /** The target alone says who is reached, whoever sends: a telephone number, a mail address. Else it is a name inside of one configuration. */
+  readonly isGlobal?: boolean;
   /** As it stands in histories: `a…e@example.com`, `…4567`. */
   readonly mask: (target: string) => string;
 };
@@ -77,6 +82,28 @@ export type ChannelIo = {
   readonly publicUrl: string;
   /** Token of the installation's messenger bot; undefined: there is none. */
   readonly messengerBotToken: string | undefined;
+  /** The browsers that the owner of the configuration has subscribed; only web push has any use for them. */
+  readonly browsers?: SubscribedBrowsers | undefined;
+};
+
+/** Browsers of one user that take push messages. */
+export type SubscribedBrowsers = {
+  /** Those that have not expired. @param id of one of them; null: all */
+  readonly find: (id: number | null) => Promise<readonly SubscribedBrowser[]>;
+  /** Forgets those whose push service says that they are gone. */
+  readonly remove: (ids: readonly number[]) => Promise<void>;
+  /** Notes that their push services took a message. */
+  readonly noteDelivered: (ids: readonly number[]) => Promise<void>;
+  /** The installation's key, base64url. */
+  readonly vapidKeys: () => Promise<{ readonly publicKey: string; readonly privateKey: string }>;
+};
+
+export type SubscribedBrowser = {
+  readonly id: number;
+  readonly name: string;
+  /** A URL that a tenant has named, and a secret. */
+  readonly endpoint: string;
+  readonly keys: { readonly p256dh: string; readonly auth: string };
 };
 
 export type OutgoingRequest = {
