@@ -42,7 +42,7 @@ import { accountStatsCapability } from './reporting/account-stats/index.ts';
 import { liveEventsCapability } from './reporting/live-events/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
-import { channelsCapability } from './response/channels/index.ts';
+import { channelsCapability, takeUpBrowser } from './response/channels/index.ts';
 import {
   incidentsCapability,
   moveIncidents,
@@ -105,7 +105,7 @@ export const capabilities: readonly Capability<Context>[] = [
   incidentsCapability,
   maintenanceCapability,
   channelsCapability,
-  createWebPushCapability(),
+  createWebPushCapability({ onSubscribed: [takeUpBrowser] }),
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

@@ -8,6 +8,7 @@ import type { Database } from './platform/database/pools.ts';
 import type { Mailer } from './platform/mail/index.ts';
 import type { OutboundClients } from './platform/outbound-http/index.ts';
 import type { ChannelSettings } from './channel-settings.ts';
+import type { NoteDelivery } from './response/channels/index.ts';
 
 /** What capabilities are given: made once in `main.ts`, never looked up from globals. */
 export type Context = {
@@ -43,6 +44,8 @@ export type Context = {
   readonly canaries: readonly string[];
   /** HTTP to others: guarded for addresses that tenants name, trusted for those of the operator. */
   readonly outbound: OutboundClients;
+  /** Counts what came of a sending, for `/metrics`. */
+  readonly noteDelivery: NoteDelivery;
   /** What the operator has set for alert channels. */
   readonly channels: ChannelSettings;
   readonly version: string;

@@ -30,6 +30,7 @@ function descriptionContext(): Context {
     allowedPrivateTargets: [],
     canaries: [],
     outbound: inert('outbound'),
+    noteDelivery: inert('noteDelivery'),
     channels: { baseUrls: {}, hasMailServer: false, hasTeamChatApp: false },
     version,
   };

@@ -18,6 +18,7 @@ import { healthPages } from './platform/health/index.ts';
 import { createMailer } from './platform/mail/index.ts';
 import { createOutboundClients } from './platform/outbound-http/index.ts';
 import { startOutboxWorker } from './platform/outbox/worker.ts';
+import { createDeliveryMetrics } from './response/channels/index.ts';
 import { startReplicaRegister } from './platform/replicas/job.ts';
 import type { Context } from './context.ts';
 import { signInSettings } from './sign-in-settings.ts';
@@ -48,8 +49,9 @@ export async function serve(
   const channels = channelSettings(settings);
   const replica = `${process.pid}-${randomUUID().slice(0, 8)}`;
   let serving: Context | undefined;
-  if (settings.metricsPort !== undefined) {
-    const listener = await createMetrics({ program: 'control-plane' }).listen({
+  const metrics = settings.metricsPort === undefined ? undefined : createMetrics({ program: 'control-plane' });
+  if (metrics !== undefined && settings.metricsPort !== undefined) {
+    const listener = await metrics.listen({
       host: settings.metricsHost,
       port: settings.metricsPort,
       pages: healthPages(() => (shutdown.signal.aborted ? 'it is stopping' : (serving ?? 'it is starting'))),
@@ -114,6 +116,7 @@ export async function serve(
       now: clock.now,
       version,
     }),
+    noteDelivery: createDeliveryMetrics(metrics?.registry),
     channels,
     version,
   };

@@ -62,7 +62,7 @@ function pushSubscription(world: World) {
     p256dh: createECDH('prime256v1').generateKeys().toString('base64url'),
     auth: Buffer.alloc(16, 1).toString('base64url'),
   };
-  return { endpoint: `https://push.example.com/${world.unique()}`, keys, name: `contract ${world.unique()}` };
+  return { endpoint: `https://push.example.com/${world.unique()}`, keys };
 }
 
 /** A new workspace of the account. */
@@ -225,7 +225,13 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   },
 
   'GET /api/v1/web-push/vapid-public-key': plain('/api/v1/web-push/vapid-public-key'),
-  'GET /api/v1/web-push/subscriptions': plain('/api/v1/web-push/subscriptions'),
+  'GET /api/v1/web-push/subscriptions': async (world) => {
+    await world.make('POST', '/api/v1/web-push/subscribe', {
+      ...pushSubscription(world),
+      name: `contract ${world.unique()}`,
+    });
+    return { path: '/api/v1/web-push/subscriptions' };
+  },
   'POST /api/v1/web-push/subscribe': async (world) => ({
     path: '/api/v1/web-push/subscribe',
     body: pushSubscription(world),

@@ -132,6 +132,7 @@ export function testContext(database: Database, more: Partial<Context>): Context
       now: more.now ?? Date.now,
       version: '0.0.0',
     }),
+    noteDelivery: () => undefined,
     channels: { baseUrls: {}, hasMailServer: true, hasTeamChatApp: false },
     version: '0.0.0',
     ...more,

@@ -65,6 +65,7 @@ export function testContext(database: Database, bus: Bus, more: Partial<Context>
       now: more.now ?? Date.now,
       version: 'test',
     }),
+    noteDelivery: () => undefined,
     channels: { baseUrls: {}, hasMailServer: true, hasTeamChatApp: false },
     version: 'test',
     ...more,

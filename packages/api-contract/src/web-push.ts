@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { route } from './route.ts';
-import { bodyId, instant, listOf, nameSchema, pageQuery, timestamp } from './shared.ts';
+import { bodyId, instant, listOf, messageSchema, nameSchema, pageQuery, timestamp } from './shared.ts';
 
 /** How many browsers of an account are kept; one more takes the place of the one that was not seen for the longest. */
 export const mostPushSubscriptions = 20;
@@ -114,6 +114,6 @@ export const unsubscribePushRoute = route({
     .strictObject({ endpoint: endpoint.optional(), id: bodyId.optional() })
     .refine((body) => (body.endpoint === undefined) !== (body.id === undefined), 'needs either `endpoint` or `id`')
     .meta({ id: 'UnsubscribePushRequest' }),
-  success: { status: 204 },
+  success: { status: 200, answer: messageSchema },
   errors: [404],
 });

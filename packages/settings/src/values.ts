@@ -109,7 +109,6 @@ export const urlsByName: z.ZodType<Readonly<Record<string, string>>, string> = z
       const url = URL.canParse(address) ? new URL(address) : undefined;
       const isFit =
         url !== undefined && ['http:', 'https:'].includes(url.protocol) && `${url.search}${url.hash}` === '';
-      // What stands in front of the host may be a password, and is not shown.
       if (!isFit || url.username !== '' || url.password !== '') {
         const message = `${name === '' ? 'an entry' : name} is not name=URL, as in pushover=https://push.example.com/base`;
         context.addIssue({ code: 'custom', message });

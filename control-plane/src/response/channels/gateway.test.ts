@@ -299,7 +299,12 @@ void t.test('which of many targets can be sent to is one question', async (t) =>
     ['no channel', of('pigeon', null, 'x')],
     ['no member', of('webhook', configId, 'a', { workspaceId: workspaceId + 1_000 })],
   ]);
-  t.same([...(await usableTargets(worker, asked))].toSorted(), ['agreed', 'by the channel', 'good', 'needs no configuration']);
+  t.same([...(await usableTargets(worker, asked))].toSorted(), [
+    'agreed',
+    'by the channel',
+    'good',
+    'needs no configuration',
+  ]);
   t.equal((await usableTargets(worker, new Map())).size, 0);
 });
 

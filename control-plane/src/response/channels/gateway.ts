@@ -6,7 +6,7 @@ import type { Transaction } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
 import type { Context } from '../../context.ts';
 import type { Message } from '../messages/message.ts';
-import { subscribedBrowsers } from '../web-push/index.ts';
+import { hasBrowser, subscribedBrowsers } from '../web-push/index.ts';
 import type { AnySettings } from './channel.ts';
 import { openSettings } from './configs/seal-settings.ts';
 import type { DeliveryErrorCode, DeliveryFault } from './delivery-error.ts';
@@ -21,6 +21,7 @@ import { attempt } from './sending/attempt.ts';
 import { channelParts } from './sending/parts.ts';
 import {
   disableTarget,
+  enableTarget,
   findSender,
   findTarget,
   findUsable,
@@ -94,6 +95,7 @@ export async function deliver(context: Context, request: DeliverRequest): Promis
   const parts = channelParts(context, `${message.id}\n${request.ownerId}`);
   const browsers = subscribedBrowsers(context, request.ownerId);
   const outcome = await attempt(channel, parts, { settings, target, message, browsers });
+  context.noteDelivery(channel.name, outcome.ok ? 'sent' : outcome.error.code, outcome.latencyMs);
   if (outcome.ok) {
     if (sender.config_id !== null && sender.settings_version !== null) {
       await noteSuccess(context.database.worker, sender.config_id, sender.settings_version);
@@ -117,6 +119,16 @@ export async function isUsable(
   } catch (error) {
     if (error instanceof DeliveryError) return { ok: false, reason: error.message };
     throw error;
+  }
+}
+
+/**
+ * Takes up what was given up for want of a browser, in the transaction in which one is subscribed: hook of web push, whose targets are `all` and
+ * the numbers of subscriptions.
+ */
+export async function takeUpBrowser(scope: Scope, tx: Transaction, subscriptionId: number): Promise<void> {
+  for (const target of ['all', String(subscriptionId)]) {
+    await enableTarget(tx, { ownerId: scope.userId ?? 0, channel: 'web-push', target });
   }
 }
 
@@ -283,6 +295,7 @@ async function keepFailure(
   await context.database.worker.transaction(async (tx) => {
     if (error.fault === 'target') {
       const place = { ownerId: request.ownerId, channel: channel.name, target };
+      if (channel.name === 'web-push' && (await hasBrowser(context, request.ownerId, tx, target))) return;
       if (!(await disableTarget(tx, place, error.message))) return;
       const facts = { channel: channel.title, target: channel.target.mask(target), error: error.message };
       return tell(tx, targetDisabledLetter(sender.locale, facts));

@@ -10,6 +10,17 @@ export const channelsCapability: Capability<Context> = {
   routes: (context) => [...configRoutes(context), ...trialRoutes(context), ...mailTargetRoutes(context)],
 };
 
-export { deliver, isUsable, judgeTargets, keepsOpen, maskTarget, targetKeyOf, usableTargets } from './gateway.ts';
+export {
+  deliver,
+  isUsable,
+  judgeTargets,
+  keepsOpen,
+  maskTarget,
+  takeUpBrowser,
+  targetKeyOf,
+  usableTargets,
+} from './gateway.ts';
 export type { DeliverRequest, DeliverResult, Destined, NamedTarget, OwnedTarget, TargetVerdict } from './gateway.ts';
+export { createDeliveryMetrics } from './delivery-metrics.ts';
+export type { NoteDelivery } from './delivery-metrics.ts';
 export { replaceableChannels } from './registry.ts';

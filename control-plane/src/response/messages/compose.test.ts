@@ -166,3 +166,13 @@ t.test('who acknowledged did not resolve', async (t) => {
   );
   t.notMatch(summary, /Ann/u);
 });
+
+t.test(
+  'steps of the escalation are counted as people do, and a reminder of what expires says how long it has',
+  async (t) => {
+    t.match(compose(noticeNamed('en', 'escalated')).summary, 'step 2 of the escalation');
+    const reminder = compose({ ...noticeNamed('en', 'certificate expires'), kind: 'reminder', reminder: 1 });
+    t.equal(reminder.title, 'The certificate of Shop expires in 7 days');
+    t.equal(compose(noticeNamed('en', 'reminder')).title, 'Shop is still down (12 minutes)');
+  },
+);

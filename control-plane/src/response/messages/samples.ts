@@ -194,7 +194,7 @@ export function samples(locale: Locale): readonly Sample[] {
       }),
     },
     { name: 'reminder', notice: notice('reminder', { reminder: 2 }) },
-    { name: 'escalated', notice: notice('escalated', { step: 2 }) },
+    { name: 'escalated', notice: notice('escalated', { step: 1 }) },
     {
       name: 'acknowledged',
       notice: notice('acknowledged', { occasion: occasion({ isAcknowledged: true, by: who }) }),

@@ -158,6 +158,21 @@ function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
+/**
+ * Whether a target of web push, `all` or the number of a subscription, has anybody to tell. Until the transaction ends nobody subscribes, so who
+ * gives up a target without one cannot miss a browser that is just coming.
+ */
+export async function hasBrowser(
+  context: Pick<Context, 'now'>,
+  ownerId: number,
+  tx: Transaction,
+  target: string,
+): Promise<boolean> {
+  const scope: Scope = { userId: ownerId, workspaceIds: [] };
+  await lockSubscriptions(scope, tx);
+  return (await readSealed(scope, tx, target === 'all' ? null : Number(target), context.now())).length > 0;
+}
+
 /** The browsers of a user, for the channel that tells them: `SubscribedBrowsers` of channels/channel.ts. */
 export function subscribedBrowsers(context: Pick<Context, 'database' | 'sealer' | 'now'>, ownerId: number) {
   const scope: Scope = { userId: ownerId, workspaceIds: [] };

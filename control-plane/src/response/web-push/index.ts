@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { OnSubscribed } from './gateway.ts';
 import { webPushRoutes } from './routes.ts';
 
-export { subscribedBrowsers, vapidKeys } from './gateway.ts';
+export { hasBrowser, subscribedBrowsers, vapidKeys } from './gateway.ts';
 export type { OnSubscribed, VapidKeys } from './gateway.ts';
 
 /** The browsers that users have subscribed, and the key that they subscribe with. */

@@ -43,6 +43,7 @@ export function webPushRoutes(context: Context, onSubscribed: readonly OnSubscri
         const event = { action: 'push_subscription.deleted', subjectType: 'push_subscription', subjectId: removed.id };
         await recordAudit(tx, caller, request, { ...event, detail: { name: removed.name } });
       });
+      return { message: 'the browser is told no more' };
     }),
   ];
 }

@@ -40,7 +40,7 @@ export const teamChat: Channel<Settings, Content> = {
   baseUrl: 'https://hooks.slack.com',
   target: destinationTarget('key of a Slack destination'),
   render: (message) => ({
-    text: cut(escapeSlack(message.title), most.fallback),
+    text: escapeSlack(cut(message.title, most.fallback)),
     attachments: [{ color: colours[message.state], blocks: blocksOf(message) }],
     unfurl_links: false,
     unfurl_media: false,

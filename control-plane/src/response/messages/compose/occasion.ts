@@ -36,7 +36,7 @@ export function draftOfOccasion(setting: Setting, notice: Notice, occasion: Noti
 }
 
 function coreOf(telling: Telling): Core {
-  const { setting, notice, occasion, matter, lasted } = telling;
+  const { setting, notice, occasion, matter } = telling;
   const { titles, sentences } = setting.words;
   const by = occasion.by === null || occasion.by === '' ? null : named(setting.words, occasion.by, 80);
   // Nobody is to be woken twice for these, and nothing needs to be closed later.
@@ -46,7 +46,7 @@ function coreOf(telling: Telling): Core {
       return {
         kind: 'reminder',
         state,
-        title: titles.reminder(problemTitle(telling, 'still'), lasted),
+        title: reminderTitle(telling),
         sentences: [sentences.reminder(notice.reminder ?? 1, occasion.isAcknowledged), ...reasonSentences(telling)],
       };
     case 'escalated':
@@ -54,7 +54,11 @@ function coreOf(telling: Telling): Core {
         kind: 'escalated',
         state,
         title: titles.escalated(problemTitle(telling, 'still')),
-        sentences: [sentences.escalated(notice.step ?? 2), ...reasonSentences(telling)],
+        sentences: [
+          // The notice counts from 0, people from 1.
+          sentences.escalated((notice.step ?? 1) + 1),
+          ...reasonSentences(telling),
+        ],
       };
     case 'acknowledged':
       return {
@@ -99,6 +103,13 @@ function coreOf(telling: Telling): Core {
         sentences: reasonSentences(telling),
       };
   }
+}
+
+/** What expires says how long it has, not since when that is known. */
+function reminderTitle(telling: Telling): string {
+  const title = problemTitle(telling, 'still');
+  const { setting, occasion, lasted } = telling;
+  return occasion.details.notAfterMs === undefined ? setting.words.titles.reminder(title, lasted) : title;
 }
 
 function updateOf(telling: Telling, state: Message['state']): Core {

@@ -18,7 +18,12 @@ export type Received = {
   readonly notification: Readonly<Record<string, unknown>>;
 };
 
-export type Instead = { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
+export type Instead = {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What happens before it is answered. */
+  readonly after?: () => Promise<unknown>;
+};
 
 /** A browser that has subscribed. */
 export type TestBrowser = {
@@ -62,6 +67,7 @@ export async function pushService(t: TestContext, scheme: 'https' | 'http' = 'ht
     const [instead, ...later] = browser.answers;
     if (instead !== undefined) {
       if (later.length > 0) browser.answers = later;
+      await instead.after?.();
       return instead;
     }
     if (body.length > 4_096) return { status: 413 };

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { isBalanced } from '../../../messages/index.ts';
 import { hostileMessage, hostileTexts, longMessage, sampleMessage } from '../../testing/messages.ts';
 import { cut, mostPayloadBytes, notificationOf, shortPayloadBytes } from './notification.ts';
 
@@ -45,6 +46,14 @@ void t.test('the longest message fits, and keeps its title', async (t) => {
   }
 });
 
+void t.test('a name from right to left is held apart, also where it is cut', async (t) => {
+  const text = `\u2068${'متجر '.repeat(20)}\u2069 is down`;
+  for (let most = 0; most <= 260; most += 1) {
+    const short = cut(text, most);
+    t.ok(isBalanced(short) && Buffer.byteLength(JSON.stringify(short)) - 2 <= most, `${most}: ${short}`);
+  }
+});
+
 void t.test('an address that is too long is left out, not cut', async (t) => {
   const url = `https://monitor.example.com/${'a'.repeat(2_000)}`;
   const links = [
@@ -77,7 +86,7 @@ void t.test('whatever a message says, it fits, and nothing of a character is lef
       const short = cut(whole, most);
       if (Buffer.byteLength(JSON.stringify(short)) - 2 > Math.max(most, 0)) return false;
       if (short === whole || short === '') return true;
-      const kept = short.slice(0, -1);
+      const kept = short.slice(0, short.lastIndexOf('…'));
       const ends = new Set([...graphemes.segment(whole)].map(({ index }) => index));
       // Space before the mark is taken away, so the cut lies at the end of what is left or after the space.
       return (

@@ -69,18 +69,28 @@ function bodyOf({ summary, facts }: Message): string {
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
-/** A text in at most so many bytes of JSON, cut between what people see as characters. */
+// What holds names apart that run from right to left: U+2068 opens, U+2069 closes.
+const [isolateStart, isolateEnd] = ['\u2068', '\u2069'];
+
+/** A text in at most so many bytes of JSON, cut between what people see as characters; what isolates it opens is closed. */
 export function cut(text: string, mostBytes: number): string {
   if (cost(text) <= mostBytes) return text;
   let room = mostBytes - cost(cutMark);
   if (room < 0) return '';
   let length = 0;
+  let open = 0;
   for (const { segment, index } of graphemes.segment(text)) {
+    const opened = Math.max(0, open + countOf(segment, isolateStart) - countOf(segment, isolateEnd));
     room -= cost(segment);
-    if (room < 0) break;
+    if (room < opened * cost(isolateEnd)) break;
     length = index + segment.length;
+    open = opened;
   }
-  return `${text.slice(0, length).trimEnd()}${cutMark}`;
+  return `${text.slice(0, length).trimEnd()}${cutMark}${isolateEnd.repeat(open)}`;
+}
+
+function countOf(text: string, character: string): number {
+  return text.split(character).length - 1;
 }
 
 /** Bytes that a text takes inside JSON, without the quotation marks. */

@@ -1,6 +1,7 @@
 import type { StandIn } from '../stand-in.ts';
 import { bark } from './bark.ts';
 import { chat } from './chat.ts';
+import { email } from './email.ts';
 import { dingtalk } from './dingtalk.ts';
 import { feishu } from './feishu.ts';
 import { jiraServiceManagement, opsgenie } from './genie.ts';
@@ -22,6 +23,7 @@ import { pushbullet } from './pushbullet.ts';
 import { pushover } from './pushover.ts';
 import { rocketchat } from './rocketchat.ts';
 import { signal } from './signal.ts';
+import { teamChat } from './team-chat.ts';
 import { signl4 } from './signl4.ts';
 import { splunkOncall } from './splunk-oncall.ts';
 import { squadcast } from './squadcast.ts';
@@ -40,6 +42,7 @@ export const standIns: readonly StandIn[] = [
   webhook,
   bark,
   chat,
+  email,
   googleChat,
   gotify,
   line,
@@ -53,6 +56,7 @@ export const standIns: readonly StandIn[] = [
   signal,
   sms,
   voice,
+  teamChat,
   teams,
   vonage,
   webPush,
