@@ -9,6 +9,7 @@ import { openLink } from './shared/open-link.ts';
 import {
   isAccepted,
   type Meaning,
+  notFoundByProxy,
   refusal,
   refusedMessage,
   unexpectedAnswer,
@@ -78,7 +79,7 @@ export const bark: Channel<Settings> = {
     if (isAccepted(answer) && typeof code !== 'number') throw unexpectedAnswer(service);
     throw refusal(answer, {
       title: service,
-      meaning: meaningOf(answer),
+      meaning: meaningOf(answer) ?? notFoundByProxy(answer, typeof fieldOf(answer, 'code') === 'number'),
       detail: fieldOf(answer, 'message'),
       secrets,
       now: io.now(),

@@ -45,7 +45,7 @@ export const dingtalk: Channel<z.output<typeof settings>, Readonly<Record<string
     'In the DingTalk group open "Group settings", "Bots", add a custom robot with an additional signature (or with the keyword "Parallax"), and copy its webhook and its secret into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].url', 'destinations[].secret'],
-  target: destinationTarget('the DingTalk group'),
+  target: destinationTarget('key of a DingTalk destination'),
   render: (message) => ({
     msgtype: 'text',
     // The body may have 20,000 bytes.

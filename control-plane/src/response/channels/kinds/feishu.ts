@@ -47,7 +47,7 @@ export const feishu: Channel<z.output<typeof settings>, Readonly<Record<string, 
     'In the group open "Settings", "Bots", add a "Custom Bot" with signature verification (or the keyword "Parallax"), and copy its webhook and its secret into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].url', 'destinations[].secret'],
-  target: destinationTarget('the group'),
+  target: destinationTarget('key of a Feishu destination'),
   render,
   send: async (content, { settings, target }, io) => {
     const { url, secret } = destinationOf(settings, target);

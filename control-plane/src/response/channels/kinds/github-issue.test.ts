@@ -106,6 +106,10 @@ void t.test('too many requests are told from a token without rights', async (t) 
       { code: 'unknown_target', fault: 'target' },
     ],
     [
+      { status: 404, text: '<html>not found</html>' },
+      { code: 'unexpected_status', fault: 'passing' },
+    ],
+    [
       { status: 422, json: { message: 'Validation Failed' } },
       { code: 'refused_message', fault: 'message' },
     ],

@@ -9,6 +9,7 @@ import { fieldOf, referenceOf } from './shared/fields.ts';
 import { layOut, type Markup } from './shared/lay-out.ts';
 import {
   isAccepted,
+  notFoundByProxy,
   type Meaning,
   rateLimited,
   refusal,
@@ -196,6 +197,10 @@ function render(message: Message, { labels }: Settings): Content {
 // 403 and 429 are answered for too many requests too; 410 where issues are switched off.
 function meaningOf(answer: IncomingResponse, now: number): Meaning | undefined {
   const { headers, status } = answer;
+  const words = fieldOf(answer, 'message');
+  // Of a GitHub Enterprise Server that restarts, its proxy says so.
+  const byProxy = notFoundByProxy(answer, typeof words === 'string');
+  if (byProxy !== undefined) return byProxy;
   if (status === 410) return unknownTarget;
   if (status !== 403 && status !== 429) return undefined;
   if (headers['retry-after'] !== undefined) return rateLimited;
@@ -203,6 +208,5 @@ function meaningOf(answer: IncomingResponse, now: number): Meaning | undefined {
   if (headers['x-ratelimit-remaining'] === '0' && Number.isFinite(reset)) {
     return { ...rateLimited, retryAfterMs: secondsToMs(reset - now / 1000) };
   }
-  const words = fieldOf(answer, 'message');
   return typeof words === 'string' && /rate limit/i.test(words) ? { ...rateLimited, retryAfterMs: 60_000 } : undefined;
 }

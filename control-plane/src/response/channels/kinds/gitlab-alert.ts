@@ -30,7 +30,7 @@ export const gitlabAlert: Channel<z.output<typeof settings>, Readonly<Record<str
     'In the GitLab project open "Settings", "Monitor", "Alerts", add an integration "HTTP Endpoint" and copy URL and authorization key into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].url', 'destinations[].authorization_key'],
-  target: destinationTarget('the GitLab project'),
+  target: destinationTarget('key of a GitLab destination'),
   closes: true,
   render,
   send: async (body, { settings, target }, io) => {

@@ -6,7 +6,7 @@ import { cut } from './shared/cut.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import { openLink } from './shared/open-link.ts';
-import { isAccepted, meaningForDestination, refusal } from './shared/refusal.ts';
+import { isAccepted, meaningForDestination, notFoundByProxy, refusal } from './shared/refusal.ts';
 import { urgencyOf } from './shared/urgency.ts';
 
 const service = 'Gotify';
@@ -52,7 +52,9 @@ export const gotify: Channel<Settings> = {
     const detail = fieldOf(answer, 'errorDescription');
     throw refusal(answer, {
       title: service,
-      meaning: meaningForDestination(answer.status),
+      meaning:
+        notFoundByProxy(answer, typeof fieldOf(answer, 'errorCode') === 'number') ??
+        meaningForDestination(answer.status),
       detail,
       secrets: [token],
       now: io.now(),

@@ -24,6 +24,10 @@ void t.test('a notify action is called with the token', async (t) => {
     ok: false,
     error: { code: 'refused_credentials', fault: 'configuration' },
   });
+  t.match(await answered(t, homeAssistant, { ...trial, answer: { status: 404, text: '404: Not Found' } }), {
+    ok: false,
+    error: { code: 'unexpected_status', fault: 'passing' },
+  });
 });
 
 void t.test('a webhook gets facts, and no token', async (t) => {

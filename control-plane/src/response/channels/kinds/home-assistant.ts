@@ -7,7 +7,7 @@ import { levelOf, pageOf } from './shared/alarm.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';
 import { layOut, type Markup, plain } from './shared/lay-out.ts';
-import { isAccepted, refusal } from './shared/refusal.ts';
+import { isAccepted, notFoundByProxy, refusal } from './shared/refusal.ts';
 
 const title = 'Home Assistant';
 
@@ -66,7 +66,9 @@ export const homeAssistant: Channel<Settings, Content> = {
     const secrets = [settings.token, settings.webhook_id].filter((secret) => secret !== undefined);
     const answer = await io.request({ ...requestTo(target, settings, content), secrets });
     if (isAccepted(answer)) return {};
-    throw refusal(answer, { title, detail: fieldOf(answer, 'message'), secrets, now: io.now() });
+    // Its paths are not there while it starts, nor while a proxy before it finds it not.
+    const meaning = notFoundByProxy(answer, false);
+    throw refusal(answer, { title, meaning, detail: fieldOf(answer, 'message'), secrets, now: io.now() });
   },
 };
 

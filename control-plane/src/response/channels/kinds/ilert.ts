@@ -28,7 +28,7 @@ export const ilert: Channel<z.output<typeof settings>, Readonly<Record<string, u
     'In ilert open "Alert sources", create one of the type "API" and copy its integration key into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].integration_key'],
-  target: destinationTarget('the alert source'),
+  target: destinationTarget('key of an ilert destination'),
   baseUrl: 'https://api.ilert.com',
   closes: true,
   render,

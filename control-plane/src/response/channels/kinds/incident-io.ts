@@ -34,7 +34,7 @@ export const incidentIo: Channel<z.output<typeof settings>, Readonly<Record<stri
     'In incident.io open "Alerts", "Sources", create one of the type "HTTP" with the default format, and copy the last part of its address and its token into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].token'],
-  target: destinationTarget('the alert source'),
+  target: destinationTarget('key of an incident.io destination'),
   baseUrl: 'https://api.incident.io',
   closes: true,
   render,

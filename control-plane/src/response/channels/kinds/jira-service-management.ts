@@ -22,7 +22,7 @@ export const jiraServiceManagement: Channel<z.output<typeof settings>, GenieRequ
     'In Jira Service Management open the team\'s "Operations", "Integrations", add "API" and copy its API key into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].api_key'],
-  target: destinationTarget('the operations team'),
+  target: destinationTarget('key of a Jira Service Management destination'),
   baseUrl: 'https://api.atlassian.com',
   closes: true,
   render: genieRequest,

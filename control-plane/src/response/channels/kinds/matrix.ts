@@ -9,6 +9,7 @@ import { layOut, type Markup, plain } from './shared/lay-out.ts';
 import {
   isAccepted,
   type Meaning,
+  notFoundByProxy,
   rateLimited,
   refusal,
   refusedCredentials,
@@ -75,7 +76,7 @@ export const matrix: Channel<Settings> = {
     const detail = fieldOf(answer, 'error');
     throw refusal(answer, {
       title: service,
-      meaning: meaningOf(answer),
+      meaning: meaningOf(answer) ?? notFoundByProxy(answer, typeof fieldOf(answer, 'errcode') === 'string'),
       detail,
       secrets: [access_token],
       now: io.now(),

@@ -10,9 +10,10 @@ import { layOut } from './shared/lay-out.ts';
 import { markdown } from './shared/markdown.ts';
 import { openLink } from './shared/open-link.ts';
 import {
-  type Meaning,
   isAccepted,
+  type Meaning,
   meaningForDestination,
+  notFoundByProxy,
   refusal,
   refusedDestination,
   refusedMessage,
@@ -66,7 +67,10 @@ export const mattermost: Channel<Settings> = {
       title: service,
       secrets: [url],
       now: io.now(),
-      meaning: meaningOf(answer) ?? meaningForDestination(answer.status),
+      meaning:
+        meaningOf(answer) ??
+        notFoundByProxy(answer, typeof fieldOf(answer, 'id') === 'string') ??
+        meaningForDestination(answer.status),
       detail: fieldOf(answer, 'message'),
     });
   },

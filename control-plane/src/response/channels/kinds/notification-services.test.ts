@@ -64,6 +64,8 @@ void t.test('Gotify: the token of an application, in a header', async (t) => {
   });
   t.match(refused, { ok: false, error: { code: 'refused_credentials', fault: 'target' } });
   t.notMatch(refused.ok ? '' : refused.error.message, 'AppTokenSecret');
+  const restarting = await answered(t, gotify, { ...trial, answer: { status: 404, text: '404 page not found' } });
+  t.match(restarting, { ok: false, error: { code: 'unexpected_status', fault: 'passing' } });
 });
 
 void t.test('Pushover: limits, what a 400 names, and the end of emergencies', async (t) => {

@@ -7,7 +7,14 @@ import { bytes, cut } from './shared/cut.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import { openLink } from './shared/open-link.ts';
-import { isAccepted, type Meaning, refusal, refusedDestination, unknownTarget } from './shared/refusal.ts';
+import {
+  isAccepted,
+  type Meaning,
+  notFoundByProxy,
+  refusal,
+  refusedDestination,
+  unknownTarget,
+} from './shared/refusal.ts';
 import { urgencyOf } from './shared/urgency.ts';
 
 const service = 'ntfy';
@@ -73,7 +80,7 @@ export const ntfy: Channel<Settings> = {
     const detail = fieldOf(answer, 'error');
     throw refusal(answer, {
       title: service,
-      meaning: meaningOf(answer),
+      meaning: meaningOf(answer) ?? notFoundByProxy(answer, typeof fieldOf(answer, 'code') === 'number'),
       detail,
       secrets: [...secrets, target],
       now: io.now(),

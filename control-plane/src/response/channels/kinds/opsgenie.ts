@@ -24,7 +24,7 @@ export const opsgenie: Channel<z.output<typeof settings>, GenieRequest> = {
     'In Opsgenie add an integration "API" to the team and copy its API key into a destination; a key of "API key management" cannot create alerts. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].api_key'],
-  target: destinationTarget('the Opsgenie team'),
+  target: destinationTarget('key of an Opsgenie destination'),
   baseUrl: us,
   closes: true,
   render: genieRequest,

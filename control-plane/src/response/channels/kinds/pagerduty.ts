@@ -33,7 +33,7 @@ export const pagerduty: Channel<z.output<typeof settings>, Event> = {
     'In PagerDuty open the service, its tab "Integrations", and add "Events API V2". Copy the integration key into a destination; the target is the key of that destination.',
   settings,
   secrets: ['destinations[].routing_key'],
-  target: destinationTarget('the PagerDuty service'),
+  target: destinationTarget('key of a PagerDuty destination'),
   baseUrl: us,
   closes: true,
   render,

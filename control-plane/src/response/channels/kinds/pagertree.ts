@@ -30,7 +30,7 @@ export const pagertree: Channel<z.output<typeof settings>, Readonly<Record<strin
     'In PagerTree open "Integrations", "New Integration", choose "Webhook" and copy its endpoint into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].url'],
-  target: destinationTarget('the PagerTree integration'),
+  target: destinationTarget('key of a PagerTree destination'),
   closes: true,
   render,
   send: async (body, { settings, target }, io) => {

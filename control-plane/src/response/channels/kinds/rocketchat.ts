@@ -8,9 +8,10 @@ import { colourOf } from './shared/colour.ts';
 import { cut } from './shared/cut.ts';
 import { layOut, type Markup } from './shared/lay-out.ts';
 import {
-  type Meaning,
   isAccepted,
+  type Meaning,
   meaningForDestination,
+  notFoundByProxy,
   refusal,
   refusedDestination,
   refusedMessage,
@@ -56,7 +57,10 @@ export const rocketchat: Channel<Settings> = {
       title: service,
       secrets: [url],
       now: io.now(),
-      meaning: meaningOf(answer) ?? meaningForDestination(answer.status),
+      meaning:
+        meaningOf(answer) ??
+        notFoundByProxy(answer, fieldOf(answer, 'success') === false) ??
+        meaningForDestination(answer.status),
       detail: error,
     });
   },

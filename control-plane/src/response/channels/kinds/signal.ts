@@ -5,7 +5,15 @@ import { basic } from './shared/basic.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import { maskPhoneNumber, parsePhoneNumber } from './shared/phone-number.ts';
-import { isAccepted, type Meaning, rateLimited, refusal, unavailable, unknownTarget } from './shared/refusal.ts';
+import {
+  isAccepted,
+  type Meaning,
+  notFoundByProxy,
+  rateLimited,
+  refusal,
+  unavailable,
+  unknownTarget,
+} from './shared/refusal.ts';
 
 const service = 'Signal';
 
@@ -72,7 +80,7 @@ export const signal: Channel<Settings> = {
     if (isAccepted(answer)) return referenceOf(fieldOf(answer, 'timestamp'));
     throw refusal(answer, {
       title: service,
-      meaning: meaningOf(answer),
+      meaning: meaningOf(answer) ?? notFoundByProxy(answer, typeof fieldOf(answer, 'error') === 'string'),
       detail: fieldOf(answer, 'error'),
       secrets,
       now: io.now(),

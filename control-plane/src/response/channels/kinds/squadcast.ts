@@ -32,7 +32,7 @@ export const squadcast: Channel<z.output<typeof settings>, Readonly<Record<strin
     'In Squadcast open "Services", the service, "Alert Sources", choose "Incident Webhook" and copy its address into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].url'],
-  target: destinationTarget('the Squadcast service'),
+  target: destinationTarget('key of a Squadcast destination'),
   closes: true,
   render,
   send: async (body, { settings, target }, io) => {

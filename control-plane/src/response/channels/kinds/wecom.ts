@@ -35,7 +35,7 @@ export const wecom: Channel<z.output<typeof settings>, Readonly<Record<string, u
     'In the WeCom group choose "Add group robot", create one and copy its webhook into a destination. The target is the key of the destination.',
   settings,
   secrets: ['destinations[].url'],
-  target: destinationTarget('the WeCom group'),
+  target: destinationTarget('key of a WeCom destination'),
   render: (message) => ({ msgtype: 'text', text: { content: layOut(message, plain, 2048, {}, bytes) } }),
   send: async (body, { settings, target }, io) => {
     const { url } = destinationOf(settings, target);

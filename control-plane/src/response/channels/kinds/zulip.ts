@@ -9,6 +9,7 @@ import { layOut, type Markup } from './shared/lay-out.ts';
 import {
   isAccepted,
   type Meaning,
+  notFoundByProxy,
   rateLimited,
   refusal,
   refusedCredentials,
@@ -77,7 +78,13 @@ export const zulip: Channel<Settings> = {
     const isRefused = fieldOf(answer, 'result') === 'error';
     if (isAccepted(answer) && !isRefused) return referenceOf(fieldOf(answer, 'id'));
     const detail = fieldOf(answer, 'msg');
-    throw refusal(answer, { title: service, meaning: meaningOf(answer), detail, secrets: [api_key], now: io.now() });
+    throw refusal(answer, {
+      title: service,
+      meaning: meaningOf(answer) ?? notFoundByProxy(answer, fieldOf(answer, 'result') === 'error'),
+      detail,
+      secrets: [api_key],
+      now: io.now(),
+    });
   },
 };
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { IncomingResponse } from '../../channel.ts';
 import { fieldOf, referenceOf } from './fields.ts';
-import { meaningForDestination, rateLimited, refusal, secondsToMs, unknownTarget } from './refusal.ts';
+import { meaningForDestination, notFoundByProxy, rateLimited, refusal, secondsToMs, unknownTarget } from './refusal.ts';
 import { uuidOf } from './uuid-of.ts';
 
 function answered(status: number, json?: unknown, headers: Record<string, string> = {}): IncomingResponse {
@@ -21,6 +21,12 @@ void t.test('what a service says comes before what its status says', async (t) =
     },
   );
   t.match(meaningForDestination(403), { code: 'refused_credentials', fault: 'target' });
+});
+
+void t.test('what a proxy does not find passes, what the service does not find stays', async (t) => {
+  t.match(notFoundByProxy(answered(404, '404 page not found'), false), { code: 'unexpected_status', fault: 'passing' });
+  t.equal(notFoundByProxy(answered(404, { errcode: 'M_NOT_FOUND' }), true), undefined);
+  t.equal(notFoundByProxy(answered(401), false), undefined);
 });
 
 void t.test('secrets that a service repeats are not repeated', async (t) => {

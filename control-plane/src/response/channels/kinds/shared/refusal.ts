@@ -79,3 +79,12 @@ export function secondsToMs(seconds: unknown): number | undefined {
   if (typeof seconds !== 'number' || !Number.isFinite(seconds) || seconds <= 0) return undefined;
   return Math.min(Math.ceil(seconds * 1000), dayMs);
 }
+
+/**
+ * For services that people run themselves: a 404 or 410 that is not in the service's own form comes from a proxy before it, which answers so
+ * while the service restarts. It passes; undefined: the answer is something else.
+ */
+export function notFoundByProxy(answer: IncomingResponse, isOwnForm: boolean): Meaning | undefined {
+  const isNotFound = answer.status === 404 || answer.status === 410;
+  return isNotFound && !isOwnForm ? { code: 'unexpected_status', fault: 'passing' } : undefined;
+}
