@@ -8,7 +8,7 @@ const pointBytes = 65;
 const authBytes = 16;
 
 /** What is wrong with a key, and which one. */
-export type KeyFault = { readonly key: 'p256dh' | 'auth'; readonly message: string };
+type KeyFault = { readonly key: 'p256dh' | 'auth'; readonly message: string };
 
 /** Reads both keys, from either alphabet of base64, padded or not. */
 export function readKeys(

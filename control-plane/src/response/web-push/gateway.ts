@@ -31,13 +31,13 @@ import type { KeptSubscription, SubscriptionRow } from './queries.ts';
 import { openAddress, sealAddress } from './seal.ts';
 import type { PushAddress } from './seal.ts';
 
-export type Actor = { readonly caller: Caller; readonly request: RequestFacts };
+type Actor = { readonly caller: Caller; readonly request: RequestFacts };
 
 /** What happens in the transaction in which a browser is subscribed: whatever was given up for want of one can be taken up again. */
 export type OnSubscribed = (scope: Scope, tx: Transaction, subscriptionId: number) => Promise<void>;
 
 /** Both halves of the installation's key (RFC 8292), base64url. */
-export type VapidKeys = { readonly publicKey: string; readonly privateKey: string };
+type VapidKeys = { readonly publicKey: string; readonly privateKey: string };
 
 /** The installation's key, made at first use: replicas agree on one, and it is sealed, backed up and re-wrapped like its other keys. */
 export async function vapidKeys(context: Pick<Context, 'database' | 'sealer'>): Promise<VapidKeys> {

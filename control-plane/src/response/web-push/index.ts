@@ -4,7 +4,7 @@ import type { OnSubscribed } from './gateway.ts';
 import { webPushRoutes } from './routes.ts';
 
 export { hasBrowser, subscribedBrowsers, vapidKeys } from './gateway.ts';
-export type { OnSubscribed, VapidKeys } from './gateway.ts';
+export type { OnSubscribed } from './gateway.ts';
 
 /** The browsers that users have subscribed, and the key that they subscribe with. */
 export function createWebPushCapability(

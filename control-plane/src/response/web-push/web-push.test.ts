@@ -198,8 +198,8 @@ void t.test('an account has so many browsers, and the one that was not seen for 
     ),
     [{ detail: { name: 'second' } }],
   );
-  // A clock that went back must not displace the browser that is being subscribed.
-  clock.aheadMs -= 10_000;
+  // As after a clock that went back: it must not displace the browser that is being subscribed.
+  await api.database.worker.query(sql.unsafe`update push_subscriptions set seen_at = seen_at + interval '1 hour'`);
   const late = await subscribe(subscription({ name: 'late' }));
   t.equal(late.status, 201);
   t.ok((await list('?page_size=100')).subscriptions.some(({ id }) => id === late.body['id']));

@@ -10,7 +10,7 @@ import { decryptPush } from '../../channels/testing/decrypt-push.ts';
 import type { BrowserSecrets } from '../../channels/testing/decrypt-push.ts';
 
 /** What a push service took and its browser opened. */
-export type Received = {
+type Received = {
   readonly browser: string;
   readonly headers: IncomingMessage['headers'];
   readonly bytes: number;
@@ -18,7 +18,7 @@ export type Received = {
   readonly notification: Readonly<Record<string, unknown>>;
 };
 
-export type Instead = {
+type Instead = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** What happens before it is answered. */
@@ -33,7 +33,7 @@ export type TestBrowser = {
   readonly meet: (...answers: readonly Instead[]) => void;
 };
 
-export type PushService = {
+type PushService = {
   readonly origin: string;
   /** Of the authority that issued its certificate; absent over plain HTTP. */
   readonly caCertificates?: string;

@@ -1,7 +1,7 @@
 import type { Message } from '../../../messages/index.ts';
 
 /** What a service worker is given, as JSON: docs/web-push.md says what each field is for. */
-export type PushNotification = {
+type PushNotification = {
   readonly version: 1;
   readonly id: string;
   /** A notification with the same tag takes the place of the one that is shown. */

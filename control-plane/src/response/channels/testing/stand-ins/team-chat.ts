@@ -30,7 +30,7 @@ export const teamChat: StandIn = {
     for (const blocks of [body['blocks'], ...attachments.map((each) => each['blocks'])]) mustBeBlocks(blocks, must);
     for (const attachment of attachments) {
       const colour = attachment['color'];
-      must(colour === undefined || /^(good|warning|danger|#?[0-9a-f]{6})$/i.test(String(colour)), 'a colour');
+      must(colour === undefined || matches(colour, /^(good|warning|danger|#?[0-9a-f]{6})$/i), 'a colour');
     }
     return { status: 200, text: 'ok' };
   },
@@ -86,7 +86,7 @@ function mustBeButton(element: Body, must: Must): void {
     isWebAddress(element['url']) && String(element['url']).length <= 3_000,
     'an address of at most 3,000 characters',
   );
-  must(element['style'] === undefined || /^(primary|danger)$/.test(String(element['style'])), 'a style that is known');
+  must(element['style'] === undefined || matches(element['style'], /^(primary|danger)$/), 'a style that is known');
 }
 
 function mustBeText(value: unknown, most: number, must: Must, where: string): void {
@@ -105,4 +105,8 @@ function mustBeMarkup(value: unknown, must: Must, where: string): void {
   // A quotation begins with one at the start of a line.
   must(!/<|(?<=[^\n])>/.test(rest), `${where}: angle brackets that are escaped`);
   must(!/&(?!(?:amp|lt|gt);)/.test(rest), `${where}: ampersands that are escaped`);
+}
+
+function matches(value: unknown, pattern: RegExp): boolean {
+  return typeof value === 'string' && pattern.test(value);
 }
