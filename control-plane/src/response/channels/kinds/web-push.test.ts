@@ -57,7 +57,10 @@ void t.test('every browser of the owner gets the message, encrypted for it and s
       'content-type': 'application/octet-stream',
     },
   });
-  t.same(delivered.toSorted(), [1, 2, 3]);
+  t.same(
+    delivered.toSorted((a, b) => a - b),
+    [1, 2, 3],
+  );
   t.same(removed, []);
 });
 
@@ -109,7 +112,10 @@ void t.test('a subscription that is gone is forgotten, the others are told', asy
   browsers[0]?.meet({ status: 410 });
   browsers[1]?.meet({ status: 404 });
   t.match(await send(), { ok: true });
-  t.same(removed.toSorted(), [1, 2]);
+  t.same(
+    removed.toSorted((a, b) => a - b),
+    [1, 2],
+  );
   t.same(delivered, [3]);
   t.match(await send(), { ok: true });
   t.equal(service.requests(), 4, 'nothing is sent to those any more');

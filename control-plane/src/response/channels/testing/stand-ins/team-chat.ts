@@ -30,7 +30,10 @@ export const teamChat: StandIn = {
     for (const blocks of [body['blocks'], ...attachments.map((each) => each['blocks'])]) mustBeBlocks(blocks, must);
     for (const attachment of attachments) {
       const colour = attachment['color'];
-      must(colour === undefined || /^(good|warning|danger|#?[0-9a-f]{6})$/i.test(String(colour)), 'a colour');
+      must(
+        colour === undefined || (typeof colour === 'string' && /^(good|warning|danger|#?[0-9a-f]{6})$/i.test(colour)),
+        'a colour',
+      );
     }
     return { status: 200, text: 'ok' };
   },
@@ -86,7 +89,7 @@ function mustBeButton(element: Body, must: Must): void {
     isWebAddress(element['url']) && String(element['url']).length <= 3_000,
     'an address of at most 3,000 characters',
   );
-  must(element['style'] === undefined || /^(primary|danger)$/.test(String(element['style'])), 'a style that is known');
+  must([undefined, 'primary', 'danger'].includes(element['style'] as undefined), 'a style that is known');
 }
 
 function mustBeText(value: unknown, most: number, must: Must, where: string): void {
