@@ -45,14 +45,14 @@ export function fillTemplate(template: string, form: TemplateForm, message: Mess
   return replaced(template, form, valuesOf(message));
 }
 
-type Values = Readonly<Record<TemplateField, unknown>>;
+type Values = Readonly<Record<TemplateField, string | number | Readonly<Record<string, unknown>>>>;
 
 function replaced(template: string, form: TemplateForm, values: Values): string {
   return template.replaceAll(placeholder, (whole, json: string | undefined, name: string) => {
     if (!isField(name)) return whole;
     const value = values[name];
     if (json !== undefined) return escaped(JSON.stringify(value), form === 'json' ? 'text' : form);
-    return escaped(typeof value === 'object' ? JSON.stringify(value) : String(value), form);
+    return escaped(typeof value === 'string' ? value : JSON.stringify(value), form);
   });
 }
 
