@@ -15,6 +15,8 @@ export * from './incidents.ts';
 export * from './live-events.ts';
 export * from './maintenance.ts';
 export * from './members.ts';
+export * from './messenger.ts';
+export * from './messenger-team-chat.ts';
 export * from './monitor-bulk.ts';
 export * from './monitor-groups.ts';
 export * from './monitor-shapes.ts';
