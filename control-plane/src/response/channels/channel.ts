@@ -46,7 +46,10 @@ export type TargetRule<Settings> = {
   readonly label: string;
   readonly example: string;
   /** Reads what a person typed; gives it in the one form in which it is compared, or says what is wrong with it. */
-  readonly parse: (text: string, settings: Settings) => { readonly ok: true; readonly target: string } | { readonly ok: false; readonly problem: string };
+  readonly parse: (
+    text: string,
+    settings: Settings,
+  ) => { readonly ok: true; readonly target: string } | { readonly ok: false; readonly problem: string };
   /** As it stands in histories: `a…e@example.com`, `…4567`. */
   readonly mask: (target: string) => string;
 };
