@@ -30,12 +30,12 @@ export async function holdChat(worker: DatabasePool, chatId: number, untilMs: nu
     on conflict (chat_id) do update set free_at = greatest(messenger_pace.free_at, excluded.free_at)`);
 }
 
-/** Notes that the bot may have no more business in a chat. For requests too, whose login may only write here. */
-export async function beginDeparture(connection: CommonQueryMethods, chatIds: readonly number[], nowMs: number): Promise<void> {
+/** Notes that the bot may have no more business in some groups. For requests too, whose login may only write here. */
+export async function beginDeparture(connection: CommonQueryMethods, chatIds: readonly number[]): Promise<void> {
   if (chatIds.length === 0) return;
+  const rows = chatIds.map((id) => [id]);
   await connection.query(sql.unsafe`
-    insert into messenger_departures (chat_id, due_at)
-    select chat_id, ${instant(nowMs)} from ${sql.unnest(chatIds.map((id) => [id]), ['int8'])} as each (chat_id)
+    insert into messenger_departures (chat_id) select chat_id from ${sql.unnest(rows, ['int8'])} as each (chat_id)
     on conflict do nothing`);
 }
 

@@ -74,7 +74,7 @@ create table messenger_pace (
 create table messenger_departures (
   chat_id bigint primary key,
   attempts integer not null default 0,
-  due_at timestamptz not null default now()
+  due_at timestamptz not null default '-infinity'
 );
 
 alter table messenger_people enable row level security;
