@@ -20,6 +20,72 @@
 -- account_tokens.expires_at timestamp with time zone not null
 -- account_tokens.used_at timestamp with time zone
 -- account_tokens.created_at timestamp with time zone not null default now()
+-- alert_occasions.id bigint not null generated always as identity
+-- alert_occasions.workspace_id integer not null
+-- alert_occasions.key text not null
+-- alert_occasions.event text not null
+-- alert_occasions.subject_type text
+-- alert_occasions.subject_id integer
+-- alert_occasions.incident_id integer
+-- alert_occasions.title text not null
+-- alert_occasions.facts jsonb not null default '{}'::jsonb
+-- alert_occasions.severity text not null
+-- alert_occasions.is_lasting boolean not null
+-- alert_occasions.started_at timestamp with time zone not null
+-- alert_occasions.opened_at timestamp with time zone not null
+-- alert_occasions.ended_at timestamp with time zone
+-- alert_occasions.resolution text
+-- alert_occasions.acknowledged_at timestamp with time zone
+-- alert_occasions.seq integer not null
+-- alert_occasions.problem_seq integer not null
+-- alert_occasions.pending jsonb not null default '[]'::jsonb
+-- alert_occasions.due_at timestamp with time zone
+-- alert_occasions.created_at timestamp with time zone not null default clock_timestamp()
+-- alert_subjects.id integer not null generated always as identity
+-- alert_subjects.workspace_id integer not null
+-- alert_subjects.alert_id integer not null
+-- alert_subjects.monitor_id integer
+-- alert_subjects.group_id integer
+-- alert_subjects.heartbeat_id integer
+-- alert_subjects.webhook_check_id integer
+-- alert_told.workspace_id integer not null
+-- alert_told.occasion_id bigint not null
+-- alert_told.target_key text not null
+-- alert_told.alert_id integer not null
+-- alert_told.owner_id integer not null
+-- alert_told.target jsonb not null
+-- alert_told.state text not null
+-- alert_told.problem_seq integer not null default 0
+-- alert_told.step smallint not null default 0
+-- alert_told.reminders integer not null default 0
+-- alert_told.told_seq integer not null default 0
+-- alert_told.last_at timestamp with time zone
+-- alert_told.queued_at timestamp with time zone
+-- alert_told.sent_at timestamp with time zone
+-- alert_told.lost_at timestamp with time zone
+-- alert_told.held_at timestamp with time zone
+-- alert_told.snoozed_until timestamp with time zone
+-- alerts.id integer not null generated always as identity
+-- alerts.workspace_id integer not null
+-- alerts.owner_id integer not null
+-- alerts.name text not null
+-- alerts.description text not null default ''::text
+-- alerts.is_active boolean not null default true
+-- alerts.is_default boolean not null default false
+-- alerts.covers_all boolean not null default false
+-- alerts.tags text[] not null default '{}'::text[]
+-- alerts.events text[] not null
+-- alerts.steps jsonb not null
+-- alerts.failover jsonb
+-- alerts.min_duration_seconds integer not null default 0
+-- alerts.reminder_interval_seconds integer
+-- alerts.quiet_hours jsonb
+-- alerts.muted_until timestamp with time zone
+-- alerts.notify_on_recovery boolean not null default true
+-- alerts.active_since timestamp with time zone not null default now()
+-- alerts.version integer not null default 1
+-- alerts.created_at timestamp with time zone not null default now()
+-- alerts.updated_at timestamp with time zone not null default now()
 -- api_keys.id integer not null generated always as identity
 -- api_keys.user_id integer not null
 -- api_keys.name text not null
@@ -74,6 +140,28 @@
 -- cursors.shard integer not null
 -- cursors.seq bigint not null
 -- cursors.updated_at timestamp with time zone not null default now()
+-- deliveries.id bigint not null generated always as identity
+-- deliveries.workspace_id integer not null
+-- deliveries.owner_id integer not null
+-- deliveries.target_key text not null
+-- deliveries.target jsonb
+-- deliveries.channel text not null
+-- deliveries.config_id integer
+-- deliveries.target_masked text not null
+-- deliveries.kind text not null
+-- deliveries.status text not null default 'queued'::text
+-- deliveries.attempts smallint not null default 0
+-- deliveries.next_attempt_at timestamp with time zone
+-- deliveries.leased_by text
+-- deliveries.lease_until timestamp with time zone
+-- deliveries.error_code text
+-- deliveries.error_fault text
+-- deliveries.error text
+-- deliveries.latency_ms integer
+-- deliveries.reference text
+-- deliveries.text text
+-- deliveries.created_at timestamp with time zone not null default clock_timestamp()
+-- deliveries.done_at timestamp with time zone
 -- diagnoses.id bigint not null generated always as identity
 -- diagnoses.workspace_id integer not null
 -- diagnoses.monitor_id integer not null
@@ -408,6 +496,30 @@
 -- monitors.sla_chain integer not null default 1
 -- monitors.reset_emptied_at timestamp with time zone
 -- monitors.announced_status text
+-- notifications.id bigint not null generated always as identity
+-- notifications.workspace_id integer not null
+-- notifications.occasion_id bigint not null
+-- notifications.alert_id integer
+-- notifications.alert_name text not null
+-- notifications.event text not null
+-- notifications.kind text not null
+-- notifications.seq integer not null
+-- notifications.subject_type text
+-- notifications.subject_id integer
+-- notifications.title text not null
+-- notifications.target_key text not null
+-- notifications.owner_id integer not null
+-- notifications.target jsonb
+-- notifications.channel text not null
+-- notifications.config_id integer
+-- notifications.target_masked text not null
+-- notifications.status text not null
+-- notifications.reason text
+-- notifications.due_at timestamp with time zone
+-- notifications.after_quiet boolean not null default false
+-- notifications.delivery_id bigint
+-- notifications.created_at timestamp with time zone not null default clock_timestamp()
+-- notifications.done_at timestamp with time zone
 -- outbox.id bigint not null generated always as identity
 -- outbox.key text not null
 -- outbox.kind text not null
@@ -704,12 +816,17 @@
 -- table options
 -- access_tokens row-level security forced
 -- account_tokens row-level security forced
+-- alert_occasions row-level security forced
+-- alert_subjects row-level security forced
+-- alert_told row-level security forced
+-- alerts row-level security forced
 -- api_keys row-level security forced
 -- assignments
 -- audit_log row-level security forced
 -- calendar_tokens row-level security forced
 -- check_results partitioned by RANGE (e)
 -- cursors
+-- deliveries row-level security forced
 -- diagnoses row-level security forced
 -- dnsbl_runs row-level security forced
 -- dnsbl_views row-level security forced
@@ -744,6 +861,7 @@
 -- monitor_groups row-level security forced
 -- monitor_history
 -- monitors row-level security forced
+-- notifications row-level security forced
 -- outbox
 -- packing_jobs
 -- passkeys row-level security forced
@@ -793,6 +911,42 @@
 -- account_tokens.account_tokens_token_hash_check CHECK ((length(token_hash) = 32))
 -- account_tokens.account_tokens_token_hash_key UNIQUE (token_hash)
 -- account_tokens.account_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- alert_occasions.alert_occasions_check CHECK (((subject_type IS NULL) = (subject_id IS NULL)))
+-- alert_occasions.alert_occasions_facts_check CHECK ((jsonb_typeof(facts) = 'object'::text))
+-- alert_occasions.alert_occasions_key_check CHECK (((length(key) >= 1) AND (length(key) <= 300)))
+-- alert_occasions.alert_occasions_pending_check CHECK ((jsonb_typeof(pending) = 'array'::text))
+-- alert_occasions.alert_occasions_pkey PRIMARY KEY (id)
+-- alert_occasions.alert_occasions_problem_seq_check CHECK ((problem_seq >= 1))
+-- alert_occasions.alert_occasions_seq_check CHECK ((seq >= 1))
+-- alert_occasions.alert_occasions_severity_check CHECK ((severity = ANY (ARRAY['minor'::text, 'major'::text, 'critical'::text])))
+-- alert_occasions.alert_occasions_subject_type_check CHECK ((subject_type = ANY (ARRAY['monitor'::text, 'heartbeat'::text, 'webhook_check'::text, 'probe'::text, 'maintenance'::text])))
+-- alert_occasions.alert_occasions_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
+-- alert_occasions.alert_occasions_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- alert_occasions.alert_occasions_workspace_id_key_key UNIQUE (workspace_id, key)
+-- alert_subjects.alert_subjects_alert_id_monitor_id_group_id_heartbeat_id_we_key UNIQUE NULLS NOT DISTINCT (alert_id, monitor_id, group_id, heartbeat_id, webhook_check_id)
+-- alert_subjects.alert_subjects_check CHECK ((num_nonnulls(monitor_id, group_id, heartbeat_id, webhook_check_id) = 1))
+-- alert_subjects.alert_subjects_pkey PRIMARY KEY (id)
+-- alert_subjects.alert_subjects_workspace_id_alert_id_fkey FOREIGN KEY (workspace_id, alert_id) REFERENCES alerts(workspace_id, id) ON DELETE CASCADE
+-- alert_subjects.alert_subjects_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES monitor_groups(workspace_id, id) ON DELETE CASCADE
+-- alert_subjects.alert_subjects_workspace_id_heartbeat_id_fkey FOREIGN KEY (workspace_id, heartbeat_id) REFERENCES heartbeats(workspace_id, id) ON DELETE CASCADE
+-- alert_subjects.alert_subjects_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
+-- alert_subjects.alert_subjects_workspace_id_webhook_check_id_fkey FOREIGN KEY (workspace_id, webhook_check_id) REFERENCES webhook_checks(workspace_id, id) ON DELETE CASCADE
+-- alert_told.alert_told_occasion_id_fkey FOREIGN KEY (occasion_id) REFERENCES alert_occasions(id) ON DELETE CASCADE
+-- alert_told.alert_told_pkey PRIMARY KEY (occasion_id, target_key)
+-- alert_told.alert_told_state_check CHECK ((state = ANY (ARRAY['none'::text, 'problem'::text, 'over'::text])))
+-- alerts.alerts_description_check CHECK ((length(description) <= 2000))
+-- alerts.alerts_events_check CHECK (((cardinality(events) >= 1) AND (cardinality(events) <= 50)))
+-- alerts.alerts_failover_check CHECK ((jsonb_typeof(failover) = 'object'::text))
+-- alerts.alerts_min_duration_seconds_check CHECK (((min_duration_seconds >= 0) AND (min_duration_seconds <= 86400)))
+-- alerts.alerts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- alerts.alerts_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id)
+-- alerts.alerts_pkey PRIMARY KEY (id)
+-- alerts.alerts_quiet_hours_check CHECK ((jsonb_typeof(quiet_hours) = 'object'::text))
+-- alerts.alerts_reminder_interval_seconds_check CHECK (((reminder_interval_seconds >= 60) AND (reminder_interval_seconds <= 604800)))
+-- alerts.alerts_steps_check CHECK (((jsonb_typeof(steps) = 'array'::text) AND ((jsonb_array_length(steps) >= 1) AND (jsonb_array_length(steps) <= 10))))
+-- alerts.alerts_tags_check CHECK ((cardinality(tags) <= 20))
+-- alerts.alerts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- alerts.alerts_workspace_id_id_key UNIQUE (workspace_id, id)
 -- api_keys.api_keys_key_hash_key UNIQUE (key_hash)
 -- api_keys.api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 -- api_keys.api_keys_pkey PRIMARY KEY (id)
@@ -809,6 +963,15 @@
 -- calendar_tokens.calendar_tokens_token_hash_key UNIQUE (token_hash)
 -- calendar_tokens.calendar_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- cursors.cursors_pkey PRIMARY KEY (probe_id, epoch, shard)
+-- deliveries.deliveries_check CHECK (((status = 'queued'::text) = (done_at IS NULL)))
+-- deliveries.deliveries_check1 CHECK (((status = 'queued'::text) = (target IS NOT NULL)))
+-- deliveries.deliveries_check2 CHECK (((lease_until IS NULL) = (leased_by IS NULL)))
+-- deliveries.deliveries_error_check CHECK ((length(error) <= 1000))
+-- deliveries.deliveries_pkey PRIMARY KEY (id)
+-- deliveries.deliveries_reference_check CHECK ((length(reference) <= 300))
+-- deliveries.deliveries_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'sent'::text, 'failed'::text, 'cancelled'::text])))
+-- deliveries.deliveries_text_check CHECK ((length(text) <= 4000))
+-- deliveries.deliveries_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- diagnoses.diagnoses_check CHECK (((state = 'wanted'::text) = (made_at IS NULL)))
 -- diagnoses.diagnoses_failing_probe_id_fkey FOREIGN KEY (failing_probe_id) REFERENCES probes(id)
 -- diagnoses.diagnoses_passing_probe_id_fkey FOREIGN KEY (passing_probe_id) REFERENCES probes(id)
@@ -969,6 +1132,13 @@
 -- monitors.monitors_url_check CHECK (((length(url) >= 1) AND (length(url) <= 2048)))
 -- monitors.monitors_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- monitors.monitors_workspace_id_id_key UNIQUE (workspace_id, id)
+-- notifications.notifications_alert_id_fkey FOREIGN KEY (alert_id) REFERENCES alerts(id) ON DELETE SET NULL
+-- notifications.notifications_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES deliveries(id) ON DELETE SET NULL
+-- notifications.notifications_kind_check CHECK ((kind = ANY (ARRAY['opened'::text, 'updated'::text, 'reminder'::text, 'escalated'::text, 'acknowledged'::text, 'resolved'::text, 'recovered'::text, 'was_down'::text, 'all_clear'::text, 'information'::text])))
+-- notifications.notifications_occasion_id_fkey FOREIGN KEY (occasion_id) REFERENCES alert_occasions(id) ON DELETE CASCADE
+-- notifications.notifications_pkey PRIMARY KEY (id)
+-- notifications.notifications_status_check CHECK ((status = ANY (ARRAY['held'::text, 'queued'::text, 'sent'::text, 'failed'::text, 'suppressed'::text, 'deduplicated'::text])))
+-- notifications.notifications_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- outbox.outbox_pkey PRIMARY KEY (id)
 -- packing_jobs.packing_jobs_kind_check CHECK ((kind = ANY (ARRAY['hour'::text, 'day'::text])))
 -- packing_jobs.packing_jobs_pkey PRIMARY KEY (kind, shard, at)
@@ -1095,6 +1265,17 @@
 -- indexes
 -- CREATE INDEX access_tokens_user ON public.access_tokens USING btree (user_id)
 -- CREATE INDEX account_tokens_user ON public.account_tokens USING btree (user_id, purpose, created_at)
+-- CREATE INDEX alert_occasions_created ON public.alert_occasions USING btree (created_at)
+-- CREATE INDEX alert_occasions_due ON public.alert_occasions USING btree (due_at) WHERE (due_at IS NOT NULL)
+-- CREATE INDEX alert_occasions_incident ON public.alert_occasions USING btree (incident_id) WHERE (incident_id IS NOT NULL)
+-- CREATE INDEX alert_occasions_open ON public.alert_occasions USING btree (workspace_id) WHERE ((ended_at IS NULL) AND is_lasting)
+-- CREATE INDEX alert_occasions_subject ON public.alert_occasions USING btree (subject_type, subject_id, started_at) WHERE (subject_id IS NOT NULL)
+-- CREATE INDEX alert_subjects_group ON public.alert_subjects USING btree (group_id) WHERE (group_id IS NOT NULL)
+-- CREATE INDEX alert_subjects_heartbeat ON public.alert_subjects USING btree (heartbeat_id) WHERE (heartbeat_id IS NOT NULL)
+-- CREATE INDEX alert_subjects_monitor ON public.alert_subjects USING btree (monitor_id) WHERE (monitor_id IS NOT NULL)
+-- CREATE INDEX alert_subjects_webhook_check ON public.alert_subjects USING btree (webhook_check_id) WHERE (webhook_check_id IS NOT NULL)
+-- CREATE INDEX alerts_owner ON public.alerts USING btree (owner_id)
+-- CREATE INDEX alerts_workspace ON public.alerts USING btree (workspace_id, id)
 -- CREATE INDEX api_keys_user ON public.api_keys USING btree (user_id)
 -- CREATE INDEX assignments_ended_supplements ON public.assignments USING btree (ended_at) WHERE (supplement AND (ended_at IS NOT NULL))
 -- CREATE INDEX assignments_monitor ON public.assignments USING btree (monitor_id)
@@ -1103,6 +1284,11 @@
 -- CREATE INDEX audit_log_account_at ON public.audit_log USING btree (user_id, at, id) WHERE (workspace_id IS NULL)
 -- CREATE INDEX audit_log_workspace_at ON public.audit_log USING btree (workspace_id, at, id)
 -- CREATE INDEX check_results_key ON ONLY public.check_results USING btree (monitor_id, e, probe_id)
+-- CREATE INDEX deliveries_config ON public.deliveries USING btree (config_id, id)
+-- CREATE INDEX deliveries_done ON public.deliveries USING btree (done_at) WHERE (done_at IS NOT NULL)
+-- CREATE INDEX deliveries_due ON public.deliveries USING btree (next_attempt_at) WHERE (status = 'queued'::text)
+-- CREATE INDEX deliveries_open ON public.deliveries USING btree (target_key) WHERE (status = 'queued'::text)
+-- CREATE INDEX deliveries_target ON public.deliveries USING btree (target_key, created_at)
 -- CREATE INDEX diagnoses_wanted ON public.diagnoses USING btree (due_at) WHERE (state = 'wanted'::text)
 -- CREATE INDEX dnsbl_runs_ended ON public.dnsbl_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL)
 -- CREATE INDEX flapping_calm ON public.flapping USING btree (calm_at)
@@ -1141,6 +1327,13 @@
 -- CREATE INDEX monitors_group_checks ON public.monitors USING btree (workspace_id) WHERE ((protocol = 'group'::text) AND (deleted_at IS NULL))
 -- CREATE INDEX monitors_reset ON public.monitors USING btree (reset_at) WHERE (reset_at IS NOT NULL)
 -- CREATE INDEX monitors_workspace ON public.monitors USING btree (workspace_id) WHERE (deleted_at IS NULL)
+-- CREATE INDEX notifications_alert ON public.notifications USING btree (alert_id, id DESC) WHERE (alert_id IS NOT NULL)
+-- CREATE INDEX notifications_created ON public.notifications USING btree (created_at)
+-- CREATE INDEX notifications_delivery ON public.notifications USING btree (delivery_id) WHERE (delivery_id IS NOT NULL)
+-- CREATE INDEX notifications_queued ON public.notifications USING btree (occasion_id, target_key, id) WHERE (status = 'queued'::text)
+-- CREATE INDEX notifications_subject ON public.notifications USING btree (subject_type, subject_id) WHERE (subject_id IS NOT NULL)
+-- CREATE INDEX notifications_unbundled ON public.notifications USING btree (due_at) WHERE ((status = 'queued'::text) AND (delivery_id IS NULL))
+-- CREATE INDEX notifications_workspace ON public.notifications USING btree (workspace_id, id DESC)
 -- CREATE INDEX outbox_done ON public.outbox USING btree (done_at) WHERE (done_at IS NOT NULL)
 -- CREATE INDEX outbox_unfinished ON public.outbox USING btree (key, id) WHERE (done_at IS NULL)
 -- CREATE INDEX passkeys_user ON public.passkeys USING btree (user_id)
@@ -1172,6 +1365,14 @@
 -- CREATE UNIQUE INDEX access_tokens_token_hash_key ON public.access_tokens USING btree (token_hash)
 -- CREATE UNIQUE INDEX account_tokens_pkey ON public.account_tokens USING btree (id)
 -- CREATE UNIQUE INDEX account_tokens_token_hash_key ON public.account_tokens USING btree (token_hash)
+-- CREATE UNIQUE INDEX alert_occasions_pkey ON public.alert_occasions USING btree (id)
+-- CREATE UNIQUE INDEX alert_occasions_workspace_id_key_key ON public.alert_occasions USING btree (workspace_id, key)
+-- CREATE UNIQUE INDEX alert_subjects_alert_id_monitor_id_group_id_heartbeat_id_we_key ON public.alert_subjects USING btree (alert_id, monitor_id, group_id, heartbeat_id, webhook_check_id) NULLS NOT DISTINCT
+-- CREATE UNIQUE INDEX alert_subjects_pkey ON public.alert_subjects USING btree (id)
+-- CREATE UNIQUE INDEX alert_told_pkey ON public.alert_told USING btree (occasion_id, target_key)
+-- CREATE UNIQUE INDEX alerts_default ON public.alerts USING btree (owner_id) WHERE is_default
+-- CREATE UNIQUE INDEX alerts_pkey ON public.alerts USING btree (id)
+-- CREATE UNIQUE INDEX alerts_workspace_id_id_key ON public.alerts USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX api_keys_key_hash_key ON public.api_keys USING btree (key_hash)
 -- CREATE UNIQUE INDEX api_keys_pkey ON public.api_keys USING btree (id)
 -- CREATE UNIQUE INDEX assignments_open ON public.assignments USING btree (monitor_id, probe_id) WHERE (ended_at IS NULL)
@@ -1181,6 +1382,7 @@
 -- CREATE UNIQUE INDEX calendar_tokens_pkey ON public.calendar_tokens USING btree (workspace_id)
 -- CREATE UNIQUE INDEX calendar_tokens_token_hash_key ON public.calendar_tokens USING btree (token_hash)
 -- CREATE UNIQUE INDEX cursors_pkey ON public.cursors USING btree (probe_id, epoch, shard)
+-- CREATE UNIQUE INDEX deliveries_pkey ON public.deliveries USING btree (id)
 -- CREATE UNIQUE INDEX diagnoses_key ON public.diagnoses USING btree (monitor_id, since)
 -- CREATE UNIQUE INDEX diagnoses_pkey ON public.diagnoses USING btree (id)
 -- CREATE UNIQUE INDEX dnsbl_runs_open ON public.dnsbl_runs USING btree (monitor_id, provider) WHERE (ended_at IS NULL)
@@ -1235,6 +1437,9 @@
 -- CREATE UNIQUE INDEX monitors_name ON public.monitors USING btree (owner_id, name) WHERE (deleted_at IS NULL)
 -- CREATE UNIQUE INDEX monitors_pkey ON public.monitors USING btree (id)
 -- CREATE UNIQUE INDEX monitors_workspace_id_id_key ON public.monitors USING btree (workspace_id, id)
+-- CREATE UNIQUE INDEX notifications_deduplicated ON public.notifications USING btree (occasion_id, kind, seq, target_key, alert_id) WHERE (status = 'deduplicated'::text)
+-- CREATE UNIQUE INDEX notifications_once ON public.notifications USING btree (occasion_id, kind, seq, target_key) WHERE (status <> 'deduplicated'::text)
+-- CREATE UNIQUE INDEX notifications_pkey ON public.notifications USING btree (id)
 -- CREATE UNIQUE INDEX outbox_pkey ON public.outbox USING btree (id)
 -- CREATE UNIQUE INDEX packing_jobs_pkey ON public.packing_jobs USING btree (kind, shard, at)
 -- CREATE UNIQUE INDEX passkeys_credential_id_key ON public.passkeys USING btree (credential_id)
@@ -1301,12 +1506,17 @@
 -- access_tokens.own_access_tokens * using ((user_id = current_user_id()))
 -- account_tokens.lookups_of_owner * using (true)
 -- account_tokens.own_account_tokens * using ((user_id = current_user_id()))
+-- alert_occasions.alert_occasions_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- alert_subjects.alert_subjects_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- alert_told.alert_told_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- alerts.alerts_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- api_keys.lookups_of_owner * using (true) with check (true)
 -- api_keys.own_api_keys * using ((user_id = current_user_id()))
 -- audit_log.audit_of_tenant * using (((workspace_id = ANY (current_workspaces())) OR (user_id = current_user_id())))
 -- audit_log.lookups_of_owner * using (true) with check (true)
 -- calendar_tokens.calendar_tokens_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- calendar_tokens.lookups_of_owner * using (true) with check (true)
+-- deliveries.deliveries_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- diagnoses.diagnoses_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- dnsbl_runs.dnsbl_runs_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = dnsbl_runs.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- dnsbl_views.dnsbl_views_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = dnsbl_views.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
@@ -1336,6 +1546,7 @@
 -- monitor_group_members.members_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitor_groups.groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitors.monitors_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- notifications.notifications_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- passkeys.lookups_of_owner * using (true) with check (true)
 -- passkeys.own_passkeys * using ((user_id = current_user_id()))
 -- pending_sign_ins.lookups_of_owner * using (true) with check (true)
@@ -1418,6 +1629,14 @@
 -- access_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- account_tokens to parallax_api: INSERT, SELECT, UPDATE
 -- account_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- alert_occasions to parallax_api: DELETE, SELECT, UPDATE
+-- alert_occasions to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- alert_subjects to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- alert_subjects to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- alert_told to parallax_api: DELETE, SELECT, UPDATE
+-- alert_told to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- alerts to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- alerts to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- api_keys to parallax_api: INSERT, SELECT, UPDATE
 -- api_keys to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- assignments to parallax_api: INSERT, SELECT, UPDATE
@@ -1430,6 +1649,8 @@
 -- check_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- cursors to parallax_api: SELECT
 -- cursors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- deliveries to parallax_api: DELETE, SELECT, UPDATE
+-- deliveries to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- diagnoses to parallax_api: SELECT
 -- diagnoses to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- dnsbl_runs to parallax_api: SELECT
@@ -1494,6 +1715,8 @@
 -- monitor_history to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitors to parallax_api: INSERT, SELECT, UPDATE
 -- monitors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- notifications to parallax_api: DELETE, SELECT, UPDATE
+-- notifications to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- outbox to parallax_api: INSERT
 -- outbox to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- packing_jobs to parallax_api: SELECT

@@ -42,6 +42,7 @@ import { accountStatsCapability } from './reporting/account-stats/index.ts';
 import { liveEventsCapability } from './reporting/live-events/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
+import { channelsCapability } from './response/channels/index.ts';
 import {
   incidentsCapability,
   moveIncidents,
@@ -102,6 +103,7 @@ export const capabilities: readonly Capability<Context>[] = [
   webhookChecksCapability,
   incidentsCapability,
   maintenanceCapability,
+  channelsCapability,
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

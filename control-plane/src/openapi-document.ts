@@ -29,6 +29,8 @@ function descriptionContext(): Context {
     deniedListeners: () => [],
     allowedPrivateTargets: [],
     canaries: [],
+    outbound: inert('outbound'),
+    channels: { baseUrls: {}, hasMailServer: false, hasTeamChatApp: false },
     version,
   };
 }

@@ -4,6 +4,7 @@ import type { Logger, Shutdown } from '@parallax/telemetry';
 import type { ControlPlaneSettings } from '@parallax/settings';
 import { buildApp } from './app.ts';
 import { capabilities } from './capabilities.ts';
+import { channelSettings } from './channel-settings.ts';
 import { keySource } from './command-settings.ts';
 import { databaseUrls } from './database-urls.ts';
 import { limitsWith } from './identity/plans/index.ts';
@@ -15,6 +16,7 @@ import { startDatabaseClock } from './platform/clock/database-clock.ts';
 import { openDatabase } from './platform/database/pools.ts';
 import { healthPages } from './platform/health/index.ts';
 import { createMailer } from './platform/mail/index.ts';
+import { createOutboundClients } from './platform/outbound-http/index.ts';
 import { startOutboxWorker } from './platform/outbox/worker.ts';
 import { startReplicaRegister } from './platform/replicas/job.ts';
 import type { Context } from './context.ts';
@@ -43,6 +45,7 @@ export async function serve(
   const limits = limitsWith(settings.limits);
   const mailer = createMailer(settings, settings.dataDir ?? './data', log);
   const signIn = signInSettings(settings);
+  const channels = channelSettings(settings);
   const replica = `${process.pid}-${randomUUID().slice(0, 8)}`;
   let serving: Context | undefined;
   if (settings.metricsPort !== undefined) {
@@ -105,6 +108,13 @@ export async function serve(
     externalBroker: broker,
     allowedPrivateTargets: settings.allowedPrivateTargets ?? [],
     canaries: settings.canaries ?? [],
+    outbound: createOutboundClients({
+      allowedPrivateTargets: settings.allowedPrivateTargets ?? [],
+      deniedListeners: replicas.listeners,
+      now: clock.now,
+      version,
+    }),
+    channels,
     version,
   };
   const parts = stopTogether(shutdown, log);

@@ -1,5 +1,6 @@
 export * from './access-tokens.ts';
 export * from './accounts.ts';
+export * from './alert-channel-configs.ts';
 export * from './api-checks.ts';
 export * from './api-keys.ts';
 export * from './audit.ts';

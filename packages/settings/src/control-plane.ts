@@ -15,6 +15,7 @@ import {
   port,
   text,
   url,
+  urlsByName,
 } from './values.ts';
 
 export const controlPlaneRoles = ['api', 'dispatch', 'ingest', 'worker'] as const;
@@ -220,6 +221,12 @@ export const controlPlaneSettings = defineSettings(
       secret: true,
       defaultMeaning: 'unset: nobody signs in by the messenger',
       meaning: 'token of the Telegram bot whose login widget and mini app people sign in with',
+    },
+    CHANNEL_BASE_URLS: {
+      schema: urlsByName,
+      defaultMeaning: 'those of the services',
+      meaning:
+        'comma-separated `channel=URL` for alert channels whose service is elsewhere, such as a gateway of your own: `pushover=https://push.example.com`; they are trusted and may be private; the names are in docs/channels.md',
     },
     LOG_LEVEL: {
       schema: z.enum(logLevels),

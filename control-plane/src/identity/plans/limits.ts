@@ -170,6 +170,34 @@ export const namedLimits = {
     countedBy: 'target',
     meaning: 'deliveries to one webhook check that are signed as it asks',
   },
+  channel_test: { rate: perHour(10), countedBy: 'account', meaning: 'test messages by alert channels' },
+  channel_test_to_target: {
+    rate: perHour(3),
+    countedBy: 'target',
+    meaning: 'test messages to one address, chat or number, whoever sends them',
+  },
+  channel_confirmation: {
+    rate: perHour(10),
+    countedBy: 'account',
+    meaning: 'mails that ask whether alerts may be sent to an address',
+  },
+  channel_confirmation_to_target: {
+    rate: perHour(3),
+    countedBy: 'target',
+    meaning: 'the same to one address, whoever asks',
+  },
+  mail_alerts_page: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'GET /api/v1/public/mail-alerts/:token',
+    meaning: 'pages of links in alert mails',
+  },
+  mail_alerts_action: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'POST /api/v1/public/mail-alerts/:token',
+    meaning: 'addresses that are confirmed or unsubscribed by such links',
+  },
   webhook_refused: {
     rate: perMinute(60),
     countedBy: 'address',

@@ -39,6 +39,8 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   totp_factors: copied,
   recovery_codes: copied,
   passkeys: copied,
+  channel_configs: copied,
+  channel_targets: copied,
   pending_sign_ins: leftOut('live for ten minutes; whoever was at a provider begins again'),
   used_proofs: leftOut('a proof is too old after ten minutes, used or not'),
   sign_in_challenges: leftOut('live for five minutes; whoever was asked for a second factor begins again'),
@@ -101,6 +103,13 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
     'one that was rotated after the backup would open the calendar again; the owner makes a new one',
   ),
 
+  alerts: copied,
+  alert_subjects: copied,
+  alert_occasions: copied,
+  alert_told: copied,
+  notifications: copied,
+  deliveries: copied,
+
   sla_corrections: copied,
   sla_ledger: copied,
   sla_progress: copied,
@@ -123,6 +132,11 @@ export function afterRestore(
     {
       reason: 'nobody works on what was leased',
       text: 'update outbox set lease_until = null where lease_until is not null',
+      values: [],
+    },
+    {
+      reason: 'messages that were under way at the backup have mostly arrived since, and what lasts is told by its reminders and its end',
+      text: "update deliveries set status = 'cancelled', done_at = now(), target = null, lease_until = null, leased_by = null where status = 'queued'",
       values: [],
     },
     {

@@ -30,6 +30,8 @@ export const sealedPlaces: readonly SealedPlace[] = [
   { table: 'idempotency_keys', key: 'id', keyType: 'int8', column: 'answer' },
   { table: 'idempotency_keys', key: 'id', keyType: 'int8', column: 'sealed_digest' },
   { table: 'heartbeats', key: 'id', keyType: 'int4', column: 'sealed_uuid' },
+  { table: 'channel_configs', key: 'id', keyType: 'int4', column: 'sealed_settings' },
+  { table: 'channel_targets', key: 'id', keyType: 'int8', column: 'unsubscribe_sealed' },
   { table: 'totp_factors', key: 'user_id', keyType: 'int4', column: 'secret' },
   { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_slug' },
   { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_secret' },
@@ -41,6 +43,8 @@ export const sealedPlaces: readonly SealedPlace[] = [
 export const unsealedColumns: readonly string[] = [
   'account_tokens.token_hash',
   'calendar_tokens.token_hash',
+  'channel_targets.confirm_hash',
+  'channel_targets.unsubscribe_hash',
   'passkeys.credential_id',
   'passkeys.public_key',
   'pending_sign_ins.browser_hash',

@@ -50,6 +50,8 @@ export type TargetRule<Settings> = {
     text: string,
     settings: Settings,
   ) => { readonly ok: true; readonly target: string } | { readonly ok: false; readonly problem: string };
+  /** The target alone says who is reached, whoever sends: a telephone number, a mail address. Else it is a name inside of one configuration. */
+  readonly isGlobal?: boolean;
   /** As it stands in histories: `a…e@example.com`, `…4567`. */
   readonly mask: (target: string) => string;
 };

@@ -40,16 +40,20 @@ export function destinationsOf<Url extends z.ZodType<string>, More extends z.Zod
   url: Url,
   more?: More,
 ) {
+  return destinationsWith({ url, ...(more ?? ({} as More)) });
+}
+
+/** Places that are each reached by a credential of their own, under keys that targets name; `fields` are what a place has beside key and name. */
+export function destinationsWith<Fields extends z.ZodRawShape>(fields: Fields) {
   const shape = {
     key: z
       .string()
       .regex(/^[a-z0-9][a-z0-9_-]{0,49}$/, 'must be of a-z, 0-9, - and _, at most 50')
       .describe('What targets name.'),
     name: lineText(100).describe('What people call it, such as the name of the room.'),
-    url,
   };
   return z
-    .array(z.strictObject({ ...shape, ...(more ?? ({} as More)) }))
+    .array(z.strictObject({ ...shape, ...fields }))
     .min(1)
     .max(20)
     .superRefine((list, context) => {
@@ -61,4 +65,4 @@ export function destinationsOf<Url extends z.ZodType<string>, More extends z.Zod
     })
     .describe('Where messages can go.');
 }
-export type Destination = { readonly key: string; readonly name: string; readonly url: string };
+export type Destination = { readonly key: string; readonly name: string };

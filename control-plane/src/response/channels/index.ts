@@ -1,0 +1,15 @@
+import type { Capability } from '../../capability.ts';
+import type { Context } from '../../context.ts';
+import { configRoutes } from './configs/routes.ts';
+import { mailTargetRoutes } from './mail-targets/routes.ts';
+import { trialRoutes } from './trials/routes.ts';
+
+/** How people are told: configurations of channels, their tests, and the consent of those who read mail. */
+export const channelsCapability: Capability<Context> = {
+  name: 'channels',
+  routes: (context) => [...configRoutes(context), ...trialRoutes(context), ...mailTargetRoutes(context)],
+};
+
+export { deliver, isUsable, judgeTargets, maskTarget, targetKeyOf } from './gateway.ts';
+export type { DeliverRequest, DeliverResult, Destined, NamedTarget, TargetVerdict } from './gateway.ts';
+export { replaceableChannels } from './registry.ts';

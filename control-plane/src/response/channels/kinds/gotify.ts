@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { Message } from '../../messages/message.ts';
+import type { Channel } from '../channel.ts';
+import { webAddress } from '../setting-shapes.ts';
+import { cut } from './shared/cut.ts';
+import { fieldOf, referenceOf } from './shared/fields.ts';
+import { credential, destinationOf, keyedDestinations, keyedTarget } from './shared/keyed-destinations.ts';
+import { layOut, plain } from './shared/lay-out.ts';
+import { openLink } from './shared/open-link.ts';
+import { isAccepted, meaningForDestination, refusal } from './shared/refusal.ts';
+
+const service = 'Gotify';
+
+const settings = z.strictObject({
+  server_url: webAddress.describe('Address of the server.'),
+  destinations: keyedDestinations({ token: credential('Token of the application.') }),
+});
+type Settings = z.infer<typeof settings>;
+
+/** Gotify by the message resource: an application's token says to whom it goes. Repetitions have no key, lengths no documented limit. */
+export const gotify: Channel<Settings> = {
+  name: 'gotify',
+  title: service,
+  documentation: 'https://gotify.net/docs/pushmsg',
+  setup: 'In Gotify open "Apps", create an application for each recipient and copy its token into a destination.',
+  settings,
+  secrets: ['destinations[].token'],
+  target: keyedTarget('application') as Channel<Settings>['target'],
+  render: (message) => {
+    const url = openLink(message);
+    return {
+      title: cut(message.title, 200),
+      message: layOut(message, plain, 4000, { title: false }),
+      priority: priorityOf(message),
+      extras: {
+        'client::display': { contentType: 'text/plain' },
+        ...(url === undefined ? {} : { 'client::notification': { click: { url } } }),
+      },
+    };
+  },
+  send: async (content, { settings, target }, io) => {
+    const { token } = destinationOf(settings, target);
+    const answer = await io.request({
+      method: 'POST',
+      url: `${settings.server_url.replace(/\/+$/, '')}/message`,
+      // A header: in the query the token would stand in the logs of proxies.
+      headers: { 'x-gotify-key': token },
+      body: content,
+      secrets: [token],
+    });
+    if (isAccepted(answer)) return referenceOf(fieldOf(answer, 'id'));
+    const detail = fieldOf(answer, 'errorDescription');
+    throw refusal(answer, {
+      title: service,
+      meaning: meaningForDestination(answer.status),
+      detail,
+      secrets: [token],
+      now: io.now(),
+    });
+  },
+};
+
+/** From 8 on the Android app sounds and vibrates, from 4 on it sounds, from 1 on it shows an icon. */
+function priorityOf({ state, severity }: Message): number {
+  if (state !== 'problem') return 4;
+  return { critical: 10, major: 8, minor: 5 }[severity];
+}

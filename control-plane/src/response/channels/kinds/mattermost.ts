@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { escapeMarkdown } from '../../messages/escape/markdown.ts';
+import type { Channel, IncomingResponse } from '../channel.ts';
+import { destinationOf, destinationTarget } from '../destination-target.ts';
+import { destinationsOf } from '../setting-shapes.ts';
+import { fieldOf } from './shared/fields.ts';
+import { colourOf } from './shared/colour.ts';
+import { cut, type Measure } from './shared/cut.ts';
+import { layOut } from './shared/lay-out.ts';
+import { markdown } from './shared/markdown.ts';
+import { openLink } from './shared/open-link.ts';
+import {
+  type Meaning,
+  isAccepted,
+  meaningForDestination,
+  refusal,
+  refusedMessage,
+  unknownTarget,
+} from './shared/refusal.ts';
+
+const service = 'Mattermost';
+const settings = z.strictObject({ destinations: destinationsOf() });
+type Settings = z.infer<typeof settings>;
+
+const escaped: Measure = (text) => escapeMarkdown(text).length;
+
+/**
+ * Mattermost by an incoming webhook: one message attachment. Attachments of older servers hold 7,900 characters of JSON (their error says so; the
+ * documentation names no number), so all of it stays below. There is no key for repetitions. Mentions work in attachments, so they are broken.
+ */
+export const mattermost: Channel<Settings> = {
+  name: 'mattermost',
+  title: service,
+  documentation: 'https://developers.mattermost.com/integrate/webhooks/incoming/',
+  setup:
+    'In Mattermost open "Integrations", "Incoming Webhooks", "Add Incoming Webhook", choose the channel and lock the webhook to it, then copy its ' +
+    'URL into a destination.',
+  settings,
+  secrets: ['destinations[].url'],
+  target: destinationTarget('key of a Mattermost destination'),
+  render: (message) => {
+    const link = openLink(message);
+    return {
+      attachments: [
+        {
+          // Shown in notifications, as plain text in which a mention would still be one.
+          fallback: cut(message.title, 200).replaceAll('@', '@\u200b'),
+          color: `#${colourOf(message)}`,
+          title: escapeMarkdown(cut(message.title, 400, escaped)),
+          ...(link === undefined ? {} : { title_link: link }),
+          text: layOut(message, markdown, 4500, { title: false }),
+          footer: cut(message.workspace.name, 100),
+        },
+      ],
+    };
+  },
+  send: async (content, { settings, target }, io) => {
+    const { url } = destinationOf(settings, target);
+    const answer = await io.request({ method: 'POST', url, body: content, secrets: [url] });
+    if (isAccepted(answer)) return {};
+    throw refusal(answer, {
+      title: service,
+      secrets: [url],
+      now: io.now(),
+      meaning: meaningOf(answer) ?? meaningForDestination(answer.status),
+      detail: fieldOf(answer, 'message'),
+    });
+  },
+};
+
+// Mattermost answers a deleted webhook with 400 (as an old 4.x did with 500) and tells what it is by the id of its error.
+const goneIds = ['invalid', 'disabled', 'channel', 'channel_locked', 'permissions', 'user'].map(
+  (name) => `web.incoming_webhook.${name}.app_error`,
+);
+
+/** What the id of Mattermost's error says of the webhook. */
+export function meaningOf(answer: IncomingResponse): Meaning | undefined {
+  const id = fieldOf(answer, 'id');
+  if (typeof id !== 'string') return undefined;
+  if (goneIds.includes(id)) return unknownTarget;
+  return id.startsWith('web.incoming_webhook.') && answer.status === 400 ? refusedMessage : undefined;
+}

@@ -1,0 +1,112 @@
+import type { CommonQueryMethods } from 'slonik';
+import { z } from 'zod';
+import { sql } from '../../../platform/database/pools.ts';
+import type { Transaction } from '../../../platform/database/pools.ts';
+import { senderRow, targetRow } from './row.ts';
+import type { SenderRow, TargetRow } from './row.ts';
+
+/** At so many messages in a row that failed for good a configuration is switched off. */
+export const mostFailuresInRow = 10;
+
+/** The owner with their configuration of a channel; null when the account is gone. Without a number: the one of the channel, if there is one. */
+export async function findSender(
+  connection: CommonQueryMethods,
+  ownerId: number,
+  channel: string,
+  configId: number | null,
+): Promise<SenderRow | null> {
+  return connection.maybeOne(sql.type(senderRow)`
+    select u.email, u.email_verified, u.locale, c.id as config_id, c.name as config_name, c.sealed_settings, c.settings_version, c.is_active
+    from users u
+    left join channel_configs c on c.user_id = u.id and c.channel = ${channel}
+      and (${configId}::integer is null or c.id = ${configId})
+    where u.id = ${ownerId} and u.deleted_at is null`);
+}
+
+/** What is known of a target, or null. */
+export async function findTarget(
+  connection: CommonQueryMethods,
+  ownerId: number,
+  channel: string,
+  target: string,
+): Promise<TargetRow | null> {
+  return connection.maybeOne(sql.type(targetRow)`
+    select disabled_at, reason, confirmed_at, unsubscribed_at, unsubscribe_sealed from channel_targets
+    where user_id = ${ownerId} and channel = ${channel} and target = ${target}`);
+}
+
+/** Gives a mail target the token that its mails unsubscribe by, unless it has one. */
+export async function setUnsubscribeToken(
+  connection: CommonQueryMethods,
+  place: { readonly ownerId: number; readonly channel: string; readonly target: string },
+  token: { readonly hash: Buffer; readonly sealed: Buffer },
+): Promise<void> {
+  await connection.query(sql.unsafe`
+    insert into channel_targets as t (user_id, channel, target, unsubscribe_hash, unsubscribe_sealed)
+    values (${place.ownerId}, ${place.channel}, ${place.target}, ${sql.binary(token.hash)}, ${sql.binary(token.sealed)})
+    on conflict (user_id, channel, target) do update set unsubscribe_hash = excluded.unsubscribe_hash,
+      unsubscribe_sealed = excluded.unsubscribe_sealed, updated_at = clock_timestamp()
+    where t.unsubscribe_hash is null`);
+}
+
+/** A message arrived: the streak of failures is over. Notes the time once a minute. */
+export async function noteSuccess(
+  connection: CommonQueryMethods,
+  configId: number,
+  settingsVersion: number,
+): Promise<void> {
+  await connection.query(sql.unsafe`
+    update channel_configs set failures_in_row = 0, last_success_at = clock_timestamp()
+    where id = ${configId} and settings_version = ${settingsVersion}
+      and (failures_in_row > 0 or last_success_at is null or last_success_at < clock_timestamp() - interval '1 minute')`);
+}
+
+/**
+ * A message failed for good. Whoever makes the tenth in a row, or whose credentials were refused, switches the configuration off: exactly one of
+ * those that come together, and none that was sent with settings of before.
+ * @returns why it was switched off by this call; null: it was not
+ */
+export async function noteFailure(
+  tx: Transaction,
+  config: { readonly id: number; readonly settingsVersion: number },
+  failure: { readonly code: string; readonly message: string; readonly isRefused: boolean },
+): Promise<'refused_credentials' | 'failures_in_row' | null> {
+  const isOff = sql.fragment`(${failure.isRefused} or failures_in_row + 1 >= ${mostFailuresInRow})`;
+  const row = await tx.maybeOne(sql.type(
+    z.object({ reason: z.enum(['refused_credentials', 'failures_in_row']).nullable() }),
+  )`
+    update channel_configs set failures_in_row = failures_in_row + 1, last_error_code = ${failure.code},
+      last_error = ${failure.message.slice(0, 600)}, last_error_at = clock_timestamp(), is_active = not ${isOff},
+      disabled_at = case when ${isOff} then clock_timestamp() end,
+      disabled_reason = case when ${failure.isRefused} then 'refused_credentials' when ${isOff} then 'failures_in_row' end,
+      version = version + case when ${isOff} then 1 else 0 end,
+      updated_at = case when ${isOff} then clock_timestamp() else updated_at end
+    where id = ${config.id} and settings_version = ${config.settingsVersion} and is_active
+    returning disabled_reason as reason`);
+  return row?.reason ?? null;
+}
+
+/** Nothing arrives at a target any more. @returns whether this call noted it */
+export async function disableTarget(
+  tx: Transaction,
+  place: { readonly ownerId: number; readonly channel: string; readonly target: string },
+  reason: string,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(sql.unsafe`
+    insert into channel_targets as t (user_id, channel, target, disabled_at, reason)
+    values (${place.ownerId}, ${place.channel}, ${place.target}, clock_timestamp(), ${reason.slice(0, 600)})
+    on conflict (user_id, channel, target) do update set disabled_at = excluded.disabled_at, reason = excluded.reason,
+      updated_at = clock_timestamp()
+    where t.disabled_at is null`);
+  return rowCount > 0;
+}
+
+/** Something arrived at a target: it is good again. */
+export async function enableTarget(
+  connection: CommonQueryMethods,
+  place: { readonly ownerId: number; readonly channel: string; readonly target: string },
+): Promise<void> {
+  await connection.query(sql.unsafe`
+    update channel_targets set disabled_at = null, reason = null, updated_at = clock_timestamp()
+    where user_id = ${place.ownerId} and channel = ${place.channel} and target = ${place.target} and disabled_at is not null`);
+}

@@ -1,0 +1,224 @@
+import type { Message } from '../message.ts';
+import type { Notice, NoticeOccasion } from '../notice.ts';
+import { cut, isolated, plainLine } from '../plain.ts';
+import { durationParts, wholeMomentOf } from '../words/times.ts';
+import type { Words } from '../words/words.ts';
+import { occasionData } from './data.ts';
+import { type Draft, factsOf, sectionsOf, type Setting, told } from './draft.ts';
+import { endedTitle, endSentences, pastTitle, problemTitle, reasonSentences } from './titles.ts';
+import { isOutage, matterOf, matterOfSubject } from './matter.ts';
+import { named } from './named.ts';
+import type { Telling } from './telling.ts';
+import { reasonOf, voteLines } from './votes.ts';
+
+type Said = Pick<Draft, 'kind' | 'state' | 'title' | 'sentences'>;
+
+/** A message about one thing. */
+export function draftOfOccasion(setting: Setting, notice: Notice, occasion: NoticeOccasion): Draft {
+  const matter = occasion.isManual ? 'incident' : matterOf(occasion.event, occasion.subjects[0]);
+  const lasted = durationParts((occasion.endedMs ?? setting.nowMs) - occasion.startedMs);
+  const telling: Telling = { setting, notice, occasion, matter, lasted };
+  const said = saidOf(telling);
+  return {
+    ...said,
+    severity: occasion.severity,
+    facts: factsOfOccasion(telling, said.state),
+    sections: sectionsOfOccasion(telling, said.state),
+    startedMs: occasion.startedMs,
+    endedMs: occasion.endedMs,
+    subjects: occasion.subjects.slice(0, 20).map(({ type, id, name }) => ({ type, id, name: cut(name, 200) })),
+    subjectCount: Math.max(occasion.subjectCount, occasion.subjects.length),
+    asksForAction: said.state === 'problem' && !occasion.isAcknowledged,
+    openLabel: occasion.incidentId === null ? setting.words.links.open : setting.words.openIncident,
+    data: occasionData(notice, occasion),
+  };
+}
+
+function saidOf(telling: Telling): Said {
+  const { setting, notice, occasion, matter, lasted } = telling;
+  const { titles, sentences } = setting.words;
+  const by = occasion.by === null || occasion.by === '' ? null : named(setting.words, occasion.by, 80);
+  // Nobody is to be woken twice for these, and nothing needs to be closed later.
+  const state: Message['state'] = matter === 'flapping' || matter === 'quarantined' ? 'information' : 'problem';
+  switch (notice.kind) {
+    case 'reminder':
+      return {
+        kind: 'reminder',
+        state,
+        title: titles.reminder(problemTitle(telling, 'still'), lasted),
+        sentences: [sentences.reminder(notice.reminder ?? 1, occasion.isAcknowledged), ...reasonSentences(telling)],
+      };
+    case 'escalated':
+      return {
+        kind: 'escalated',
+        state,
+        title: titles.escalated(problemTitle(telling, 'still')),
+        sentences: [sentences.escalated(notice.step ?? 2), ...reasonSentences(telling)],
+      };
+    case 'acknowledged':
+      return {
+        kind: 'acknowledged',
+        state: 'information',
+        title: titles.acknowledged(problemTitle(telling, 'now')),
+        sentences: [sentences.acknowledged(by), ...reasonSentences(telling)],
+      };
+    case 'updated':
+      return updateOf(telling, state);
+    case 'resolved':
+      return {
+        kind: state === 'problem' ? 'resolved' : 'information',
+        state: state === 'problem' ? 'recovered' : state,
+        title: endedTitle(telling),
+        sentences: endSentences(telling, by),
+      };
+    case 'recovered':
+      return {
+        kind: 'resolved',
+        state: 'recovered',
+        title: endedTitle({ ...telling, occasion: { ...occasion, resolution: 'auto' } }),
+        sentences: [sentences.recovered],
+      };
+    case 'was_down':
+      return {
+        kind: 'information',
+        state: 'information',
+        title: pastTitle(telling),
+        sentences: [sentences.wasDown, ...reasonSentences(telling)],
+      };
+    default:
+      return {
+        kind: notice.kind === 'information' || state === 'information' ? 'information' : 'opened',
+        state: notice.kind === 'information' ? 'information' : state,
+        title: problemTitle(telling, 'now'),
+        sentences: reasonSentences(telling),
+      };
+  }
+}
+
+function updateOf(telling: Telling, state: Message['state']): Said {
+  const { titles, sentences } = telling.setting.words;
+  const { reason, text } = telling.notice.update ?? { reason: 'changed', text: null };
+  const written = text === null ? '' : plainLine(text);
+  switch (reason) {
+    case 'members':
+      return {
+        kind: 'updated',
+        state,
+        title: titles.joined(problemTitle(telling, 'now')),
+        sentences: [sentences.joined, ...reasonSentences(telling)],
+      };
+    case 'reopened':
+      return {
+        kind: 'updated',
+        state,
+        title: problemTitle(telling, 'again'),
+        sentences: [sentences.reopened, ...reasonSentences(telling)],
+      };
+    case 'update':
+    case 'changed':
+      return {
+        kind: 'updated',
+        state: 'information',
+        title: titles.updated(problemTitle(telling, 'now')),
+        sentences: [written === '' ? sentences.changed : sentences.update(isolated(cut(written, 560)))],
+      };
+  }
+}
+
+function factsOfOccasion(
+  { setting, notice, occasion, matter, lasted }: Telling,
+  state: Message['state'],
+): Draft['facts'] {
+  const { words, nowMs } = setting;
+  const { labels } = words;
+  const isOver = occasion.endedMs !== null;
+  const reason = reasonOf(words, occasion, matter);
+  const started = told(setting, occasion.startedMs);
+  const { details } = occasion;
+  const next = !isOver && occasion.nextCheckMs !== null && occasion.nextCheckMs >= nowMs ? occasion.nextCheckMs : null;
+  const by = occasion.by === null ? null : named(words, occasion.by, 80);
+  return factsOf(
+    ...(details.notAfterMs === undefined
+      ? isOver
+        ? ([
+            [labels.began, started],
+            [labels.ended, told(setting, occasion.endedMs ?? nowMs)],
+            [labels.lasted, occasion.resolution === 'corrected' ? null : words.duration(lasted)],
+          ] as const)
+        : ([[labels.since, lasted.length === 0 ? started : words.withDuration(started, lasted)]] as const)
+      : ([
+          [
+            details.notAfterMs > nowMs ? labels.expires : labels.expired,
+            wholeMomentOf(words.dates, setting.zone, details.notAfterMs),
+          ],
+        ] as const)),
+    [labels.reason, reason === undefined || (!isOver && reason.short === reason.whole) ? null : reason.whole],
+    [labels.said, occasion.said === null || isLong(occasion.said) ? null : isolated(occasion.said)],
+    [labels.blocklist, details.provider === undefined ? null : named(words, details.provider)],
+    [labels.region, details.region === undefined ? null : named(words, details.region)],
+    [labels.nextCheck, next === null ? null : told(setting, next)],
+    [labels.severity, state === 'problem' ? words.severities[occasion.severity] : null],
+    [isOver ? labels.resolvedBy : labels.acknowledgedBy, occasion.isAcknowledged || isOver ? by : null],
+    [labels.alert, notice.alertName === null ? null : named(words, notice.alertName)],
+    [labels.workspace, named(words, notice.workspace.name)],
+  );
+}
+
+function sectionsOfOccasion(
+  { setting, notice, occasion, matter }: Telling,
+  state: Message['state'],
+): Draft['sections'] {
+  const { words } = setting;
+  const [first] = occasion.subjects;
+  const isOne = occasion.subjectCount <= 1;
+  const written = notice.update?.text ?? '';
+  return sectionsOf(
+    {
+      heading: words.headings.text,
+      lines: linesOf(written.includes('\n') || written.length > 560 ? written : '', words),
+    },
+    {
+      heading: words.headings.subjects,
+      lines: isOne || (matter === 'incident' && occasion.subjects.length === 0) ? [] : subjectLines(setting, occasion),
+    },
+    {
+      heading: isOne ? words.headings.probes : `${words.headings.probes}: ${named(words, first?.name, 80)}`,
+      lines: state === 'recovered' ? [] : voteLines(words, occasion, matter),
+    },
+    {
+      heading: words.labels.said,
+      lines: occasion.said !== null && isLong(occasion.said) ? linesOf(occasion.said, words) : [],
+    },
+  );
+}
+
+function subjectLines(setting: Setting, occasion: NoticeOccasion): string[] {
+  const { words } = setting;
+  const lines = occasion.subjects.slice(0, 20).map((subject) => {
+    const matter = matterOfSubject(subject) ?? 'down';
+    const name = named(words, subject.name, 80);
+    const endedMs = subject.endedMs ?? occasion.endedMs;
+    if (endedMs !== null)
+      return words.lineOver(
+        isOutage(matter) ? words.ended(name, matter) : name,
+        durationParts(endedMs - subject.startedMs),
+      );
+    return words.lineLasting(words.problem(name, matter, 'now'), told(setting, subject.startedMs));
+  });
+  const more = occasion.subjectCount - lines.length;
+  return more > 0 ? [...lines, words.more(more)] : lines;
+}
+
+const mostWritten = 24;
+
+function linesOf(text: string, words: Words): string[] {
+  const lines = text.split('\n').filter((line) => line !== '');
+  const shown = lines.slice(0, lines.length > mostWritten ? mostWritten - 1 : mostWritten);
+  const all = shown.map((line) => isolated(cut(line, 280)));
+  return lines.length > shown.length ? [...all, words.more(lines.length - shown.length)] : all;
+}
+
+/** Whether a text needs lines of its own. */
+function isLong(text: string): boolean {
+  return text.includes('\n') || text.length > 280;
+}

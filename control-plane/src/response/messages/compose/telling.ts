@@ -1,0 +1,13 @@
+import type { Notice, NoticeOccasion } from '../notice.ts';
+import type { DurationParts, Matter } from '../words/words.ts';
+import type { Setting } from './draft.ts';
+
+/** All that a part of a message about one thing is made from. */
+export type Telling = {
+  readonly setting: Setting;
+  readonly notice: Notice;
+  readonly occasion: NoticeOccasion;
+  readonly matter: Matter;
+  /** How long it has lasted, or did. */
+  readonly lasted: DurationParts;
+};

@@ -1,0 +1,22 @@
+// How a notice becomes a message, and how channels lay one out. All of it is pure.
+export { asHtml, asMail } from './as-html.ts';
+export type { MailContent } from './as-html.ts';
+export { asMarkdown } from './as-markdown.ts';
+export type { MarkdownOptions } from './as-markdown.ts';
+export { asShort, segmentsOf } from './as-short.ts';
+export { asText, fitted } from './as-text.ts';
+export type { TextOptions } from './as-text.ts';
+export { compose } from './compose.ts';
+export { escapeAdaptiveCard } from './escape/adaptive-card.ts';
+export { escapeHtml } from './escape/html.ts';
+export { escapeMarkdown, markdownUrl } from './escape/markdown.ts';
+export { escapeSlack } from './escape/slack.ts';
+export { escapeZulip } from './escape/zulip.ts';
+export { locales } from './locale.ts';
+export type { Locale } from './locale.ts';
+export { messageKinds } from './message.ts';
+export type { Fact, Message, MessageKind, MessageLink, MessageState } from './message.ts';
+export { noticeKinds } from './notice.ts';
+export type * from './notice.ts';
+export { cut, isBalanced, isolated, plainLine, plainLines } from './plain.ts';
+export { samples } from './samples.ts';
