@@ -44,6 +44,13 @@ import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/ind
 import { statisticsCapability } from './reporting/statistics/index.ts';
 import { channelsCapability } from './response/channels/index.ts';
 import {
+  alertsCapability,
+  leaveAlertsOfDeleted,
+  leaveAlertsOfMoved,
+  removeAlertHistoryOfReset,
+  removeAlertsOfWorkspace,
+} from './response/alerts/index.ts';
+import {
   incidentsCapability,
   moveIncidents,
   removeIncidentsOfReset,
@@ -81,16 +88,18 @@ export const capabilities: readonly Capability<Context>[] = [
       forgetFlappingOfDeleted,
       leaveGroupsOfDeleted,
       leaveMaintenanceOfDeleted,
+      leaveAlertsOfDeleted,
     ],
     onWorkspaceEmptied: [
+      removeAlertsOfWorkspace,
       removeMaintenanceOfWorkspace,
       removeGroupsOfWorkspace,
       removeHeartbeatsOfWorkspace,
       removeWebhookChecksOfWorkspace,
       removeIncidentsOfWorkspace,
     ],
-    onMonitorsMoved: [leaveGroupsOfMoved, leaveMaintenanceOfMoved, moveIncidents],
-    onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
+    onMonitorsMoved: [leaveGroupsOfMoved, leaveMaintenanceOfMoved, leaveAlertsOfMoved, moveIncidents],
+    onMonitorReset: [removeIncidentsOfReset, removeAlertHistoryOfReset, forgetFlappingOfReset, startNewChain],
     rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings, removeMonitorMaintenance],
     resources: [apiCheckRoutes],
   }),
@@ -104,6 +113,7 @@ export const capabilities: readonly Capability<Context>[] = [
   incidentsCapability,
   maintenanceCapability,
   channelsCapability,
+  alertsCapability,
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

@@ -26,6 +26,7 @@ export const problems = {
   too_many_webhook_checks: { status: 409, title: 'The workspace has as many webhook checks as it may have' },
   too_many_channels: { status: 409, title: 'The plan has no place for another alert channel' },
   channel_configured: { status: 409, title: 'The channel is configured already' },
+  too_many_alerts: { status: 409, title: 'The workspace has as many alerts as it may have' },
   too_many_heartbeats: { status: 409, title: 'The workspace has as many heartbeats as it may have' },
   email_taken: { status: 409, title: 'The address has an account' },
   owns_shared_workspaces: { status: 409, title: 'Others are members of an own workspace' },

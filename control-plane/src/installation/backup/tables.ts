@@ -107,6 +107,7 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   alert_subjects: copied,
   alert_occasions: copied,
   alert_told: copied,
+  alert_links: copied,
   notifications: copied,
   deliveries: copied,
 

@@ -4,7 +4,7 @@ create table alerts (
   id integer generated always as identity primary key,
   workspace_id integer not null references workspaces,
   -- Whose channel configurations its targets name: who made it.
-  owner_id integer not null references users,
+  owner_id integer not null references users on delete cascade,
   name text not null check (length(name) between 1 and 200),
   description text not null default '' check (length(description) <= 2000),
   is_active boolean not null default true,

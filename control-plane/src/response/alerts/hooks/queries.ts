@@ -1,0 +1,93 @@
+import type { DatabasePool } from 'slonik';
+import { z } from 'zod';
+import { sql } from '../../../platform/database/pools.ts';
+import type { Transaction } from '../../../platform/database/pools.ts';
+
+/* What becomes of alerts when what they cover is deleted, reset or moved. Heartbeats and webhook checks tell of their deletion themselves, and the
+   rows that name a group go with it. */
+
+/** Hook of the deletion of a monitor: it leaves what names it. What lasts of it ends, and nothing more is said of that; its incident says it. */
+export async function leaveAlertsOfDeleted(tx: Transaction, monitorId: number): Promise<void> {
+  await tx.query(sql.unsafe`delete from alert_subjects where monitor_id = ${monitorId}`);
+  await endOccasions(tx, sql.fragment`subject_type = 'monitor' and subject_id = ${monitorId}`, 'deleted');
+}
+
+/** An alert that a monitor has left. */
+export type LeftAlert = {
+  readonly monitorId: number;
+  readonly dropped: { readonly type: 'alert'; readonly id: number };
+};
+
+const leftRow = z.object({ monitor_id: z.number(), alert_id: z.number() });
+
+/**
+ * Hook of the move of monitors to another workspace, before they and their incidents are there: no alert of the old one names them any more, and
+ * what they still had to tell there is over without a word. What lasts is told in the new one.
+ */
+export async function leaveAlertsOfMoved(
+  tx: Transaction,
+  monitors: readonly { readonly id: number }[],
+  toWorkspaceId: number,
+): Promise<readonly LeftAlert[]> {
+  const ids = sql.array(
+    monitors.map(({ id }) => id),
+    'int4',
+  );
+  // Of an incident only when nobody of the old workspace stays in it.
+  await endOccasions(
+    tx,
+    sql.fragment`workspace_id <> ${toWorkspaceId} and (
+      (subject_type = 'monitor' and subject_id = any(${ids}))
+      or incident_id in (
+        select u.incident_id from incident_members u where u.subject_type = 'monitor' and u.subject_id = any(${ids})
+        except
+        select u.incident_id from incident_members u
+        where u.incident_id in (
+          select mine.incident_id from incident_members mine where mine.subject_type = 'monitor' and mine.subject_id = any(${ids}))
+          and not (u.subject_type = 'monitor' and u.subject_id = any(${ids}))))`,
+    'moved',
+  );
+  const left = await tx.any(sql.type(leftRow)`
+    delete from alert_subjects where monitor_id = any(${ids}) returning monitor_id, alert_id`);
+  return left.map((row) => ({ monitorId: row.monitor_id, dropped: { type: 'alert', id: row.alert_id } }));
+}
+
+/** Ends what lasts, without a word. In the order of their numbers, so that two who do this wait for each other. */
+async function endOccasions(
+  tx: Transaction,
+  which: ReturnType<typeof sql.fragment>,
+  resolution: 'deleted' | 'moved' | 'reset',
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update alert_occasions set ended_at = greatest(clock_timestamp(), started_at), resolution = ${resolution}, due_at = null, pending = '[]'
+    where id = any(array(select id from alert_occasions where ended_at is null and ${which} order by id for update))`);
+}
+
+/**
+ * Hook of the reset of a monitor's statistics: what alerts have told of it goes from the histories. What is under way is not sent any more. An
+ * incident that it shares with others says itself what becomes of it.
+ */
+export async function removeAlertHistoryOfReset(tx: Transaction, monitorId: number): Promise<void> {
+  const ofMonitor = sql.fragment`subject_type = 'monitor' and subject_id = ${monitorId}`;
+  const deliveries = await tx.anyFirst(sql.type(z.object({ id: z.bigint() }))`
+    delete from notifications where id = any(array(
+      select id from notifications where ${ofMonitor} order by id for update)) and delivery_id is not null
+    returning delivery_id as id`);
+  await tx.query(sql.unsafe`delete from notifications where ${ofMonitor}`);
+  await tx.query(sql.unsafe`
+    delete from alert_occasions where id = any(array(select id from alert_occasions where ${ofMonitor} order by id for update))`);
+  // A digest that told of others too stays with them.
+  await tx.query(sql.unsafe`
+    delete from deliveries d where d.id = any(${sql.array(
+      deliveries.map((id) => String(id)),
+      'int8',
+    )})
+      and d.lease_until is null and not exists (select from notifications n where n.delivery_id = d.id)`);
+}
+
+/** Hook of a deleted workspace whose monitors are gone. For the worker login. */
+export async function removeAlertsOfWorkspace(worker: DatabasePool, workspaceId: number): Promise<void> {
+  await worker.query(sql.unsafe`delete from alert_occasions where workspace_id = ${workspaceId}`);
+  await worker.query(sql.unsafe`delete from deliveries where workspace_id = ${workspaceId}`);
+  await worker.query(sql.unsafe`delete from alerts where workspace_id = ${workspaceId}`);
+}

@@ -1,0 +1,114 @@
+import { alertLimits, Problem } from '@parallax/api-contract';
+import type { Alert } from '@parallax/api-contract';
+import type { Context } from '../../../context.ts';
+import { recordAudit } from '../../../identity/audit/index.ts';
+import type { AuditEvent } from '../../../identity/audit/index.ts';
+import type { Transaction } from '../../../platform/database/pools.ts';
+import { inScope } from '../../../platform/database/scope.ts';
+import type { Scope } from '../../../platform/database/scope.ts';
+import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
+import { etagOf, requireMatch } from '../../../platform/http/etag.ts';
+import type { RequestFacts } from '../../../platform/http/handler.ts';
+import type { AlertChannels } from '../target-check/gateway.ts';
+import { verdictErrors, withRead } from '../target-check/verdict.ts';
+import { answerOf } from './answer.ts';
+import { findAlert, lockAlert, lockCount } from './queries.ts';
+import type { AlertRow } from './row.ts';
+import { placedTargets, requireNone } from './values.ts';
+import type { AlertValues } from './values.ts';
+
+export type Actor = { readonly caller: Caller; readonly request: RequestFacts };
+
+/** What routes of alerts act with. */
+export type AlertParts = Pick<Context, 'database' | 'now'> & { readonly channels: AlertChannels };
+
+/** What a change was, for the audit log. */
+export type Done = { readonly action: string; readonly detail?: AuditEvent['detail'] };
+
+/** There is no such alert, or it is another's. */
+export function noAlert(id: number): Problem {
+  return new Problem('not_found', `there is no alert ${id}`);
+}
+
+/**
+ * Changes an alert in one transaction: locked, by an editor of its workspace, in the version that `If-Match` names, and recorded.
+ * @param work writes; null when there was nothing to change
+ * @returns the alert as it is afterwards, undefined when it is gone; its ETag is set
+ * @throws Problem `not_found`, `forbidden`, `version_mismatch`
+ */
+export async function changeAlert(
+  parts: AlertParts,
+  actor: Actor,
+  id: number,
+  work: (scope: Scope, tx: Transaction, alert: AlertRow) => Promise<Done | null>,
+): Promise<Alert | undefined> {
+  const scope = scopeOf(actor.caller);
+  const after = await inScope(parts.database.api, scope, async (tx) => {
+    const before = await lockAlert(scope, tx, id);
+    if (before === null) throw noAlert(id);
+    requireRole(actor.caller, before.workspace_id, 'editor');
+    requireMatch(actor.request.header('if-match'), before.version);
+    const done = await work(scope, tx, before);
+    if (done !== null) await record(tx, actor, before, done);
+    return findAlert(scope, tx, id);
+  });
+  return after === null ? undefined : shown(parts, actor, after);
+}
+
+/** An alert as its reader may see it, with its ETag. */
+export function shown(parts: AlertParts, actor: Actor, row: AlertRow): Alert {
+  actor.request.reply.header('etag', etagOf(row.version));
+  return seenBy(parts, actor.caller, row);
+}
+
+/** An alert as a member may see it. */
+export function seenBy(parts: AlertParts, caller: Caller, row: AlertRow): Alert {
+  return answerOf(row, { userId: caller.userId, mask: parts.channels.mask });
+}
+
+/**
+ * Has the channels judge the targets of values that the scope's user gives.
+ * @returns the values with targets in the form in which they are stored
+ * @throws Problem `invalid_input` that names each target that cannot be
+ */
+export async function judged<Values extends Pick<AlertValues, 'steps' | 'failover'>>(
+  parts: AlertParts,
+  scope: Scope,
+  tx: Transaction,
+  values: Values,
+): Promise<Values> {
+  const placed = placedTargets(values);
+  const verdicts = await parts.channels.judge(
+    scope,
+    tx,
+    placed.map(({ target }) => target),
+  );
+  requireNone(verdictErrors(placed, verdicts));
+  return withRead(values, verdicts);
+}
+
+/**
+ * Holds a workspace to the number of alerts that it may have.
+ * @throws Problem `too_many_alerts`
+ */
+export async function requireRoom(scope: Scope, tx: Transaction, workspaceId: number): Promise<void> {
+  if ((await lockCount(scope, tx, workspaceId)) < alertLimits.ofWorkspace) return;
+  throw new Problem('too_many_alerts', `the workspace has ${alertLimits.ofWorkspace} alerts; delete one first`);
+}
+
+/** Writes the row of the audit log. */
+export function record(
+  tx: Transaction,
+  { caller, request }: Actor,
+  alert: Pick<AlertRow, 'id' | 'workspace_id'>,
+  { action, detail }: Done,
+): Promise<void> {
+  return recordAudit(tx, caller, request, {
+    action,
+    workspaceId: alert.workspace_id,
+    subjectType: 'alert',
+    subjectId: alert.id,
+    ...(detail === undefined ? {} : { detail }),
+  });
+}
