@@ -57,6 +57,7 @@ import {
   removeIncidentsOfWorkspace,
   resolveIncidentOfDeleted,
 } from './response/incidents/index.ts';
+import { createMessengerCapability, removeMessengerGroupsOfWorkspace } from './response/messenger/index.ts';
 import {
   leaveMaintenanceOfDeleted,
   leaveMaintenanceOfMoved,
@@ -97,6 +98,7 @@ export const capabilities: readonly Capability<Context>[] = [
       removeHeartbeatsOfWorkspace,
       removeWebhookChecksOfWorkspace,
       removeIncidentsOfWorkspace,
+      removeMessengerGroupsOfWorkspace,
     ],
     onMonitorsMoved: [leaveGroupsOfMoved, leaveMaintenanceOfMoved, leaveAlertsOfMoved, moveIncidents],
     onMonitorReset: [removeIncidentsOfReset, removeAlertHistoryOfReset, forgetFlappingOfReset, startNewChain],
@@ -114,6 +116,7 @@ export const capabilities: readonly Capability<Context>[] = [
   maintenanceCapability,
   channelsCapability,
   alertsCapability,
+  createMessengerCapability(),
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

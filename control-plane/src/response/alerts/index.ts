@@ -10,7 +10,9 @@ export {
   removeAlertHistoryOfReset,
   removeAlertsOfWorkspace,
 } from './hooks/queries.ts';
-export { countAlerts } from './rules/queries.ts';
+export type { NamedPlace } from './of-targets/queries.ts';
+export { moveAlertTargets, muteAlertsTelling, ownersTelling } from './of-targets/queries.ts';
+export { countAlerts, lookAgain } from './rules/queries.ts';
 
 /** Who is told of what, and what they were told. */
 export const alertsCapability: Capability<Context> = {

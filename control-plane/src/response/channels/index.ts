@@ -12,4 +12,7 @@ export const channelsCapability: Capability<Context> = {
 
 export { deliver, isUsable, judgeTargets, maskTarget, targetKeyOf } from './gateway.ts';
 export type { DeliverRequest, DeliverResult, Destined, NamedTarget, TargetVerdict } from './gateway.ts';
+export { addDestination } from './outside-changes/gateway.ts';
+export type { AddedDestination, DestinationOwner, GivenDestination } from './outside-changes/gateway.ts';
+export { giveUpTarget, takeTargetBack } from './outside-changes/queries.ts';
 export { replaceableChannels } from './registry.ts';

@@ -12,13 +12,8 @@ export type MessengerHooks = {
   readonly muteAlerts: (context: Context, of: ChatOfWorkspace, untilMs: number | null) => Promise<number>;
   /** Nothing will arrive in a chat any more: whoever has it as a target is told, and it is not tried again. */
   readonly onChatGone: (context: Context, chatId: number) => Promise<void>;
+  /** A chat is linked, again perhaps: whatever was given up there may be tried again. */
+  readonly onChatBack: (context: Context, chatId: number) => Promise<void>;
   /** A group has another number now; targets follow. */
   readonly onChatMoved: (context: Context, fromChatId: number, toChatId: number) => Promise<void>;
-};
-
-/** For where there are no alerts. */
-export const noHooks: MessengerHooks = {
-  muteAlerts: async () => 0,
-  onChatGone: async () => undefined,
-  onChatMoved: async () => undefined,
 };

@@ -3,8 +3,8 @@ import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
 import { removeGroupsOf } from './groups/queries.ts';
 import { groupRoutes } from './groups/routes.ts';
+import { consequences } from './consequences/gateway.ts';
 import type { MessengerHooks } from './hooks.ts';
-import { noHooks } from './hooks.ts';
 import { personRoutes } from './people/routes.ts';
 import { beginDeparture } from './queries.ts';
 import { startBot } from './updates/job.ts';
@@ -18,7 +18,7 @@ export async function removeMessengerGroupsOfWorkspace(worker: DatabasePool, wor
 }
 
 /** The messenger: its groups, its people, and the bot that they speak with. */
-export function createMessengerCapability(hooks: MessengerHooks = noHooks): Capability<Context> {
+export function createMessengerCapability(hooks: MessengerHooks = consequences): Capability<Context> {
   return {
     name: 'messenger',
     routes: (context) => [...groupRoutes(context), ...personRoutes(context), ...updateRoutes(context)],

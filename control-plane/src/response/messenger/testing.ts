@@ -51,6 +51,7 @@ export async function messengerApi(
     onChatGone: async (_context, chatId) => {
       hooked.push(['gone', chatId]);
     },
+    onChatBack: async () => undefined,
     onChatMoved: async (_context, from, to) => {
       hooked.push(['moved', from, to]);
     },
@@ -115,5 +116,5 @@ export function startOf(url: unknown): string {
 }
 
 function channelsAt(messenger: string): Partial<Context> {
-  return { channels: { baseUrls: { messenger } } } as Partial<Context>;
+  return { channels: { baseUrls: { messenger }, hasMailServer: true, hasTeamChatApp: false } };
 }

@@ -85,8 +85,11 @@ async function told(
       return words.help(asking.member !== null);
     case 'usage':
       return words.usage[command.of];
-    case 'link':
-      return linkChat(context, said, Buffer.from(command.tokenHash, 'hex'), words, updateId);
+    case 'link': {
+      const { isLinked, text } = await linkChat(context, said, Buffer.from(command.tokenHash, 'hex'), words, updateId);
+      if (isLinked) await hooks.onChatBack(context, said.chat.id);
+      return text;
+    }
     case 'status':
       return noReach(asking) ?? (await overview(context, asking));
     case 'list':

@@ -50,31 +50,35 @@ export async function requireProfile(context: Context, bot: Bot | null): Promise
   }
 }
 
-/** Somebody opened a deep link: links them, or the group that they added the bot to. @returns what is said about it */
+/** What became of a deep link, and what is said about it. */
+export type Linked = { readonly isLinked: boolean; readonly text: string };
+
+/** Somebody opened a deep link: links them, or the group that they added the bot to. */
 export async function linkChat(
   context: Context,
   said: Extract<Incoming, { kind: 'command' }>,
   tokenHash: Buffer,
   words: Words,
   updateId: bigint,
-): Promise<string> {
+): Promise<Linked> {
   const isGroup = said.chat.kind === 'group';
+  const refused = (text: string): Linked => ({ isLinked: false, text });
   return context.database.worker.transaction(async (tx) => {
     await lockChat(tx, isGroup ? said.chat.id : said.from.id);
     const token = await takeToken(tx, tokenHash, isGroup, context.now());
-    if (token === null) return words.linkUnknown;
+    if (token === null) return refused(words.linkUnknown);
     const { user_id: userId, workspace_id: workspaceId } = token;
     const caller = { kind: 'user', userId } as const;
     const request = { requestId: `messenger-${updateId}`, remoteAddress: 'messenger' };
     if (workspaceId === null) {
-      if (!(await linkPerson(tx, userId, said.from))) return words.linkTaken;
+      if (!(await linkPerson(tx, userId, said.from))) return refused(words.linkTaken);
       const detail = { name: said.from.name };
       await recordAudit(tx, caller, request, { action: 'messenger.linked', subjectType: 'user', subjectId: userId, detail });
-      return words.linkedPerson(said.from.name);
+      return { isLinked: true, text: words.linkedPerson(said.from.name) };
     }
     const linked = await linkGroup(tx, { workspaceId, userId }, said.chat);
-    if (linked === 'no_right') return words.linkNoRight;
-    if (linked === 'full') return words.linkFull;
+    if (linked === 'no_right') return refused(words.linkNoRight);
+    if (linked === 'full') return refused(words.linkFull);
     await endDeparture(tx, said.chat.id);
     await recordAudit(tx, caller, request, {
       action: 'messenger_group.linked',
@@ -83,6 +87,6 @@ export async function linkChat(
       subjectId: linked.id,
       detail: { title: said.chat.title },
     });
-    return words.linkedGroup(linked.workspaceName);
+    return { isLinked: true, text: words.linkedGroup(linked.workspaceName) };
   });
 }
