@@ -2,6 +2,7 @@ import type { AnySettings, Channel } from './channel.ts';
 import { bark } from './kinds/bark.ts';
 import { chat } from './kinds/chat.ts';
 import { dingtalk } from './kinds/dingtalk.ts';
+import { email } from './kinds/email.ts';
 import { feishu } from './kinds/feishu.ts';
 import { githubIssue } from './kinds/github-issue.ts';
 import { gitlabAlert } from './kinds/gitlab-alert.ts';
@@ -14,6 +15,7 @@ import { jiraServiceManagement } from './kinds/jira-service-management.ts';
 import { line } from './kinds/line.ts';
 import { matrix } from './kinds/matrix.ts';
 import { mattermost } from './kinds/mattermost.ts';
+import { messenger } from './kinds/messenger.ts';
 import { ntfy } from './kinds/ntfy.ts';
 import { opsgenie } from './kinds/opsgenie.ts';
 import { pagerduty } from './kinds/pagerduty.ts';
@@ -26,6 +28,7 @@ import { signl4 } from './kinds/signl4.ts';
 import { sms } from './kinds/sms.ts';
 import { splunkOncall } from './kinds/splunk-oncall.ts';
 import { squadcast } from './kinds/squadcast.ts';
+import { teamChat } from './kinds/team-chat.ts';
 import { teams } from './kinds/teams.ts';
 import { vk } from './kinds/vk.ts';
 import { voice } from './kinds/voice.ts';
@@ -40,9 +43,12 @@ export type AnyChannel = Channel<AnySettings, unknown>;
 
 /** Every way in which people are told: the only list. One line each, in the order of the reference. */
 export const channels: readonly AnyChannel[] = [
-  known(webhook),
+  known(email),
+  known(messenger),
+  known(teamChat),
   known(chat),
   known(teams),
+  known(webhook),
   known(mattermost),
   known(rocketchat),
   known(googleChat),

@@ -36,8 +36,8 @@ export function lineText(most: number): z.ZodString {
 }
 
 /** Where the URL is the credential: several of them, each under a key that targets name, with what else belongs to each of them. */
-export function destinationsOf<Url extends z.ZodType<string>, More extends z.ZodRawShape = Record<never, never>>(
-  url: Url,
+export function destinationsOf<More extends z.ZodRawShape = Record<never, never>>(
+  url: z.ZodType<string> = webAddress.describe('The address that the service gave out. It is a credential and never shown.'),
   more?: More,
 ) {
   return destinationsWith({ url, ...(more ?? ({} as More)) });

@@ -5,7 +5,7 @@ import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsOf } from '../setting-shapes.ts';
 import { referenceOf, fieldOf } from './shared/fields.ts';
-import { bytes, cut } from './shared/cut.ts';
+import { cut, firstThatFit, jsonBytes } from './shared/cut.ts';
 import {
   type Meaning,
   isAccepted,
@@ -46,9 +46,9 @@ export const googleChat: Channel<Settings> = {
   target: destinationTarget('key of a Google Chat destination'),
   baseUrl: 'https://chat.googleapis.com',
   render: (message) => {
-    const widgets = widgetsOf(message);
-    while (widgets.length > 1 && bytes(JSON.stringify(envelope(message, widgets))) > mostBytes) widgets.pop();
-    return envelope(message, widgets);
+    const [summary, ...widgets] = widgetsOf(message);
+    const least = envelope(message, summary);
+    return envelope(message, summary, firstThatFit(widgets, mostBytes - jsonBytes(least), jsonBytes));
   },
   send: async (content, { settings, target, message }, io) => {
     const { url } = destinationOf(settings, target);
@@ -96,11 +96,11 @@ function posted(address: string, baseUrl: string, id: string): string {
 
 type Widget = Readonly<Record<string, unknown>>;
 
-function envelope(message: Message, widgets: readonly Widget[]) {
+function envelope(message: Message, summary: Widget, more: readonly Widget[] = []) {
   const buttons = message.links
     .filter(({ url }) => url.length <= 2000)
     .map(({ label, url }) => ({ text: cut(label, 60), onClick: { openLink: { url } } }));
-  const section = { widgets: [...widgets, ...(buttons.length === 0 ? [] : [{ buttonList: { buttons } }])] };
+  const section = { widgets: [summary, ...more, ...(buttons.length === 0 ? [] : [{ buttonList: { buttons } }])] };
   return {
     // Shown in notifications. Not `text`: that would be a second message, with mentions.
     fallbackText: message.title,
@@ -115,7 +115,7 @@ function envelope(message: Message, widgets: readonly Widget[]) {
 }
 
 /** Paragraphs know some HTML; the label of a decorated text is plain. */
-function widgetsOf(message: Message): Widget[] {
+function widgetsOf(message: Message): [Widget, ...Widget[]] {
   return [
     { textParagraph: { text: escapeHtml(message.summary) } },
     ...message.facts.map(({ label, value }) => ({

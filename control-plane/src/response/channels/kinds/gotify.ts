@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Message } from '../../messages/message.ts';
 import type { Channel } from '../channel.ts';
-import { webAddress } from '../setting-shapes.ts';
+import { destinationOf, destinationTarget } from '../destination-target.ts';
+import { destinationsWith, secretText, webAddress } from '../setting-shapes.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
-import { credential, destinationOf, keyedDestinations, keyedTarget } from './shared/keyed-destinations.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import { openLink } from './shared/open-link.ts';
 import { isAccepted, meaningForDestination, refusal } from './shared/refusal.ts';
@@ -13,7 +13,7 @@ const service = 'Gotify';
 
 const settings = z.strictObject({
   server_url: webAddress.describe('Address of the server.'),
-  destinations: keyedDestinations({ token: credential('Token of the application.') }),
+  destinations: destinationsWith({ token: secretText(200).describe('Token of the application.') }),
 });
 type Settings = z.infer<typeof settings>;
 
@@ -25,7 +25,7 @@ export const gotify: Channel<Settings> = {
   setup: 'In Gotify open "Apps", create an application for each recipient and copy its token into a destination.',
   settings,
   secrets: ['destinations[].token'],
-  target: keyedTarget('application') as Channel<Settings>['target'],
+  target: destinationTarget('key of a Gotify application'),
   render: (message) => {
     const url = openLink(message);
     return {

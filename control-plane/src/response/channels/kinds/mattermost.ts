@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { escapeMarkdown } from '../../messages/escape/markdown.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
-import { destinationsOf } from '../setting-shapes.ts';
+import { destinationsOf, webAddress } from '../setting-shapes.ts';
 import { fieldOf } from './shared/fields.ts';
 import { colourOf } from './shared/colour.ts';
 import { cut, type Measure } from './shared/cut.ts';
@@ -19,10 +19,14 @@ import {
 } from './shared/refusal.ts';
 
 const service = 'Mattermost';
-const settings = z.strictObject({ destinations: destinationsOf() });
+const settings = z.strictObject({ destinations: destinationsOf(webAddress) });
 type Settings = z.infer<typeof settings>;
 
-const escaped: Measure = (text) => escapeMarkdown(text).length;
+/** As long as it stands in the JSON that Mattermost measures. */
+const inJson: Measure = (text) => JSON.stringify(text).length - 2;
+const escaped: Measure = (text) => inJson(escapeMarkdown(text));
+/** Shown as it is, where a mention would still be one. */
+const unmentioned = (text: string) => text.replaceAll('@', '@\u200b');
 
 /**
  * Mattermost by an incoming webhook: one message attachment. Attachments of older servers hold 7,900 characters of JSON (their error says so; the
@@ -39,17 +43,17 @@ export const mattermost: Channel<Settings> = {
   secrets: ['destinations[].url'],
   target: destinationTarget('key of a Mattermost destination'),
   render: (message) => {
-    const link = openLink(message);
+    const link = openLink(message, 1000);
     return {
       attachments: [
         {
-          // Shown in notifications, as plain text in which a mention would still be one.
-          fallback: cut(message.title, 200).replaceAll('@', '@\u200b'),
+          // Shown in notifications.
+          fallback: unmentioned(cut(message.title, 200)),
           color: `#${colourOf(message)}`,
-          title: escapeMarkdown(cut(message.title, 400, escaped)),
+          title: escapeMarkdown(cut(message.title, 300, escaped)),
           ...(link === undefined ? {} : { title_link: link }),
-          text: layOut(message, markdown, 4500, { title: false }),
-          footer: cut(message.workspace.name, 100),
+          text: layOut(message, markdown, 5200, { title: false }, inJson),
+          footer: unmentioned(cut(message.workspace.name, 100)),
         },
       ],
     };

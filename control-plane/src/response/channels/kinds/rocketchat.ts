@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { withLookAlikes, withoutBlocks, zeroWidth } from '../../messages/escape/look-alikes.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
-import { destinationsOf } from '../setting-shapes.ts';
+import { destinationsOf, webAddress } from '../setting-shapes.ts';
 import { fieldOf } from './shared/fields.ts';
 import { colourOf } from './shared/colour.ts';
 import { cut } from './shared/cut.ts';
@@ -19,7 +19,7 @@ import {
 } from './shared/refusal.ts';
 
 const service = 'Rocket.Chat';
-const settings = z.strictObject({ destinations: destinationsOf() });
+const settings = z.strictObject({ destinations: destinationsOf(webAddress) });
 type Settings = z.infer<typeof settings>;
 
 /**
@@ -43,7 +43,7 @@ export const rocketchat: Channel<Settings> = {
       attachments: [
         {
           color: `#${colourOf(message)}`,
-          title: cut(message.title, 300),
+          title: escapeRocketChat(cut(message.title, 200)),
           ...(link === undefined ? {} : { title_link: link }),
           text: layOut(message, markup, 4000, { title: false }),
           ts: message.at,

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Message } from '../../messages/message.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
-import { destinationsOf } from '../setting-shapes.ts';
+import { destinationsOf, webAddress } from '../setting-shapes.ts';
 import { fieldOf } from './shared/fields.ts';
-import { bytes, cut } from './shared/cut.ts';
+import { cut, firstThatFit, jsonBytes } from './shared/cut.ts';
 import {
   type Meaning,
   isAccepted,
@@ -15,7 +15,7 @@ import {
 } from './shared/refusal.ts';
 
 const service = 'Microsoft Teams';
-const settings = z.strictObject({ destinations: destinationsOf() });
+const settings = z.strictObject({ destinations: destinationsOf(webAddress) });
 type Settings = z.infer<typeof settings>;
 
 /** Teams takes messages of about 28 KB ("Limits and specifications for Microsoft Teams"); some is left for what the workflow adds. */
@@ -38,14 +38,13 @@ export const teams: Channel<Settings> = {
   secrets: ['destinations[].url'],
   target: destinationTarget('key of a Teams destination'),
   render: (message) => {
-    const parts = [...required(message), ...optional(message)];
     const actions = message.links
       .filter(({ url }) => url.length <= 2000)
       .slice(0, 6)
       .map(({ label, url }) => ({ type: 'Action.OpenUrl', title: cut(label, 60), url }));
-    // What has no room is left out from the end; title and summary always have some.
-    while (parts.length > 2 && bytes(JSON.stringify(envelope(message, parts, actions))) > mostBytes) parts.pop();
-    return envelope(message, parts, actions);
+    const least = envelope(message, required(message), actions);
+    const more = firstThatFit(optional(message), mostBytes - jsonBytes(least), jsonBytes);
+    return envelope(message, [...required(message), ...more], actions);
   },
   send: async (content, { settings, target }, io) => {
     const { url } = destinationOf(settings, target);

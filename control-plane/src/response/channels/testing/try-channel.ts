@@ -32,6 +32,8 @@ export type Trial = {
   readonly messengerBotToken?: string;
   readonly now?: () => number;
   readonly caCertificates?: string;
+  /** In place of the channel's own time. */
+  readonly timeoutMs?: number;
 };
 
 export type TrialResult = (
@@ -55,7 +57,8 @@ export async function tryChannel<Settings extends AnySettings, Content>(
   const message = trial.message ?? sampleMessage();
   const steps: TraceStep[] = [];
   const mails: OutgoingMail[] = [];
-  const untyped = channel as unknown as Channel;
+  const own = channel as unknown as Channel;
+  const untyped = trial.timeoutMs === undefined ? own : { ...own, timeoutMs: trial.timeoutMs };
   const io = createIo(untyped, trialParts(untyped, trial, mails), {
     secrets: secretValues(untyped, settings),
     onStep: (step) => steps.push(step),

@@ -23,3 +23,18 @@ export function cut(text: string, limit: number, measure: Measure = units): stri
   }
   return cutUnits(text, least);
 }
+
+/** As many of the first as fit: what each takes, with one more for the comma between them, is at most `limit` together. */
+export function firstThatFit<Item>(items: readonly Item[], limit: number, measure: (item: Item) => number): Item[] {
+  let room = limit;
+  const end = items.findIndex((item) => {
+    room -= measure(item) + 1;
+    return room < 0;
+  });
+  return items.slice(0, end < 0 ? items.length : end);
+}
+
+/** What a value takes as JSON, in UTF-8 bytes. */
+export function jsonBytes(value: unknown): number {
+  return bytes(JSON.stringify(value));
+}

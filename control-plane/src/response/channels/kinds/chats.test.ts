@@ -1,0 +1,100 @@
+import t from 'tap';
+import type { IncomingResponse } from '../channel.ts';
+import { hostileMessage, hostileTexts, longMessage, resolvedMessage, sampleMessage } from '../testing/messages.ts';
+import { chat, meaningOf as meaningOfChat } from './chat.ts';
+import { googleChat, meaningOf as meaningOfGoogle } from './google-chat.ts';
+import { mattermost, meaningOf as meaningOfMattermost } from './mattermost.ts';
+import { rocketchat, meaningOf as meaningOfRocketChat } from './rocketchat.ts';
+import { meaningOf as meaningOfTeams, teams } from './teams.ts';
+
+const longest = ['a', 'я', '商', '𝕊', '*', '<', '"'].map((character) => longMessage(character));
+const hostile = hostileTexts.map((text) => hostileMessage(text));
+
+function answered(status: number, json: unknown): IncomingResponse {
+  return { status, headers: {}, json, text: JSON.stringify(json) };
+}
+
+function destinations(url: string) {
+  return { destinations: [{ key: 'alerts', name: 'Alerts', url }] };
+}
+
+type Embed = {
+  readonly title: string;
+  readonly description: string;
+  readonly color: number;
+  readonly footer: { readonly text: string };
+  readonly fields: readonly { readonly name: string; readonly value: string }[];
+};
+
+void t.test('Discord: an embed within its limits, which pings nobody', async (t) => {
+  const settings = chat.settings.parse(destinations(`https://discord.com/api/webhooks/123456/${'t'.repeat(60)}`));
+  for (const message of [...longest, ...hostile, sampleMessage()]) {
+    const content = chat.render(message, settings, 'alerts') as { embeds: [Embed]; allowed_mentions: unknown };
+    const [{ title, description, footer, fields }] = content.embeds;
+    t.same(content.allowed_mentions, { parse: [] });
+    t.ok(title.length <= 256 && description.length <= 4096 && fields.length <= 25);
+    t.ok(fields.every(({ name, value }) => name.length <= 256 && value.length <= 1024 && name !== '' && value !== ''));
+    const together = [title, description, footer.text, ...fields.flatMap(({ name, value }) => [name, value])];
+    t.ok(together.join('').length <= 6000);
+  }
+  const [problem] = (chat.render(sampleMessage(), settings, 'alerts') as { embeds: [Embed] }).embeds;
+  const [over] = (chat.render(resolvedMessage(), settings, 'alerts') as { embeds: [Embed] }).embeds;
+  t.not(problem.color, over.color);
+  for (const url of [
+    'https://evil.example/api/webhooks/123456/x',
+    'http://discord.com/api/webhooks/123456/tttttttttttttttttttttttt',
+    'https://discord.com/login',
+  ])
+    t.notOk(chat.settings.safeParse(destinations(url)).success, url);
+  t.match(meaningOfChat(answered(404, { code: 10_015 })), { fault: 'target' });
+  t.match(meaningOfChat(answered(429, { retry_after: 0.5 })), { fault: 'passing', retryAfterMs: 500 });
+  t.equal(meaningOfChat(answered(400, { code: 50_035 })), undefined);
+});
+
+void t.test('Teams: a card below 28 KB in which no text is markup', async (t) => {
+  const settings = teams.settings.parse(
+    destinations('https://prod-1.westeurope.logic.azure.com/workflows/x?sig=secret'),
+  );
+  for (const message of [...longest, ...hostile]) {
+    const json = JSON.stringify(teams.render(message, settings, 'alerts'));
+    t.ok(Buffer.byteLength(json) <= 28 * 1024);
+    t.notMatch(json, /"type":"(TextBlock|FactSet)"/);
+  }
+  t.match(meaningOfTeams(answered(404, { error: { code: 'WorkflowNotFound' } })), { fault: 'target' });
+  t.equal(meaningOfTeams(answered(500, {})), undefined);
+});
+
+void t.test('Mattermost: an attachment that mentions nobody', async (t) => {
+  const settings = mattermost.settings.parse(destinations('https://chat.example.com/hooks/abc'));
+  for (const message of longest) t.ok(JSON.stringify(mattermost.render(message, settings, 'alerts')).length <= 7900);
+  for (const message of hostile)
+    t.notMatch(JSON.stringify(mattermost.render(message, settings, 'alerts')), /@(all|channel|here|everyone)\b/);
+  t.match(meaningOfMattermost(answered(400, { id: 'web.incoming_webhook.invalid.app_error' })), { fault: 'target' });
+  t.match(meaningOfMattermost(answered(400, { id: 'web.incoming_webhook.text.app_error' })), { fault: 'message' });
+  t.equal(meaningOfMattermost(answered(404, '404 page not found')), undefined);
+});
+
+void t.test('Rocket.Chat: marks mean nothing, and a success that is none is none', async (t) => {
+  const settings = rocketchat.settings.parse(destinations('https://chat.example.com/hooks/a/b'));
+  type Content = { readonly text: string; readonly attachments: readonly [{ readonly text: string }] };
+  for (const message of [...longest, ...hostile]) {
+    const { text, attachments } = rocketchat.render(message, settings, 'alerts') as Content;
+    t.ok(text.length <= 5000 && attachments[0].text.length <= 5000);
+    t.notMatch(text + attachments[0].text, /@(all|here|channel)\b|\]\(https:\/\/evil|<https/);
+  }
+  t.match(meaningOfRocketChat(answered(400, { success: false, error: 'Invalid integration id or token provided.' })), {
+    fault: 'target',
+  });
+  t.match(meaningOfRocketChat(answered(200, { success: false, error: 'x' })), { fault: 'message' });
+});
+
+void t.test('Google Chat: a card below 32,000 bytes in the thread of its subject', async (t) => {
+  const settings = googleChat.settings.parse(
+    destinations('https://chat.googleapis.com/v1/spaces/AAA/messages?key=k&token=t'),
+  );
+  for (const message of [...longest, ...hostile])
+    t.ok(Buffer.byteLength(JSON.stringify(googleChat.render(message, settings, 'alerts'))) <= 32_000);
+  t.match(googleChat.render(sampleMessage(), settings, 'alerts'), { thread: { threadKey: 'incident:17' } });
+  t.match(meaningOfGoogle(answered(400, { error: { details: [{ reason: 'API_KEY_INVALID' }] } })), { fault: 'target' });
+  t.match(meaningOfGoogle(answered(400, {})), { fault: 'message' });
+});

@@ -1,0 +1,64 @@
+// Written from https://docs.rocket.chat/docs/integrations (Incoming webhook) and the attachment fields of https://developer.rocket.chat/apidocs/post-message,
+// from memory; neither page could be read on 2026-11-23. What a removed integration answers is taken from the server's webhook endpoint.
+import type { StandIn } from '../stand-in.ts';
+import { hasOnly, isText, isWebAddress, jsonBody, objectsOf } from './parts.ts';
+
+const path = '/hooks/64b0c2d1e0f1a2b3c4d5e6f7/rcCredential84abcdefghijklmnopqrstuv';
+const fields = [
+  'text',
+  'channel',
+  'roomId',
+  'alias',
+  'username',
+  'avatar',
+  'icon_url',
+  'emoji',
+  'icon_emoji',
+  'attachments',
+  'parseUrls',
+  'tmid',
+];
+
+export const rocketchat: StandIn = {
+  channel: 'rocketchat',
+  documents: ['https://docs.rocket.chat/docs/integrations', 'https://developer.rocket.chat/apidocs/post-message'],
+  settings: (baseUrl) => ({ destinations: [{ key: 'ops', name: 'Operations', url: baseUrl + path }] }),
+  target: 'ops',
+  handle: (request, must) => {
+    must(request.method === 'POST' && request.path === path, 'POST /hooks/{id}/{token}');
+    const body = jsonBody(request, must);
+    must(hasOnly(body, fields), 'known fields');
+    const attachments = objectsOf(body['attachments']);
+    must(typeof body['text'] === 'string' || attachments.length > 0, 'a text or attachments');
+    must(body['text'] === undefined || isText(body['text'], 5000), 'at most 5,000 characters, as servers are set up');
+    for (const attachment of attachments) {
+      must(
+        attachment['color'] === undefined || /^#[0-9a-f]{6}$/i.test(String(attachment['color'])),
+        'a colour in hexadecimal digits',
+      );
+      must(
+        attachment['title_link'] === undefined || isWebAddress(attachment['title_link']),
+        'an address behind the title',
+      );
+      must(
+        objectsOf(attachment['fields']).every(
+          ({ title, value }) => typeof title === 'string' && typeof value === 'string',
+        ),
+        'fields with title and value',
+      );
+    }
+    return { status: 200, json: { success: true } };
+  },
+  troubles: {
+    // An integration that is switched off or has another token.
+    unknown_target: { status: 404, json: { success: false, error: 'Invalid integration id or token provided.' } },
+    rate_limited: {
+      status: 429,
+      headers: { 'retry-after': '7' },
+      json: { success: false, error: 'Error, too many requests.' },
+    },
+    refused_message: { status: 400, json: { success: false, error: 'body-params-required' } },
+    service_unavailable: { status: 503, text: 'Service Unavailable' },
+  },
+  saysHowLong: true,
+};
