@@ -57,6 +57,7 @@ import {
   removeIncidentsOfWorkspace,
   resolveIncidentOfDeleted,
 } from './response/incidents/index.ts';
+import { teamChatCapability } from './response/team-chat/index.ts';
 import { createMessengerCapability, removeMessengerGroupsOfWorkspace } from './response/messenger/index.ts';
 import {
   leaveMaintenanceOfDeleted,
@@ -117,6 +118,7 @@ export const capabilities: readonly Capability<Context>[] = [
   channelsCapability,
   alertsCapability,
   createMessengerCapability(),
+  teamChatCapability,
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

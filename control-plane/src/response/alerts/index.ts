@@ -11,7 +11,7 @@ export {
   removeAlertsOfWorkspace,
 } from './hooks/queries.ts';
 export type { NamedPlace } from './of-targets/queries.ts';
-export { moveAlertTargets, muteAlertsTelling, ownersTelling } from './of-targets/queries.ts';
+export { moveAlertTargets, muteAlertsTelling, targetsAt } from './of-targets/queries.ts';
 export { countAlerts, lookAgain } from './rules/queries.ts';
 
 /** Who is told of what, and what they were told. */

@@ -14,5 +14,5 @@ export { deliver, isUsable, judgeTargets, maskTarget, targetKeyOf } from './gate
 export type { DeliverRequest, DeliverResult, Destined, NamedTarget, TargetVerdict } from './gateway.ts';
 export { addDestination } from './outside-changes/gateway.ts';
 export type { AddedDestination, DestinationOwner, GivenDestination } from './outside-changes/gateway.ts';
-export { giveUpTarget, takeTargetBack } from './outside-changes/queries.ts';
+export { giveUpTargets, takeTargetBack } from './outside-changes/queries.ts';
 export { replaceableChannels } from './registry.ts';

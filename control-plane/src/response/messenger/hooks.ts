@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 
-/** Where alerts arrive: a chat, and a workspace whose alerts are meant. */
-export type ChatOfWorkspace = { readonly workspaceId: number; readonly chatId: number };
+/** Where alerts arrive: a chat, a workspace whose alerts are meant, and who wants it. */
+export type ChatOfWorkspace = { readonly workspaceId: number; readonly chatId: number; readonly userId: number };
 
 /** What other capabilities do about chats; handed in, so that neither knows the other. */
 export type MessengerHooks = {

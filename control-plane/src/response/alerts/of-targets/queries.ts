@@ -2,14 +2,19 @@ import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 
-/** Where alerts arrive, as their targets name it. */
+/** Where alerts arrive, as their targets name it: `target` itself, and whatever stands behind it and a colon, such as a topic of a group. */
 export type NamedPlace = { readonly channel: string; readonly target: string };
 
-/** Whether an alert tells a place by any step, or when others fail. */
-const tells = ({ channel, target }: NamedPlace) => sql.fragment`(
-  jsonb_path_exists(a.steps, '$[*].targets[*] ? (@.channel == $channel && @.target == $target)',
-    jsonb_build_object('channel', ${channel}::text, 'target', ${target}::text))
-  or a.failover @> jsonb_build_object('channel', ${channel}::text, 'target', ${target}::text))`;
+/** Every target of an alert, of its steps and for when others fail: rows of `value`. */
+const targetsOf = sql.fragment`(
+  select value from jsonb_array_elements(a.steps) as step, jsonb_array_elements(step->'targets') as value
+  union all select a.failover)`;
+
+const isThere = (value: ReturnType<typeof sql.fragment>, { channel, target }: NamedPlace) => sql.fragment`
+  (${value}->>'channel' = ${channel} and (${value}->>'target' = ${target} or starts_with(${value}->>'target', ${`${target}:`})))`;
+
+const tells = (place: NamedPlace) => sql.fragment`
+  exists (select from ${targetsOf} named where ${isThere(sql.fragment`named.value`, place)})`;
 
 /** Mutes the active alerts of a workspace that tell a place; null ends that. @returns how many there are. For the worker login */
 export async function muteAlertsTelling(
@@ -20,23 +25,31 @@ export async function muteAlertsTelling(
 ): Promise<number> {
   const until = untilMs === null ? null : sql.timestamp(new Date(untilMs));
   const { rowCount } = await connection.query(sql.unsafe`
-    update alerts a set muted_until = ${until}, version = version + 1, updated_at = clock_timestamp()
-    where a.id = any(array(
+    update alerts set muted_until = ${until}, version = version + 1, updated_at = clock_timestamp()
+    where id = any(array(
       select a.id from alerts a where a.workspace_id = ${workspaceId} and a.is_active and ${tells(place)} order by a.id for update))`);
   return rowCount;
 }
 
-/** The owners of alerts that tell a place. For the worker login. */
-export async function ownersTelling(connection: CommonQueryMethods, place: NamedPlace): Promise<readonly number[]> {
-  return connection.anyFirst(sql.type(z.object({ owner_id: z.number() }))`
-    select distinct a.owner_id from alerts a where ${tells(place)} order by a.owner_id`);
+const named = z.object({ owner_id: z.number(), target: z.string() });
+
+/** The targets that name a place, and whose alerts they are of. For the worker login. */
+export async function targetsAt(
+  connection: CommonQueryMethods,
+  place: NamedPlace,
+): Promise<readonly { readonly ownerId: number; readonly target: string }[]> {
+  const rows = await connection.any(sql.type(named)`
+    select distinct a.owner_id, each.value->>'target' as target
+    from alerts a cross join lateral ${targetsOf} each where ${isThere(sql.fragment`each.value`, place)} order by 1, 2`);
+  return rows.map(({ owner_id: ownerId, target }) => ({ ownerId, target }));
 }
 
 /** A place has another name now: alerts follow it. For the worker login. */
 export async function moveAlertTargets(connection: CommonQueryMethods, from: NamedPlace, to: string): Promise<void> {
-  const moved = (target: ReturnType<typeof sql.fragment>) => sql.fragment`
-    case when ${target} @> jsonb_build_object('channel', ${from.channel}::text, 'target', ${from.target}::text)
-      then jsonb_set(${target}, '{target}', to_jsonb(${to}::text)) else ${target} end`;
+  const moved = (value: ReturnType<typeof sql.fragment>) => sql.fragment`
+    case when ${isThere(value, from)}
+      then jsonb_set(${value}, '{target}', to_jsonb(${to}::text || substr(${value}->>'target', ${from.target.length + 1})))
+      else ${value} end`;
   await connection.query(sql.unsafe`
     update alerts a set
       steps = (

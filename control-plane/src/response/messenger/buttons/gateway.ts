@@ -90,7 +90,8 @@ async function mute(
   const role = member.caller.workspaces.get(button.workspaceId);
   if (role === undefined || pressed.chat === null) return { text: words.button.gone };
   if (role === 'viewer') return { text: words.button.needsEditor };
-  const of = { workspaceId: button.workspaceId, chatId: pressed.chat.id };
+  const { userId } = member.caller;
+  const of = { workspaceId: button.workspaceId, chatId: pressed.chat.id, userId };
   const muted = await hooks.muteAlerts(context, of, context.now() + button.minutes * 60_000);
   return { text: muted === 0 ? words.button.nothingToMute : words.button.muted };
 }

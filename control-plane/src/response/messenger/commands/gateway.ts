@@ -210,13 +210,15 @@ async function muting(
   { writable, said, member, words }: Asking,
   untilMs: number | null,
 ): Promise<string> {
+  if (member === null) return words.notLinked;
+  const { userId } = member.caller;
   let muted = 0;
   for (const { id } of writable) {
-    muted += await hooks.muteAlerts(context, { workspaceId: id, chatId: said.chat.id }, untilMs);
+    muted += await hooks.muteAlerts(context, { workspaceId: id, chatId: said.chat.id, userId }, untilMs);
   }
   if (muted === 0) return words.nothingToMute;
   if (untilMs === null) return words.unmuted(muted);
-  return words.muted(clockTime(untilMs, member?.locale ?? 'en', member?.timezone ?? 'UTC'), muted);
+  return words.muted(clockTime(untilMs, member.locale, member.timezone), muted);
 }
 
 /** What the audit log says of where something came from. */
