@@ -203,7 +203,11 @@ export const namedLimits = {
     countedBy: 'address',
     meaning: 'deliveries that are refused; those that are signed as their check asks are taken all the same',
   },
-  messenger_link: { rate: perHour(20), countedBy: 'account', meaning: 'links that bring a person or a group to the bot' },
+  messenger_link: {
+    rate: perHour(20),
+    countedBy: 'account',
+    meaning: 'links that bring a person or a group to the bot',
+  },
   messenger_refused: {
     rate: perMinute(60),
     countedBy: 'address',

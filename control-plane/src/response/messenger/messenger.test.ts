@@ -40,7 +40,8 @@ void t.test('a link ends after 15 minutes, and links nobody who has another acco
   const api = await messengerApi(t);
   const bob = await api.account('bob@example.com');
   await api.linked(api.token, person);
-  const link = async () => startOf((await api.call('POST', '/api/v1/messenger-bot/link', { token: bob.accessToken })).body['url']);
+  const link = async () =>
+    startOf((await api.call('POST', '/api/v1/messenger-bot/link', { token: bob.accessToken })).body['url']);
   api.messenger.write(person, { id: person, first_name: 'Ada' }, `/start ${await link()}`);
   await api.works();
   t.match(api.last(person), /linked to another account/);
@@ -75,7 +76,13 @@ void t.test('a group is linked by its workspace, listed, and left when nobody us
   t.match(body, {
     total: 1,
     messenger_groups: [
-      { workspace_id: api.workspaceId, chat_id: String(group), title: `Group ${group}`, linked_by: api.owner.id, version: 1 },
+      {
+        workspace_id: api.workspaceId,
+        chat_id: String(group),
+        title: `Group ${group}`,
+        linked_by: api.owner.id,
+        version: 1,
+      },
     ],
   });
   const bob = await api.account('bob@example.com');
@@ -93,9 +100,8 @@ void t.test('a group is linked by its workspace, listed, and left when nobody us
   t.match((await list()).body, { total: 0 });
   await api.departs();
   t.same(api.messenger.left, [], 'another workspace uses it');
-  const [{ id: theirs } = { id: 0 }] = (await api.call('GET', '/api/v1/messenger-groups', { token: bob.accessToken })).body[
-    'messenger_groups'
-  ] as { id: number }[];
+  const [{ id: theirs } = { id: 0 }] = (await api.call('GET', '/api/v1/messenger-groups', { token: bob.accessToken }))
+    .body['messenger_groups'] as { id: number }[];
   t.equal((await api.call('DELETE', `/api/v1/messenger-groups/${theirs}`, { token: bob.accessToken })).status, 204);
   await api.departs();
   t.same(api.messenger.left, [group]);
@@ -143,7 +149,8 @@ void t.test('commands read what a group shows, and write by the rights of whoeve
     await api.works();
     return api.messenger.sent.length === before ? null : api.last(group);
   };
-  const active = async () => (await api.call('GET', `/api/v1/monitors/${shop.id}`, { token: api.token })).body['is_active'];
+  const active = async () =>
+    (await api.call('GET', `/api/v1/monitors/${shop.id}`, { token: api.token })).body['is_active'];
   t.match(await say('/status'), /Default.*\n.*2 unknown/s, 'who is not known reads');
   t.match(await say('/list@parallax_test_bot'), /Shop & Co <b>.*\n.*Shopping/s);
   t.equal(await say('/list@another_bot'), null, 'that is for another bot');
@@ -169,11 +176,17 @@ void t.test('commands read what a group shows, and write by the rights of whoeve
     api.hooked.map(([what, workspace, chat]) => [what, workspace, chat]),
     Array.from({ length: 3 }, () => ['mute', api.workspaceId, group]),
   );
-  await api.database.worker.query(sql.unsafe`update workspace_members set role = 'viewer' where user_id = ${api.owner.id}`);
+  await api.database.worker.query(
+    sql.unsafe`update workspace_members set role = 'viewer' where user_id = ${api.owner.id}`,
+  );
   t.match(await say('/pause Shopping', ada), /need to be editor/, 'rights are looked up at each command');
   await api.database.worker.query(sql.unsafe`delete from workspace_members where user_id = ${api.owner.id}`);
   t.match(await say('/pause Shopping', ada), /need to be editor/);
-  t.equal(api.messenger.calls.filter(({ method }) => method === 'sendMessage').length, api.messenger.sent.length, 'all were taken');
+  t.equal(
+    api.messenger.calls.filter(({ method }) => method === 'sendMessage').length,
+    api.messenger.sent.length,
+    'all were taken',
+  );
 });
 
 void t.test('a group shows no other workspace of whoever writes there', async (t) => {
@@ -205,9 +218,10 @@ void t.test('people are answered in their language', async (t) => {
   await api.works();
   t.match(api.last(eve.id), /следит за вашими сервисами/);
   const ada = await api.linked(api.token, person);
-  await api.database.worker.query(sql.unsafe`update users set locale = 'ru', timezone = 'Asia/Tokyo' where id = ${api.owner.id}`);
+  await api.database.worker.query(
+    sql.unsafe`update users set locale = 'ru', timezone = 'Asia/Tokyo' where id = ${api.owner.id}`,
+  );
   api.messenger.write(person, { ...ada, language_code: 'en' } as typeof ada, '/mute 30м');
   await api.works();
   t.match(api.last(person), /Тихо до .*Asia\/Tokyo.*1 оповещение/);
 });
-

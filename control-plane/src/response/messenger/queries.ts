@@ -63,5 +63,7 @@ export async function endDeparture(worker: CommonQueryMethods, chatId: number): 
 
 /** Two that link the same person or group wait for each other until the transaction ends. */
 export async function lockChat(tx: Transaction, chatId: number): Promise<void> {
-  await tx.query(sql.unsafe`select pg_advisory_xact_lock(hashtextextended('messenger ' || ${String(chatId)}::text, 0))`);
+  await tx.query(
+    sql.unsafe`select pg_advisory_xact_lock(hashtextextended('messenger ' || ${String(chatId)}::text, 0))`,
+  );
 }

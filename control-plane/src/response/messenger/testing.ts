@@ -56,7 +56,10 @@ export async function messengerApi(
       hooked.push(['moved', from, to]);
     },
   };
-  const settings = { signIn: { identityProviders: {}, messengerBotToken: messenger.token }, ...channelsAt(messenger.baseUrl) };
+  const settings = {
+    signIn: { identityProviders: {}, messengerBotToken: messenger.token },
+    ...channelsAt(messenger.baseUrl),
+  };
   const api = await incidentsApi(t, {
     more: [createMessengerCapability(hooks)],
     context: { ...settings, ...more.context },
@@ -102,7 +105,11 @@ export async function messengerApi(
       const body = { workspace_id: api.workspaceId };
       const link = await api.call('POST', '/api/v1/messenger-groups/link', { token, body });
       if (link.status !== 200) throw new Error(`link: ${link.status} ${link.text}`);
-      messenger.write(chatId, { id: 77, first_name: 'Eve' }, `/start@${messenger.username} ${startOf(link.body['url'])}`);
+      messenger.write(
+        chatId,
+        { id: 77, first_name: 'Eve' },
+        `/start@${messenger.username} ${startOf(link.body['url'])}`,
+      );
       await world.works();
     },
   };

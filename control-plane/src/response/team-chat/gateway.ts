@@ -20,7 +20,10 @@ export type Room = { readonly name: string; readonly url: string };
 
 const answerShape = z.object({
   ok: z.literal(true),
-  team: z.object({ name: z.string().max(200) }).optional().catch(undefined),
+  team: z
+    .object({ name: z.string().max(200) })
+    .optional()
+    .catch(undefined),
   incoming_webhook: z.object({ channel: z.string().min(1).max(200), url: z.string().max(2_000) }),
 });
 const refusal = z.object({ ok: z.literal(false), error: z.string().regex(/^[a-z_]{1,60}$/) });
@@ -51,7 +54,8 @@ export async function exchangeCode(
       { timeoutMs: 10_000 },
     ),
   );
-  if (response.status === 429 || response.status >= 500) throw new TeamChatFault('unavailable', `status ${response.status}`);
+  if (response.status === 429 || response.status >= 500)
+    throw new TeamChatFault('unavailable', `status ${response.status}`);
   const answer = answerShape.safeParse(response.json);
   if (!answer.success) {
     const said = refusal.safeParse(response.json);
@@ -65,7 +69,12 @@ export async function exchangeCode(
 
 function nameOf(team: string | undefined, room: string): string {
   const full = team === undefined ? room : `${team} ${room}`;
-  return full.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim().slice(0, 100) || 'room';
+  return (
+    full
+      .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+      .trim()
+      .slice(0, 100) || 'room'
+  );
 }
 
 async function asFault<Result>(work: () => Promise<Result>): Promise<Result> {

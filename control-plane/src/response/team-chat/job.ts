@@ -13,6 +13,7 @@ export const teamChatSweep: Service<Context> = {
     repeat({
       everyMs: sweepEveryMs,
       work: async () => sweepRequests(context.database.worker),
-      onError: (error) => log.warn({ err: error }, 'sweeping requests to the team chat failed; tried again in ten minutes'),
+      onError: (error) =>
+        log.warn({ err: error }, 'sweeping requests to the team chat failed; tried again in ten minutes'),
     }),
 };

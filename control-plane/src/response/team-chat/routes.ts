@@ -21,7 +21,11 @@ import {
 import type { TeamChatApp } from './team-chat.ts';
 
 type Result = Parameters<typeof alertsPageUrl>[1];
-type Query = { readonly code?: string | undefined; readonly state?: string | undefined; readonly error?: string | undefined };
+type Query = {
+  readonly code?: string | undefined;
+  readonly state?: string | undefined;
+  readonly error?: string | undefined;
+};
 
 /** A person lets alerts into a room of the team chat. */
 export function teamChatRoutes(context: Context): Route[] {

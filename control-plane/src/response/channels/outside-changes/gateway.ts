@@ -60,7 +60,8 @@ export async function addDestination(
     if (row !== null) {
       await writeConfig(tx, id, { name: row.name, sealedSettings, isActive: row.is_active ? undefined : true });
     } else {
-      if (owner.most !== undefined && (await countConfigs(scope, tx)) >= owner.most) return { kind: 'too_many_channels' };
+      if (owner.most !== undefined && (await countConfigs(scope, tx)) >= owner.most)
+        return { kind: 'too_many_channels' };
       await insertConfig(scope, tx, { id, channel: channel.name, name: channel.title, sealedSettings, isActive: true });
     }
     await recordAudit(tx, caller, owner.request, {

@@ -75,11 +75,7 @@ async function changingBy(
  * Acknowledges an incident as POST /incidents/{incident_id}/acknowledge does; one that is acknowledged stays as it is.
  * @throws Problem `not_found`, `forbidden`, `version_mismatch`, and `conflict` when it is resolved
  */
-export async function acknowledgeIncident(
-  context: Context,
-  actor: Doer,
-  incidentId: number,
-): Promise<IncidentReport> {
+export async function acknowledgeIncident(context: Context, actor: Doer, incidentId: number): Promise<IncidentReport> {
   const changed = await changingBy(context, actor, incidentId, async (scope, tx) => {
     if (await acknowledge(tx, incidentId, actor.caller.userId)) {
       await announce(tx, incidentId, { kind: 'acknowledged' }, context.now());

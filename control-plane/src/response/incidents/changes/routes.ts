@@ -20,7 +20,16 @@ import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
 import { readIncident } from '../queries.ts';
 import { settleIncident } from '../state/queries.ts';
-import { acknowledgeIncident, announce, changing, present, record, requireAssignee, resolve, tooManyUpdates } from './gateway.ts';
+import {
+  acknowledgeIncident,
+  announce,
+  changing,
+  present,
+  record,
+  requireAssignee,
+  resolve,
+  tooManyUpdates,
+} from './gateway.ts';
 import type { Actor } from './gateway.ts';
 import {
   changeIncident,

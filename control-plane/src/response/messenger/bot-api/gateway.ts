@@ -6,7 +6,7 @@ const mostBytes = 1_048_576;
 
 const answerShape = z.object({
   ok: z.boolean(),
-  result: z.unknown(),
+  result: z.unknown().optional(),
   error_code: z.number().optional().catch(undefined),
   description: z.string().optional().catch(undefined),
   parameters: z
@@ -30,7 +30,10 @@ export type BotCall = {
  * One call of the Bot API. @returns its `result`, which the caller reads
  * @throws BotApiError, whose text never holds the token
  */
-export async function callBot(bot: Bot, { method, params = {}, timeoutMs = 10_000, signal }: BotCall): Promise<unknown> {
+export async function callBot(
+  bot: Bot,
+  { method, params = {}, timeoutMs = 10_000, signal }: BotCall,
+): Promise<unknown> {
   const deadline = AbortSignal.timeout(timeoutMs);
   const response = await away(method, async () =>
     fetch(`${bot.baseUrl}/bot${bot.token}/${method}`, {
@@ -44,7 +47,10 @@ export async function callBot(bot: Bot, { method, params = {}, timeoutMs = 10_00
   const text = await away(method, async () => bodyOf(response));
   const answer = answerShape.safeParse(jsonOf(text));
   if (!answer.success) {
-    throw new BotApiError(method, { status: response.status, description: `status ${response.status} without an answer` });
+    throw new BotApiError(method, {
+      status: response.status,
+      description: `status ${response.status} without an answer`,
+    });
   }
   const { ok, result, error_code: status = response.status, description = 'no reason given', parameters } = answer.data;
   if (ok) return result;

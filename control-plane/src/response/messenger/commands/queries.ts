@@ -15,7 +15,11 @@ const most = 6;
  * The monitors of the scope that somebody means by a number or a name: the one of that number, else those of exactly that name (whatever the case),
  * else those with it in their names; at most six.
  */
-export async function findMeant(scope: Scope, connection: CommonQueryMethods, wanted: string): Promise<readonly FoundMonitor[]> {
+export async function findMeant(
+  scope: Scope,
+  connection: CommonQueryMethods,
+  wanted: string,
+): Promise<readonly FoundMonitor[]> {
   const number = /^#?([1-9][0-9]{0,9})$/.exec(wanted)?.[1];
   const name = sql.fragment`${wanted.normalize('NFC')}::text`;
   return connection.any(sql.type(found)`

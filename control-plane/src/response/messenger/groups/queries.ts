@@ -103,7 +103,10 @@ export async function namedWorkspaces(worker: DatabasePool, ids: readonly number
 }
 
 /** Follows a group's title. */
-export async function retitle(worker: DatabasePool, chat: { readonly id: number; readonly title: string }): Promise<void> {
+export async function retitle(
+  worker: DatabasePool,
+  chat: { readonly id: number; readonly title: string },
+): Promise<void> {
   await worker.query(sql.unsafe`
     update messenger_groups set title = ${chat.title}, version = version + 1, updated_at = clock_timestamp()
     where chat_id = ${chat.id} and title <> ${chat.title}`);

@@ -40,7 +40,10 @@ export async function makeLink(
  */
 export async function requireProfile(context: Context, bot: Bot | null): Promise<BotProfile> {
   if (bot === null) {
-    throw new Problem('conflict', 'this installation has no messenger bot; its operator sets PARALLAX_MESSENGER_BOT_TOKEN');
+    throw new Problem(
+      'conflict',
+      'this installation has no messenger bot; its operator sets PARALLAX_MESSENGER_BOT_TOKEN',
+    );
   }
   try {
     return await profileOf(bot, context.now());
@@ -73,7 +76,12 @@ export async function linkChat(
     if (workspaceId === null) {
       if (!(await linkPerson(tx, userId, said.from))) return refused(words.linkTaken);
       const detail = { name: said.from.name };
-      await recordAudit(tx, caller, request, { action: 'messenger.linked', subjectType: 'user', subjectId: userId, detail });
+      await recordAudit(tx, caller, request, {
+        action: 'messenger.linked',
+        subjectType: 'user',
+        subjectId: userId,
+        detail,
+      });
       return { isLinked: true, text: words.linkedPerson(said.from.name) };
     }
     const linked = await linkGroup(tx, { workspaceId, userId }, said.chat);

@@ -92,7 +92,7 @@ async function poll(
   if (!given.success) {
     throw new BotApiError('getUpdates', { status: undefined, description: 'the answer is no list' });
   }
-  const updates = given.data.flatMap((each): Update[] => readUpdate(each) ?? []);
+  const updates = given.data.map(readUpdate).filter((each): each is Update => each !== null);
   if (updates.length < given.data.length) log.warn('the messenger sent updates that have no number');
   if (updates.length === 0) return;
   await keepReceived(context.database.worker, { botId: botIdOf(bot), owner: context.replica }, updates, context.now());

@@ -8,12 +8,19 @@ import { leaseMs } from './lease.ts';
 const instant = (ms: number) => sql.timestamp(new Date(ms));
 
 const receiver = z.object({
-  next_offset: z.bigint().nullable().transform((value) => (value === null ? null : Number(value))),
+  next_offset: z
+    .bigint()
+    .nullable()
+    .transform((value) => (value === null ? null : Number(value))),
   last_update_at: z.number().nullable(),
   is_new: z.boolean(),
 });
 /** Where the receiving for a bot stands; `isNew`: another one did it before, or nobody. */
-export type Receiver = { readonly nextOffset: number | null; readonly lastUpdateMs: number | null; readonly isNew: boolean };
+export type Receiver = {
+  readonly nextOffset: number | null;
+  readonly lastUpdateMs: number | null;
+  readonly isNew: boolean;
+};
 
 /** Takes or keeps the lease to receive for a bot; null while another replica has it. */
 export async function holdReceiver(

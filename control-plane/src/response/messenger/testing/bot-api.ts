@@ -67,7 +67,10 @@ class Refusal extends Error {
 }
 
 /** Starts it; it ends with the test. */
-export async function testBotApi(t: TestContext, token = '123456789:AAtest-token_of-a-bot-that-is-none'): Promise<TestBotApi> {
+export async function testBotApi(
+  t: TestContext,
+  token = '123456789:AAtest-token_of-a-bot-that-is-none',
+): Promise<TestBotApi> {
   const botId = Number(token.split(':')[0]);
   const chats: TestBotApi['chats'] = new Map();
   const sent: SentMessage[] = [];
@@ -148,7 +151,10 @@ export async function testBotApi(t: TestContext, token = '123456789:AAtest-token
   };
   const getUpdates = (params: Fields, response: ServerResponse): void => {
     if (webhook !== null) {
-      throw new Refusal(409, "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first");
+      throw new Refusal(
+        409,
+        "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
+      );
     }
     if (Array.isArray(params['allowed_updates'])) allowed = params['allowed_updates'] as string[];
     pending?.conflict();
@@ -169,7 +175,8 @@ export async function testBotApi(t: TestContext, token = '123456789:AAtest-token
         end(409, {
           ok: false,
           error_code: 409,
-          description: 'Conflict: terminated by other getUpdates request; make sure that only one bot instance is running',
+          description:
+            'Conflict: terminated by other getUpdates request; make sure that only one bot instance is running',
         }),
     };
     response.on('close', () => {
@@ -190,7 +197,9 @@ export async function testBotApi(t: TestContext, token = '123456789:AAtest-token
           const { status, retryAfterSeconds } = api.fail;
           throw new Refusal(
             status,
-            retryAfterSeconds === undefined ? 'Internal Server Error' : `Too Many Requests: retry after ${retryAfterSeconds}`,
+            retryAfterSeconds === undefined
+              ? 'Internal Server Error'
+              : `Too Many Requests: retry after ${retryAfterSeconds}`,
             retryAfterSeconds === undefined ? undefined : { retry_after: retryAfterSeconds },
           );
         }
@@ -205,7 +214,12 @@ export async function testBotApi(t: TestContext, token = '123456789:AAtest-token
       .catch((error: unknown) => {
         const refusal = error instanceof Refusal ? error : new Refusal(400, `Bad Request: ${String(error)}`);
         const { status, message: description, parameters } = refusal;
-        answer(response, status, { ok: false, error_code: status, description, ...(parameters === undefined ? {} : { parameters }) });
+        answer(response, status, {
+          ok: false,
+          error_code: status,
+          description,
+          ...(parameters === undefined ? {} : { parameters }),
+        });
       });
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -241,13 +255,25 @@ export async function testBotApi(t: TestContext, token = '123456789:AAtest-token
     tell,
     write: (chatId, from, text) =>
       tell({
-        message: { message_id: (lastMessage += 1), date: Math.floor(Date.now() / 1_000), chat: chatOf(chatId), from, text },
+        message: {
+          message_id: (lastMessage += 1),
+          date: Math.floor(Date.now() / 1_000),
+          chat: chatOf(chatId),
+          from,
+          text,
+        },
       }),
     press: (message, from, data) => {
       const id = `query${lastUpdate + 1}`;
       queries.add(id);
       tell({
-        callback_query: { id, from, data, chat_instance: '1', message: { message_id: message.messageId, date: 1, chat: chatOf(message.chatId) } },
+        callback_query: {
+          id,
+          from,
+          data,
+          chat_instance: '1',
+          message: { message_id: message.messageId, date: 1, chat: chatOf(message.chatId) },
+        },
       });
       return id;
     },
@@ -282,7 +308,9 @@ function writable(chats: TestBotApi['chats'], given: unknown): number {
   if (trouble === 'blocked') throw new Refusal(403, 'Forbidden: bot was blocked by the user');
   if (trouble === undefined) return chatId;
   if ('movedTo' in trouble) {
-    throw new Refusal(400, 'Bad Request: group chat was upgraded to a supergroup chat', { migrate_to_chat_id: trouble.movedTo });
+    throw new Refusal(400, 'Bad Request: group chat was upgraded to a supergroup chat', {
+      migrate_to_chat_id: trouble.movedTo,
+    });
   }
   const { retryAfterSeconds } = trouble;
   throw new Refusal(429, `Too Many Requests: retry after ${retryAfterSeconds}`, { retry_after: retryAfterSeconds });
@@ -290,7 +318,7 @@ function writable(chats: TestBotApi['chats'], given: unknown): number {
 
 function judgeKeyboard(given: unknown): void {
   const rows = (given as { inline_keyboard?: unknown } | undefined)?.inline_keyboard;
-  if (!Array.isArray(rows)) throw new Refusal(400, "Bad Request: object expected as reply markup");
+  if (!Array.isArray(rows)) throw new Refusal(400, 'Bad Request: object expected as reply markup');
   for (const button of rows.flat() as Fields[]) {
     const { text, callback_data: data } = button;
     if (typeof text !== 'string' || text === '') throw new Refusal(400, 'Bad Request: button text is empty');

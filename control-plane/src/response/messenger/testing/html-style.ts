@@ -3,7 +3,21 @@
  * (Bot API, "Formatting options"), read 2026-11-23.
  */
 
-const plainTags = ['b', 'strong', 'i', 'em', 'u', 'ins', 's', 'strike', 'del', 'tg-spoiler', 'code', 'pre', 'blockquote'];
+const plainTags = [
+  'b',
+  'strong',
+  'i',
+  'em',
+  'u',
+  'ins',
+  's',
+  'strike',
+  'del',
+  'tg-spoiler',
+  'code',
+  'pre',
+  'blockquote',
+];
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
 
 /** Text without its markup. @throws Error that says as the messenger does what it cannot parse */

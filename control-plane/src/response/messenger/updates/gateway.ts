@@ -44,7 +44,10 @@ async function settle(acting: Acting, update: ClaimedUpdate): Promise<void> {
     if (update.answers === null) await keepAnswers(acting, update, answers);
     if (answers.length > 0) await send(acting, update, answers);
   } catch (error) {
-    acting.log.warn({ err: error, update: String(update.id) }, 'a message to the messenger bot could not be acted upon');
+    acting.log.warn(
+      { err: error, update: String(update.id) },
+      'a message to the messenger bot could not be acted upon',
+    );
     if (update.attempts >= mostAttempts) await keepAnswers(acting, update, []);
     else await putBack(worker, update.id, acting.context.now() + retryMs * 2 ** update.attempts);
   }
@@ -53,7 +56,10 @@ async function settle(acting: Acting, update: ClaimedUpdate): Promise<void> {
 async function keepAnswers({ context }: Acting, update: ClaimedUpdate, answers: readonly Answer[]): Promise<void> {
   const nowMs = context.now();
   // While answers are to be sent it stays in these hands for as long as a claim lasts.
-  await writeAnswers(context.database.worker, update.id, answers, { nowMs, dueMs: nowMs + (answers.length === 0 ? 0 : 60_000) });
+  await writeAnswers(context.database.worker, update.id, answers, {
+    nowMs,
+    dueMs: nowMs + (answers.length === 0 ? 0 : 60_000),
+  });
 }
 
 async function act(acting: Acting, { id, chat_id: chatId, payload }: ClaimedUpdate): Promise<Answer[]> {
@@ -132,7 +138,8 @@ async function refused(
   }
   if (error.isPassing && update.attempts < mostAttempts) {
     const waitMs = error.retryAfterMs ?? retryMs * 2 ** update.attempts;
-    if (error.retryAfterMs !== undefined && update.chat_id !== 0) await holdChat(worker, update.chat_id, nowMs + waitMs);
+    if (error.retryAfterMs !== undefined && update.chat_id !== 0)
+      await holdChat(worker, update.chat_id, nowMs + waitMs);
     await writeAnswers(worker, update.id, answers, { nowMs, dueMs: nowMs + waitMs });
     return;
   }

@@ -111,7 +111,9 @@ function incomingOfMessage(said: z.output<typeof message>): Incoming | null {
   }
   const of = chatOf(said.chat);
   if (of === null || said.from === undefined || said.text === undefined) return null;
-  const found = /^\/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]{1,64}))?(?:\s+|$)([\s\S]*)$/.exec(said.text.slice(0, mostText));
+  const found = /^\/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]{1,64}))?(?:\s+|$)([\s\S]*)$/.exec(
+    said.text.slice(0, mostText),
+  );
   // Among people the bot speaks when it is spoken to.
   if (found === null && of.kind === 'group') return null;
   const name = (found?.[1] ?? '').toLowerCase();
@@ -129,9 +131,7 @@ function incomingOfMessage(said: z.output<typeof message>): Incoming | null {
   };
 }
 
-function incomingOfButton(
-  pressed: NonNullable<z.output<typeof update>['callback_query']>,
-): Incoming | null {
+function incomingOfButton(pressed: NonNullable<z.output<typeof update>['callback_query']>): Incoming | null {
   const of = pressed.message === undefined ? null : chatOf(pressed.message.chat);
   return {
     kind: 'button',
@@ -143,9 +143,7 @@ function incomingOfButton(
   };
 }
 
-function incomingOfMembership(
-  membership: NonNullable<z.output<typeof update>['my_chat_member']>,
-): Incoming | null {
+function incomingOfMembership(membership: NonNullable<z.output<typeof update>['my_chat_member']>): Incoming | null {
   const { status, is_member: isMember } = membership.new_chat_member;
   const of = chatOf(membership.chat);
   const isOut = status === 'left' || status === 'kicked' || (status === 'restricted' && isMember === false);
@@ -170,5 +168,8 @@ function personOf(given: z.output<typeof user>): Person {
 
 // NUL cannot be kept by the database; half a pair of surrogates cannot either.
 function withoutControls(text: string): string {
-  return text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+  return text
+    .toWellFormed()
+    .replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+    .trim();
 }

@@ -27,10 +27,13 @@ export const en: Words = {
       '/resume NAME or number — check it again',
       '/mute 1h — no alerts here for an hour (30m, 2d …)',
       '/unmute — alerts again',
-      ...(isLinked ? [] : ['', 'You are not linked to an account yet: open the link that Parallax gives you in its settings.']),
+      ...(isLinked
+        ? []
+        : ['', 'You are not linked to an account yet: open the link that Parallax gives you in its settings.']),
     ].join('\n'),
   linkedPerson: (name) => `Hello ${nameInHtml(name)}, you are linked to your account now. /help says what I can do.`,
-  linkedGroup: (workspace) => `This group is linked to the workspace ${nameInHtml(workspace)} now. Choose it as the target of an alert.`,
+  linkedGroup: (workspace) =>
+    `This group is linked to the workspace ${nameInHtml(workspace)} now. Choose it as the target of an alert.`,
   linkUnknown: 'This link is unknown, was used, or is older than 15 minutes. Ask for a new one in Parallax.',
   linkTaken: 'You are linked to another account already. Unlink yourself there first.',
   linkNoRight: 'Whoever made this link may not change the workspace any more. Ask one of its editors for a new link.',
