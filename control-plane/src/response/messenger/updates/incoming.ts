@@ -43,20 +43,27 @@ export type Incoming = z.output<typeof incomingSchema>;
 export type Update = { readonly updateId: number; readonly incoming: Incoming | null };
 
 const number = z.number().int().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
+// NUL cannot be kept by the database, and neither can half a pair of surrogates.
+const text = z.string().transform((given) => given.toWellFormed().replaceAll('\0', ' '));
+
 const user = z.object({
   id: number,
-  first_name: z.string().catch(''),
-  last_name: z.string().optional().catch(undefined),
-  username: z.string().optional().catch(undefined),
-  language_code: z.string().max(35).optional().catch(undefined),
+  first_name: text.catch(''),
+  last_name: text.optional().catch(undefined),
+  username: text.optional().catch(undefined),
+  language_code: z
+    .string()
+    .regex(/^[A-Za-z0-9-]{1,35}$/)
+    .optional()
+    .catch(undefined),
 });
-const tgChat = z.object({ id: number, type: z.string(), title: z.string().optional().catch(undefined) });
+const tgChat = z.object({ id: number, type: z.string(), title: text.optional().catch(undefined) });
 const message = z.object({
   message_id: number,
   date: z.number().catch(0),
   chat: tgChat,
   from: user.optional().catch(undefined),
-  text: z.string().optional().catch(undefined),
+  text: text.optional().catch(undefined),
   migrate_to_chat_id: number.optional().catch(undefined),
   migrate_from_chat_id: number.optional().catch(undefined),
 });
@@ -65,10 +72,10 @@ const update = z.object({
   message: message.optional().catch(undefined),
   callback_query: z
     .object({
-      id: z.string().min(1).max(256),
+      id: z.string().regex(/^[!-~]{1,256}$/),
       from: user,
       message: z.object({ message_id: number, chat: tgChat }).optional().catch(undefined),
-      data: z.string().max(256).optional().catch(undefined),
+      data: text.pipe(z.string().max(256)).optional().catch(undefined),
     })
     .optional()
     .catch(undefined),
@@ -112,7 +119,7 @@ function incomingOfMessage(said: z.output<typeof message>): Incoming | null {
   const of = chatOf(said.chat);
   if (of === null || said.from === undefined || said.text === undefined) return null;
   const found = /^\/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]{1,64}))?(?:\s+|$)([\s\S]*)$/.exec(
-    said.text.slice(0, mostText),
+    said.text.slice(0, mostText).toWellFormed(),
   );
   // Among people the bot speaks when it is spoken to.
   if (found === null && of.kind === 'group') return null;
@@ -154,22 +161,28 @@ function incomingOfMembership(membership: NonNullable<z.output<typeof update>['m
 function chatOf(given: z.output<typeof tgChat>): Chat | null {
   if (given.type === 'private') return { id: given.id, kind: 'private', title: '' };
   if (given.type !== 'group' && given.type !== 'supergroup') return null;
-  return { id: given.id, kind: 'group', title: withoutControls(given.title ?? '').slice(0, 255) || String(given.id) };
+  return {
+    id: given.id,
+    kind: 'group',
+    title:
+      withoutControls(given.title ?? '')
+        .slice(0, 255)
+        .toWellFormed() || String(given.id),
+  };
 }
 
 function personOf(given: z.output<typeof user>): Person {
   const full = [given.first_name, given.last_name ?? ''].join(' ').trim();
   return {
     id: given.id,
-    name: withoutControls(full === '' ? (given.username ?? '') : full).slice(0, 200),
+    name: withoutControls(full === '' ? (given.username ?? '') : full)
+      .slice(0, 200)
+      .toWellFormed(),
     language: given.language_code ?? null,
   };
 }
 
-// NUL cannot be kept by the database; half a pair of surrogates cannot either.
-function withoutControls(text: string): string {
-  return text
-    .toWellFormed()
-    .replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
-    .trim();
+/** In one line. */
+function withoutControls(given: string): string {
+  return given.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
 }
