@@ -121,6 +121,37 @@
 -- calendar_tokens.token_hash bytea not null
 -- calendar_tokens.token_sealed bytea not null
 -- calendar_tokens.created_at timestamp with time zone not null default now()
+-- channel_configs.id integer not null generated always as identity
+-- channel_configs.user_id integer not null
+-- channel_configs.channel text not null
+-- channel_configs.name text not null
+-- channel_configs.sealed_settings bytea not null
+-- channel_configs.settings_version integer not null default 1
+-- channel_configs.is_active boolean not null default true
+-- channel_configs.disabled_reason text
+-- channel_configs.disabled_at timestamp with time zone
+-- channel_configs.failures_in_row integer not null default 0
+-- channel_configs.last_error_code text
+-- channel_configs.last_error text
+-- channel_configs.last_error_at timestamp with time zone
+-- channel_configs.last_success_at timestamp with time zone
+-- channel_configs.version integer not null default 1
+-- channel_configs.created_at timestamp with time zone not null default now()
+-- channel_configs.updated_at timestamp with time zone not null default now()
+-- channel_targets.id bigint not null generated always as identity
+-- channel_targets.user_id integer not null
+-- channel_targets.channel text not null
+-- channel_targets.target text not null
+-- channel_targets.disabled_at timestamp with time zone
+-- channel_targets.reason text
+-- channel_targets.confirmed_at timestamp with time zone
+-- channel_targets.unsubscribed_at timestamp with time zone
+-- channel_targets.confirm_hash bytea
+-- channel_targets.confirm_until timestamp with time zone
+-- channel_targets.unsubscribe_hash bytea
+-- channel_targets.unsubscribe_sealed bytea
+-- channel_targets.created_at timestamp with time zone not null default now()
+-- channel_targets.updated_at timestamp with time zone not null default now()
 -- check_results.e timestamp with time zone not null
 -- check_results.received_at timestamp with time zone not null
 -- check_results.monitor_id integer not null
@@ -603,6 +634,18 @@
 -- probes.created_at timestamp with time zone not null default now()
 -- probes.updated_at timestamp with time zone not null default now()
 -- probes.returned_at timestamp with time zone
+-- push_subscriptions.id integer not null generated always as identity
+-- push_subscriptions.user_id integer not null
+-- push_subscriptions.name text not null
+-- push_subscriptions.user_agent text
+-- push_subscriptions.service text not null
+-- push_subscriptions.endpoint_hash bytea not null
+-- push_subscriptions.keys_hash bytea not null
+-- push_subscriptions.sealed bytea not null
+-- push_subscriptions.expires_at timestamp with time zone
+-- push_subscriptions.created_at timestamp with time zone not null
+-- push_subscriptions.seen_at timestamp with time zone not null
+-- push_subscriptions.last_delivered_at timestamp with time zone
 -- quarantines.id bigint not null generated always as identity
 -- quarantines.probe_id integer not null
 -- quarantines.started_at timestamp with time zone not null
@@ -824,6 +867,8 @@
 -- assignments
 -- audit_log row-level security forced
 -- calendar_tokens row-level security forced
+-- channel_configs row-level security forced
+-- channel_targets row-level security forced
 -- check_results partitioned by RANGE (e)
 -- cursors
 -- deliveries row-level security forced
@@ -871,6 +916,7 @@
 -- probe_ranges
 -- probe_sessions
 -- probes row-level security forced
+-- push_subscriptions row-level security forced
 -- quarantines
 -- rate_limits unlogged
 -- recovery_codes row-level security forced
@@ -962,6 +1008,29 @@
 -- calendar_tokens.calendar_tokens_token_hash_check CHECK ((length(token_hash) = 32))
 -- calendar_tokens.calendar_tokens_token_hash_key UNIQUE (token_hash)
 -- calendar_tokens.calendar_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- channel_configs.channel_configs_channel_check CHECK ((channel ~ '^[a-z][a-z0-9-]{0,49}$'::text))
+-- channel_configs.channel_configs_check CHECK ((is_active = (disabled_at IS NULL)))
+-- channel_configs.channel_configs_check1 CHECK (((disabled_reason IS NULL) OR (NOT is_active)))
+-- channel_configs.channel_configs_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['refused_credentials'::text, 'failures_in_row'::text])))
+-- channel_configs.channel_configs_failures_in_row_check CHECK ((failures_in_row >= 0))
+-- channel_configs.channel_configs_last_error_check CHECK ((length(last_error) <= 600))
+-- channel_configs.channel_configs_last_error_code_check CHECK ((length(last_error_code) <= 50))
+-- channel_configs.channel_configs_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- channel_configs.channel_configs_pkey PRIMARY KEY (id)
+-- channel_configs.channel_configs_user_id_channel_key UNIQUE (user_id, channel)
+-- channel_configs.channel_configs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- channel_targets.channel_targets_channel_check CHECK ((channel ~ '^[a-z][a-z0-9-]{0,49}$'::text))
+-- channel_targets.channel_targets_check CHECK (((confirm_hash IS NULL) = (confirm_until IS NULL)))
+-- channel_targets.channel_targets_check1 CHECK (((unsubscribe_hash IS NULL) = (unsubscribe_sealed IS NULL)))
+-- channel_targets.channel_targets_confirm_hash_check CHECK ((length(confirm_hash) = 32))
+-- channel_targets.channel_targets_confirm_hash_key UNIQUE (confirm_hash)
+-- channel_targets.channel_targets_pkey PRIMARY KEY (id)
+-- channel_targets.channel_targets_reason_check CHECK ((length(reason) <= 600))
+-- channel_targets.channel_targets_target_check CHECK (((length(target) >= 1) AND (length(target) <= 2000)))
+-- channel_targets.channel_targets_unsubscribe_hash_check CHECK ((length(unsubscribe_hash) = 32))
+-- channel_targets.channel_targets_unsubscribe_hash_key UNIQUE (unsubscribe_hash)
+-- channel_targets.channel_targets_user_id_channel_target_key UNIQUE (user_id, channel, target)
+-- channel_targets.channel_targets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- cursors.cursors_pkey PRIMARY KEY (probe_id, epoch, shard)
 -- deliveries.deliveries_check CHECK (((status = 'queued'::text) = (done_at IS NULL)))
 -- deliveries.deliveries_check1 CHECK (((status = 'queued'::text) = (target IS NOT NULL)))
@@ -1165,6 +1234,13 @@
 -- probes.probes_region_check CHECK (((length(region) >= 1) AND (length(region) <= 100)))
 -- probes.probes_signing_public_key_check CHECK ((length(signing_public_key) = 32))
 -- probes.probes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- push_subscriptions.push_subscriptions_endpoint_hash_check CHECK ((length(endpoint_hash) = 32))
+-- push_subscriptions.push_subscriptions_endpoint_hash_key UNIQUE (endpoint_hash)
+-- push_subscriptions.push_subscriptions_keys_hash_check CHECK ((length(keys_hash) = 32))
+-- push_subscriptions.push_subscriptions_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- push_subscriptions.push_subscriptions_pkey PRIMARY KEY (id)
+-- push_subscriptions.push_subscriptions_user_agent_check CHECK ((length(user_agent) <= 500))
+-- push_subscriptions.push_subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- quarantines.quarantines_lifted_by_fkey FOREIGN KEY (lifted_by) REFERENCES users(id)
 -- quarantines.quarantines_pkey PRIMARY KEY (id)
 -- quarantines.quarantines_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
@@ -1341,6 +1417,7 @@
 -- CREATE INDEX probe_certificates_probe ON public.probe_certificates USING btree (probe_id)
 -- CREATE INDEX probe_ranges_failing ON public.probe_ranges USING btree (monitor_id) WHERE ((ended_at IS NULL) AND (status = ANY (ARRAY['DOWN'::text, 'TIMEOUT'::text])))
 -- CREATE INDEX probes_workspace ON public.probes USING btree (workspace_id) WHERE (workspace_id IS NOT NULL)
+-- CREATE INDEX push_subscriptions_user ON public.push_subscriptions USING btree (user_id, seen_at DESC, id DESC)
 -- CREATE INDEX quarantines_changed ON public.quarantines USING btree (changed_xid)
 -- CREATE INDEX quarantines_probe ON public.quarantines USING btree (probe_id, started_at)
 -- CREATE INDEX rejected_batches_at ON public.rejected_batches USING btree (at)
@@ -1381,6 +1458,12 @@
 -- CREATE UNIQUE INDEX audit_log_pkey ON public.audit_log USING btree (id)
 -- CREATE UNIQUE INDEX calendar_tokens_pkey ON public.calendar_tokens USING btree (workspace_id)
 -- CREATE UNIQUE INDEX calendar_tokens_token_hash_key ON public.calendar_tokens USING btree (token_hash)
+-- CREATE UNIQUE INDEX channel_configs_pkey ON public.channel_configs USING btree (id)
+-- CREATE UNIQUE INDEX channel_configs_user_id_channel_key ON public.channel_configs USING btree (user_id, channel)
+-- CREATE UNIQUE INDEX channel_targets_confirm_hash_key ON public.channel_targets USING btree (confirm_hash)
+-- CREATE UNIQUE INDEX channel_targets_pkey ON public.channel_targets USING btree (id)
+-- CREATE UNIQUE INDEX channel_targets_unsubscribe_hash_key ON public.channel_targets USING btree (unsubscribe_hash)
+-- CREATE UNIQUE INDEX channel_targets_user_id_channel_target_key ON public.channel_targets USING btree (user_id, channel, target)
 -- CREATE UNIQUE INDEX cursors_pkey ON public.cursors USING btree (probe_id, epoch, shard)
 -- CREATE UNIQUE INDEX deliveries_pkey ON public.deliveries USING btree (id)
 -- CREATE UNIQUE INDEX diagnoses_key ON public.diagnoses USING btree (monitor_id, since)
@@ -1455,6 +1538,8 @@
 -- CREATE UNIQUE INDEX probe_sessions_pkey ON public.probe_sessions USING btree (id)
 -- CREATE UNIQUE INDEX probes_name ON public.probes USING btree (COALESCE(workspace_id, 0), name) WHERE (revoked_at IS NULL)
 -- CREATE UNIQUE INDEX probes_pkey ON public.probes USING btree (id)
+-- CREATE UNIQUE INDEX push_subscriptions_endpoint_hash_key ON public.push_subscriptions USING btree (endpoint_hash)
+-- CREATE UNIQUE INDEX push_subscriptions_pkey ON public.push_subscriptions USING btree (id)
 -- CREATE UNIQUE INDEX quarantines_open ON public.quarantines USING btree (probe_id) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX quarantines_pkey ON public.quarantines USING btree (id)
 -- CREATE UNIQUE INDEX rate_limits_pkey ON public.rate_limits USING btree (key)
@@ -1516,6 +1601,9 @@
 -- audit_log.lookups_of_owner * using (true) with check (true)
 -- calendar_tokens.calendar_tokens_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- calendar_tokens.lookups_of_owner * using (true) with check (true)
+-- channel_configs.own_channel_configs * using ((user_id = current_user_id()))
+-- channel_targets.lookups_of_owner * using (true) with check (true)
+-- channel_targets.own_channel_targets * using ((user_id = current_user_id()))
 -- deliveries.deliveries_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- diagnoses.diagnoses_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- dnsbl_runs.dnsbl_runs_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = dnsbl_runs.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
@@ -1551,6 +1639,8 @@
 -- passkeys.own_passkeys * using ((user_id = current_user_id()))
 -- pending_sign_ins.lookups_of_owner * using (true) with check (true)
 -- probes.probes_visible * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
+-- push_subscriptions.lookups_of_owner * using (true) with check (true)
+-- push_subscriptions.own_push_subscriptions * using ((user_id = current_user_id()))
 -- recovery_codes.own_recovery_codes * using ((user_id = current_user_id()))
 -- sessions.lookups_of_owner * using (true) with check (true)
 -- sessions.own_sessions * using ((user_id = current_user_id()))
@@ -1598,6 +1688,7 @@
 -- identity_is_last_administrator security definer eb9c5cfa831109d128a837f447a2568b
 -- identity_login_failedof_email text, from_address text, in_request text security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_loginof_email text, OUT user_id integer, OUT password_hash text security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_mail_targetof_hash bytea, act boolean, OUT purpose text, OUT target text, OUT locale text security definer b9cb95c6c781369b692f571202b46ad1
 -- identity_membersof_workspace integer security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_of_outsideof_way text, of_issuer text, of_subject text, of_email text, email_is_verified boolean, new_plan text, new_ping_key text, may_create boolean, by_invite bytea, most_members integer, from_address text, in_request text, OUT outcome text, OUT user_id integer, OUT refusal text security definer 18106377d92ab8791fa8ba1035f74199
 -- identity_passkeyof_credential bytea, OUT id integer, OUT user_id integer, OUT public_key bytea, OUT counter bigint, OUT transports text[] security definer d41d8cd98f00b204e9800998ecf8427e
@@ -1605,6 +1696,7 @@
 -- identity_refreshof_session uuid, given_counter integer, leeway interval, idle interval, per_minute integer, from_address text, in_request text, OUT outcome text, OUT counter integer, OUT rotated_at timestamp with time zone, OUT user_id integer security definer 1a4899b6e403ee2230ffaf86da94688f
 -- identity_register_invitednew_email text, new_password_hash text, new_plan text, new_ping_key text, of_hash bytea, most_members integer, may_be_first boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer, OUT refusal text security definer 655d8bcbcdf62cc0ac5e7a6723d4ca55
 -- identity_registernew_email text, new_password_hash text, new_plan text, new_ping_key text, may_be_first boolean, may_be_later boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer security definer b7dc0fe0a86b46edbcc9aca149f28f35
+-- identity_release_push_subscriptionof_endpoint bytea, with_keys bytea security definer 603a9088d1b39115e7e087cd5074fd50
 -- identity_session_saltof_session uuid security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_take_challengeof_token bytea, of_purpose text security definer 92a8eea6f4cc71419d51632aff135c6e
 -- identity_take_sign_inof_state bytea, of_browser bytea, of_way text, OUT known boolean, OUT for_user integer, OUT session_lives boolean, OUT invite_hash bytea security definer b303dcba9afa01c31867377b2ee18e8e
@@ -1645,6 +1737,10 @@
 -- audit_log to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- calendar_tokens to parallax_api: INSERT, SELECT, UPDATE
 -- calendar_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- channel_configs to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- channel_configs to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- channel_targets to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- channel_targets to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- check_results to parallax_api: SELECT
 -- check_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- cursors to parallax_api: SELECT
@@ -1734,6 +1830,8 @@
 -- probe_sessions to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- probes to parallax_api: INSERT, SELECT, UPDATE
 -- probes to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- push_subscriptions to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- push_subscriptions to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- quarantines to parallax_api: SELECT
 -- quarantines to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- rate_limits to parallax_api: DELETE, INSERT, SELECT, UPDATE
@@ -1815,6 +1913,7 @@
 -- identity_is_last_administrator to parallax_api
 -- identity_login to parallax_api
 -- identity_login_failed to parallax_api
+-- identity_mail_target to parallax_api
 -- identity_members to parallax_api
 -- identity_of_outside to parallax_api
 -- identity_passkey to parallax_api
@@ -1822,6 +1921,7 @@
 -- identity_refresh to parallax_api
 -- identity_register to parallax_api
 -- identity_register_invited to parallax_api
+-- identity_release_push_subscription to parallax_api
 -- identity_session_salt to parallax_api
 -- identity_take_challenge to parallax_api
 -- identity_take_sign_in to parallax_api

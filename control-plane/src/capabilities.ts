@@ -66,6 +66,7 @@ import {
   removeMaintenanceOfWorkspace,
   removeMonitorMaintenance,
 } from './response/maintenance/index.ts';
+import { createWebPushCapability } from './response/web-push/index.ts';
 
 /** Every capability of the control plane, in the order in which its services start: the only list. */
 export const capabilities: readonly Capability<Context>[] = [
@@ -116,9 +117,13 @@ export const capabilities: readonly Capability<Context>[] = [
   incidentsCapability,
   maintenanceCapability,
   channelsCapability,
+<<<<<<< HEAD
   alertsCapability,
   createMessengerCapability(),
   teamChatCapability,
+=======
+  createWebPushCapability(),
+>>>>>>> b-channels
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

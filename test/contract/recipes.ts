@@ -1,8 +1,10 @@
+import { createECDH } from 'node:crypto';
 import { issueToken } from '../../control-plane/src/identity/account-tokens/index.ts';
 import { signWebapp, signWidget } from '../../control-plane/src/identity/sign-in/messenger/testing.ts';
 import { signStandard } from '../../control-plane/src/monitoring/webhook-checks/testing.ts';
 import { sql } from '../../control-plane/src/platform/database/pools.ts';
 import { heartbeatRecipes } from './heartbeat-recipes.ts';
+import { channelRecipes } from './channel-recipes.ts';
 import type { World } from './world.ts';
 
 /** A call that must succeed. */
@@ -52,6 +54,15 @@ const ofIncident =
 /** A session of its own, so that ending it harms no other call. */
 async function session(world: World): Promise<{ accessToken: string; refreshToken: string }> {
   return world.account(`session${world.unique()}@example.com`);
+}
+
+/** A browser as it subscribes. */
+function pushSubscription(world: World) {
+  const keys = {
+    p256dh: createECDH('prime256v1').generateKeys().toString('base64url'),
+    auth: Buffer.alloc(16, 1).toString('base64url'),
+  };
+  return { endpoint: `https://push.example.com/${world.unique()}`, keys, name: `contract ${world.unique()}` };
 }
 
 /** A new workspace of the account. */
@@ -213,6 +224,18 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     return { path: `/api/v1/api-keys/${String(made.body['id'])}` };
   },
 
+  'GET /api/v1/web-push/vapid-public-key': plain('/api/v1/web-push/vapid-public-key'),
+  'GET /api/v1/web-push/subscriptions': plain('/api/v1/web-push/subscriptions'),
+  'POST /api/v1/web-push/subscribe': async (world) => ({
+    path: '/api/v1/web-push/subscribe',
+    body: pushSubscription(world),
+  }),
+  'POST /api/v1/web-push/unsubscribe': async (world) => {
+    const body = pushSubscription(world);
+    await world.make('POST', '/api/v1/web-push/subscribe', body);
+    return { path: '/api/v1/web-push/unsubscribe', body: { endpoint: body.endpoint } };
+  },
+
   'GET /api/v1/workspaces': plain('/api/v1/workspaces'),
   'GET /api/v1/workspaces/default': plain('/api/v1/workspaces/default'),
   'GET /api/v1/workspaces/summary': plain('/api/v1/workspaces/summary'),
@@ -371,6 +394,8 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   },
   'GET /api/v1/auth/team-chat/webhook': plain('/api/v1/auth/team-chat/webhook'),
   'GET /api/v1/auth/team-chat/webhook/callback': plain('/api/v1/auth/team-chat/webhook/callback'),
+  ...channelRecipes,
+
   'GET /api/v1/webhook-checks': async (world) => {
     await webhookCheck(world);
     return { path: '/api/v1/webhook-checks' };

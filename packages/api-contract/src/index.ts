@@ -41,6 +41,7 @@ export * from './sign-in.ts';
 export * from './simulate.ts';
 export * from './sla.ts';
 export * from './statistics.ts';
+export * from './web-push.ts';
 export * from './webhook-check-shapes.ts';
 export * from './webhook-checks.ts';
 export * from './workspaces.ts';

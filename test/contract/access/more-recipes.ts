@@ -5,6 +5,7 @@ import { webhookSecrets } from '../../../control-plane/src/response/messenger/bo
 import { sql } from '../../../control-plane/src/platform/database/pools.ts';
 import { inAMonth, maintenance } from '../recipes.ts';
 import type { Recipe } from '../recipes.ts';
+import { moreChannelRecipes } from '../channel-recipes.ts';
 import { moreHeartbeatRecipes } from '../heartbeat-recipes.ts';
 import type { World } from '../world.ts';
 
@@ -139,6 +140,7 @@ export const moreRecipes: Readonly<Record<string, Recipe>> = {
     const made = await world.make('POST', '/api/v1/maintenance/calendar/rotate', body);
     return { path: new URL(String(made.body['url'])).pathname };
   },
+  ...moreChannelRecipes,
   'POST /api/v1/maintenance/import/ics': async (world) => ({
     path: `/api/v1/maintenance/import/ics?workspace_id=${world.workspaceId}&all=true`,
     body: 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n',

@@ -197,6 +197,11 @@ export const rules: Readonly<Record<string, Rule>> = {
   },
   'DELETE /api/v1/api-keys/:id': account,
 
+  'GET /api/v1/web-push/vapid-public-key': account,
+  'GET /api/v1/web-push/subscriptions': account,
+  'POST /api/v1/web-push/subscribe': account,
+  'POST /api/v1/web-push/unsubscribe': { least: 'account', isNamed: true },
+
   'GET /api/v1/workspaces': account,
   'GET /api/v1/workspaces/:id': viewer,
   'GET /api/v1/workspaces/default': account,
@@ -395,6 +400,31 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /api/v1/maintenance/calendar': { least: 'editor', isNamed: true },
   'POST /api/v1/maintenance/calendar/rotate': { least: 'owner', isNamed: true },
   'GET /api/v1/public/maintenance/:token': anybody,
+  'GET /api/v1/alerts/channels/availability': account,
+  'POST /api/v1/alerts/test-send': {
+    least: 'account',
+    foreign: async (world) => {
+      const other = await world.account(`channels${world.unique()}@example.com`);
+      const made = await world.call('POST', '/api/v1/alert-channel-configs', {
+        token: other.accessToken,
+        body: { channel: 'email' },
+      });
+      const body = { channel: 'email', target: 'ada@example.com', config_id: Number(made.body['id']) };
+      return [{ what: 'a foreign configuration', path: '/api/v1/alerts/test-send', body }];
+    },
+  },
+  'GET /api/v1/alert-channel-configs': account,
+  'POST /api/v1/alert-channel-configs': account,
+  'GET /api/v1/alert-channel-configs/:config_id': account,
+  'PATCH /api/v1/alert-channel-configs/:config_id': account,
+  'DELETE /api/v1/alert-channel-configs/:config_id': account,
+  'POST /api/v1/alert-channel-configs/:config_id/test': account,
+  'POST /api/v1/alert-channel-configs/:config_id/activate': account,
+  'POST /api/v1/alert-channel-configs/:config_id/deactivate': account,
+  'GET /api/v1/alert-channel-configs/channels/:channel': { least: 'account', isNamed: true },
+  'POST /api/v1/alert-channel-configs/mail-confirmations': account,
+  'GET /api/v1/public/mail-alerts/:token': anybody,
+  'POST /api/v1/public/mail-alerts/:token': anybody,
   'POST /api/v1/maintenance/import/ics': { least: 'editor', isNamed: true },
 
   'GET /api/v1/monitor-groups': listed('/api/v1/monitor-groups'),

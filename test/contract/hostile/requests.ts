@@ -86,6 +86,23 @@ const valid: Readonly<Record<string, Record<string, unknown>>> = {
     rules: [{ path: null, op: 'matches', value: 'a+', status: 'down' }],
   },
   '/api/v1/webhook-checks/:id/regenerate-secret': { secret: 'a long secret', grace_seconds: 1 },
+  '/api/v1/alert-channel-configs': { channel: 'email', name: 'x', settings: {}, is_active: true },
+  '/api/v1/alert-channel-configs/:config_id': { name: 'x', settings: {}, is_active: true },
+  '/api/v1/alert-channel-configs/:config_id/test': { target: 'x@example.com' },
+  '/api/v1/alert-channel-configs/mail-confirmations': { target: 'x@example.com' },
+  '/api/v1/alerts/test-send': { channel: 'email', target: 'x@example.com', settings: {} },
+  '/api/v1/web-push/subscribe': {
+    endpoint: 'https://push.example.com/x',
+    // The base point of P-256 is a public key like any other.
+    keys: {
+      p256dh: 'BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU',
+      auth: 'AAAAAAAAAAAAAAAAAAAAAA',
+    },
+    expiration_time: 4_102_444_800_000,
+    user_agent: 'x',
+    name: 'x',
+  },
+  '/api/v1/web-push/unsubscribe': { endpoint: 'https://push.example.com/x' },
   '/api/v1/incidents': { workspace_id: 1, title: 'x', monitor_ids: [1] },
   '/api/v1/incidents/:incident_id': { title: 'x', severity: 'minor' },
   '/api/v1/incidents/:incident_id/updates': { kind: 'note', body: 'x', is_public: false },

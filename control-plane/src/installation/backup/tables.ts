@@ -118,6 +118,7 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   alert_links: copied,
   notifications: copied,
   deliveries: copied,
+  push_subscriptions: copied,
 
   sla_corrections: copied,
   sla_ledger: copied,
@@ -144,7 +145,8 @@ export function afterRestore(
       values: [],
     },
     {
-      reason: 'messages that were under way at the backup have mostly arrived since, and what lasts is told by its reminders and its end',
+      reason:
+        'messages that were under way at the backup have mostly arrived since, and what lasts is told by its reminders and its end',
       text: "update deliveries set status = 'cancelled', done_at = now(), target = null, lease_until = null, leased_by = null where status = 'queued'",
       values: [],
     },

@@ -37,6 +37,7 @@ export const sealedPlaces: readonly SealedPlace[] = [
   { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_secret' },
   { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_previous' },
   { table: 'calendar_tokens', key: 'workspace_id', keyType: 'int4', column: 'token_sealed' },
+  { table: 'push_subscriptions', key: 'id', keyType: 'int4', column: 'sealed' },
 ];
 
 /** Columns of bytes that are not sealed: hashes, public keys, measurements. */
@@ -67,6 +68,8 @@ export const unsealedColumns: readonly string[] = [
   'join_tokens.used_by_key',
   'probe_certificates.certificate_der',
   'probes.signing_public_key',
+  'push_subscriptions.endpoint_hash',
+  'push_subscriptions.keys_hash',
   'rejected_batches.digest',
   'result_days.summary',
   'result_hours.chunk',

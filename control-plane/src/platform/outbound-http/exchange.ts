@@ -178,7 +178,7 @@ function noAnswer(error: unknown, url: URL, signal: AbortSignal): OutboundError 
   if (error instanceof errors.SocketError) {
     return new OutboundError('connect_failed', `${host} closed the connection before it answered.`);
   }
-  if (error instanceof Error && /^HPE_/.test(codeOf(error))) {
+  if (error instanceof Error && (error.name === 'HTTPParserError' || /^HPE_/.test(codeOf(error)))) {
     return new OutboundError('unexpected_answer', `${host} did not answer with HTTP.`);
   }
   if (error instanceof Error && /^(ECONN|EPIPE|ERR_SSL|ETIMEDOUT)/.test(codeOf(error))) {

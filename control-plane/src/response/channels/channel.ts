@@ -82,6 +82,28 @@ export type ChannelIo = {
   readonly publicUrl: string;
   /** Token of the installation's messenger bot; undefined: there is none. */
   readonly messengerBotToken: string | undefined;
+  /** The browsers that the owner of the configuration has subscribed; only web push has any use for them. */
+  readonly browsers?: SubscribedBrowsers | undefined;
+};
+
+/** Browsers of one user that take push messages. */
+export type SubscribedBrowsers = {
+  /** Those that have not expired. @param id of one of them; null: all */
+  readonly find: (id: number | null) => Promise<readonly SubscribedBrowser[]>;
+  /** Forgets those whose push service says that they are gone. */
+  readonly remove: (ids: readonly number[]) => Promise<void>;
+  /** Notes that their push services took a message. */
+  readonly noteDelivered: (ids: readonly number[]) => Promise<void>;
+  /** The installation's key, base64url. */
+  readonly vapidKeys: () => Promise<{ readonly publicKey: string; readonly privateKey: string }>;
+};
+
+export type SubscribedBrowser = {
+  readonly id: number;
+  readonly name: string;
+  /** A URL that a tenant has named, and a secret. */
+  readonly endpoint: string;
+  readonly keys: { readonly p256dh: string; readonly auth: string };
 };
 
 export type OutgoingRequest = {

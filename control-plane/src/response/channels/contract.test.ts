@@ -130,7 +130,13 @@ function isAddress(path: string): boolean {
 async function sends(t: Test, channel: AnyChannel, standIn: StandIn): Promise<void> {
   const running = await startStandIn(t, standIn);
   const settings = standIn.settings(running.baseUrl);
-  const trial = { settings, target: standIn.target, baseUrl: running.baseUrl, messengerBotToken };
+  const trial = {
+    settings,
+    target: standIn.target,
+    baseUrl: running.baseUrl,
+    messengerBotToken,
+    browsers: standIn.browsers?.(running.baseUrl),
+  };
   const messages = [
     ...messageKinds.map((kind) => sampleMessage({ kind, id: `n-${kind}-1` })),
     resolvedMessage(),
@@ -167,7 +173,13 @@ async function sends(t: Test, channel: AnyChannel, standIn: StandIn): Promise<vo
 async function errs(t: Test, channel: AnyChannel, standIn: StandIn): Promise<void> {
   const running = await startStandIn(t, standIn);
   const settings = standIn.settings(running.baseUrl);
-  const trial = { settings, target: standIn.target, baseUrl: running.baseUrl, messengerBotToken };
+  const trial = {
+    settings,
+    target: standIn.target,
+    baseUrl: running.baseUrl,
+    messengerBotToken,
+    browsers: standIn.browsers?.(running.baseUrl),
+  };
   for (const trouble of Object.keys(standIn.troubles) as Trouble[]) {
     running.meet(trouble);
     const result = await tryChannel(channel, trial);
@@ -194,6 +206,7 @@ async function survives(t: Test, channel: AnyChannel, standIn: StandIn): Promise
     target: standIn.target,
     baseUrl: running.baseUrl,
     messengerBotToken,
+    browsers: standIn.browsers?.(running.baseUrl),
   });
   // Mails go out by the mail server of the installation.
   if (first.mails.length > 0) return;
@@ -203,6 +216,7 @@ async function survives(t: Test, channel: AnyChannel, standIn: StandIn): Promise
       target: standIn.target,
       baseUrl,
       messengerBotToken,
+      browsers: standIn.browsers?.(baseUrl),
       timeoutMs: 400,
       ...more,
     });
@@ -239,6 +253,7 @@ async function survives(t: Test, channel: AnyChannel, standIn: StandIn): Promise
   const denied = await tryChannel(channel, {
     settings: standIn.settings(running.baseUrl),
     target: standIn.target,
+    browsers: standIn.browsers?.(running.baseUrl),
     allowsLoopback: false,
   });
   t.match(denied, { ok: false, error: { code: 'address_denied' } });

@@ -5,6 +5,7 @@ import type { Transaction } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
 import type { Context } from '../../context.ts';
 import type { Message } from '../messages/message.ts';
+import { subscribedBrowsers } from '../web-push/index.ts';
 import type { AnySettings } from './channel.ts';
 import { openSettings } from './configs/seal-settings.ts';
 import type { DeliveryErrorCode, DeliveryFault } from './delivery-error.ts';
@@ -82,7 +83,8 @@ export async function deliver(context: Context, request: DeliverRequest): Promis
   const { channel, settings, target, sender } = ready;
   const message = await withUnsubscribe(context, request, ready);
   const parts = channelParts(context, `${message.id}\n${request.ownerId}`);
-  const outcome = await attempt(channel, parts, { settings, target, message });
+  const browsers = subscribedBrowsers(context, request.ownerId);
+  const outcome = await attempt(channel, parts, { settings, target, message, browsers });
   if (outcome.ok) {
     if (sender.config_id !== null && sender.settings_version !== null) {
       await noteSuccess(context.database.worker, sender.config_id, sender.settings_version);

@@ -1,6 +1,6 @@
 import type { OutboundClients, OutboundErrorCode, OutboundStep } from '../../platform/outbound-http/index.ts';
 import { OutboundError } from '../../platform/outbound-http/index.ts';
-import type { Channel, ChannelIo, OutgoingMail } from './channel.ts';
+import type { Channel, ChannelIo, OutgoingMail, SubscribedBrowsers } from './channel.ts';
 import { DeliveryError } from './delivery-error.ts';
 import type { DeliveryErrorCode, DeliveryFault } from './delivery-error.ts';
 import { maskSecrets } from './mask-secrets.ts';
@@ -24,6 +24,8 @@ export type IoOptions = {
   /** Words that must not stand in traces and errors. */
   readonly secrets: readonly string[];
   readonly onStep?: (step: TraceStep) => void;
+  /** Those of the owner of the configuration; for web push. */
+  readonly browsers?: SubscribedBrowsers | undefined;
 };
 
 const usualMs = 10_000;
@@ -50,6 +52,7 @@ export function createIo(channel: Channel, parts: ChannelParts, options: IoOptio
     now: parts.now,
     publicUrl: parts.publicUrl,
     messengerBotToken: parts.messengerBotToken,
+    browsers: options.browsers,
     request: async (request) => {
       if (performance.now() >= end)
         throw new DeliveryError('timeout', 'passing', 'There was no time left for the request.');

@@ -33,6 +33,7 @@ import { teams } from './kinds/teams.ts';
 import { vk } from './kinds/vk.ts';
 import { voice } from './kinds/voice.ts';
 import { vonage } from './kinds/vonage.ts';
+import { webPush } from './kinds/web-push.ts';
 import { webhook } from './kinds/webhook.ts';
 import { wecom } from './kinds/wecom.ts';
 import { whatsapp } from './kinds/whatsapp.ts';
@@ -57,6 +58,7 @@ export const channels: readonly AnyChannel[] = [
   known(signal),
   known(whatsapp),
   known(line),
+  known(webPush),
   known(ntfy),
   known(gotify),
   known(pushover),

@@ -37,11 +37,13 @@ export function lineText(most: number): z.ZodString {
 
 /** Where the URL is the credential: several of them, each under a key that targets name, with what else belongs to each of them. */
 export function destinationsOf<More extends z.ZodRawShape = Record<never, never>>(
-  url: z.ZodType<string> = webAddress.describe('The address that the service gave out. It is a credential and never shown.'),
+  url: z.ZodType<string> = webAddress,
   more?: More,
 ) {
-  return destinationsWith({ url, ...(more ?? ({} as More)) });
+  const described = url.description === undefined ? url.describe(urlMeaning) : url;
+  return destinationsWith({ url: described, ...(more ?? ({} as More)) });
 }
+const urlMeaning = 'The address that the service gave out. It is a credential and never shown.';
 
 /** Places that are each reached by a credential of their own, under keys that targets name; `fields` are what a place has beside key and name. */
 export function destinationsWith<Fields extends z.ZodRawShape>(fields: Fields) {

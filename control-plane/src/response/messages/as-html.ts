@@ -43,10 +43,10 @@ export function asHtml(message: Message): string {
   const { locale, title, summary, facts, sections, links, state } = message;
   const bar = bars[state];
   const body = [
-    `<h1 class="ink" style="margin:0 0 12px;${font};font-size:22px;line-height:28px;font-weight:600;color:${light.ink};${wraps}">${text(title)}</h1>`,
+    `<h1 class="ink" style="margin:0 0 12px;${font};font-size:22px;line-height:28px;font-weight:600;color:${light.ink};${wraps}">${escapeHtml(title)}</h1>`,
     summary === ''
       ? ''
-      : `<p class="ink" style="margin:0 0 20px;${font};font-size:16px;line-height:24px;color:${light.ink};${wraps}">${text(summary)}</p>`,
+      : `<p class="ink" style="margin:0 0 20px;${font};font-size:16px;line-height:24px;color:${light.ink};${wraps}">${escapeHtml(summary)}</p>`,
     buttons(links, bar),
     factsTable(facts),
     ...sections.map(section),
@@ -60,7 +60,7 @@ export function asHtml(message: Message): string {
 <meta name="color-scheme" content="light dark">
 <meta name="supported-color-schemes" content="light dark">
 <meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no">
-<title>${text(title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>
 :root{color-scheme:light dark}
 @media (prefers-color-scheme:dark){
@@ -80,7 +80,7 @@ export function asHtml(message: Message): string {
 </style>
 </head>
 <body class="paper" style="margin:0;padding:0;background-color:${light.paper}">
-<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${text(preheader(message))}</div>
+<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${escapeHtml(preheader(message))}</div>
 <table role="presentation" class="paper" width="100%" cellpadding="0" cellspacing="0" border="0" style="background-color:${light.paper}">
 <tr><td align="center" style="padding:24px 12px">
 <!--[if mso]><table role="presentation" width="${wideEnough}" cellpadding="0" cellspacing="0" border="0"><tr><td><![endif]-->
@@ -105,17 +105,12 @@ function preheader({ summary, facts }: Message): string {
   return summary !== '' ? summary : facts.map(({ label, value }) => `${label}: ${value}`).join(' · ');
 }
 
-/** Texts run in their own direction. */
-function text(plain: string): string {
-  return escapeHtml(plain);
-}
-
 function factsTable(facts: Message['facts']): string {
   if (facts.length === 0) return '';
   const cell = `padding:8px 0;${font};font-size:15px;line-height:22px;vertical-align:top;text-align:left;border-top:1px solid ${light.line}`;
   const rows = facts.map(
     ({ label, value }) =>
-      `<tr><td class="label muted rule" width="170" style="${cell};padding-right:16px;width:170px;color:${light.muted}">${text(label)}</td><td class="value ink rule" dir="auto" style="${cell};color:${light.ink};${wraps}">${text(value)}</td></tr>`,
+      `<tr><td class="label muted rule" width="170" style="${cell};padding-right:16px;width:170px;color:${light.muted}">${escapeHtml(label)}</td><td class="value ink rule" style="${cell};color:${light.ink};${wraps}">${escapeHtml(value)}</td></tr>`,
   );
   return `<table class="stack" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 8px;border-collapse:collapse">
 ${rows.join('\n')}
@@ -125,9 +120,9 @@ ${rows.join('\n')}
 function section({ heading, lines }: Message['sections'][number]): string {
   const shown = lines.map(
     (line) =>
-      `<p class="ink" dir="auto" style="margin:0 0 6px;${font};font-size:15px;line-height:22px;color:${light.ink};${wraps}">${text(line)}</p>`,
+      `<p class="ink" style="margin:0 0 6px;${font};font-size:15px;line-height:22px;color:${light.ink};${wraps}">${escapeHtml(line)}</p>`,
   );
-  return `<h2 class="ink" style="margin:20px 0 8px;${font};font-size:16px;line-height:22px;font-weight:600;color:${light.ink};${wraps}">${text(heading)}</h2>
+  return `<h2 class="ink" style="margin:20px 0 8px;${font};font-size:16px;line-height:22px;font-weight:600;color:${light.ink};${wraps}">${escapeHtml(heading)}</h2>
 ${shown.join('\n')}`;
 }
 
@@ -141,7 +136,9 @@ function buttons(links: readonly MessageLink[], colour: string): string {
       : [button(open, `background-color:${colour};border:1px solid ${colour}`, `bgcolor="${colour}"`, '#ffffff', '')]),
     ...others.map((link) => button(link, `border:1px solid ${light.line}`, '', light.accent, ' class="rule link"')),
   ];
-  return cells.length === 0 ? '' : `<div style="margin:0 0 16px">\n${cells.join('\n')}\n</div>`;
+  return cells.length === 0
+    ? ''
+    : `<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 12px"><tr><td align="left">\n${cells.join('\n')}\n</td></tr></table>`;
 }
 
 /** A link in a cell of a table that floats: programs that know no padding of links still show a button, and narrow screens wrap the row. */
@@ -152,7 +149,7 @@ function button(
   colour: string,
   classes: string,
 ): string {
-  return `<table role="presentation" align="left" cellpadding="0" cellspacing="0" border="0" style="display:inline-table;margin:0 10px 10px 0"><tr><td${classes} ${attributes} style="${cell}"><a href="${escapeHtml(url)}" style="display:inline-block;padding:11px 18px;${font};font-size:16px;line-height:20px;font-weight:600;color:${colour};text-decoration:none">${text(label)}</a></td></tr></table>`;
+  return `<table role="presentation" align="left" cellpadding="0" cellspacing="0" border="0" style="display:inline-table;margin:0 10px 10px 0"><tr><td${classes} ${attributes} style="${cell}"><a href="${escapeHtml(url)}" style="display:inline-block;padding:11px 18px;${font};font-size:16px;line-height:20px;font-weight:600;color:${colour};text-decoration:none">${escapeHtml(label)}</a></td></tr></table>`;
 }
 
 function footer(links: readonly MessageLink[]): string {
@@ -163,7 +160,7 @@ function footer(links: readonly MessageLink[]): string {
     ...(leave === undefined
       ? []
       : [
-          `<span class="link" style="color:${light.accent}"><a href="${escapeHtml(leave.url)}" style="color:${light.accent}">${text(leave.label)}</a></span>`,
+          `<span class="link" style="color:${light.accent}"><a href="${escapeHtml(leave.url)}" style="color:${light.accent}">${escapeHtml(leave.label)}</a></span>`,
         ]),
   ];
   return `<p class="rule" style="margin:24px 0 0;padding:14px 0 0;border-top:1px solid ${light.line};${small}">${parts.join(' &nbsp; ')}</p>`;

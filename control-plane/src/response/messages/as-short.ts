@@ -1,5 +1,5 @@
 import type { Message } from './message.ts';
-import { cut } from './plain.ts';
+import { cut, isBalanced } from './plain.ts';
 
 // 3GPP TS 23.038, 6.2.1: the default alphabet, and what stands in its extension table and takes two septets.
 const basic = new Set(
@@ -32,11 +32,22 @@ export function septetsOf(text: string): number | undefined {
   return septets;
 }
 
-/** Segments that a text takes: 160 septets or 70 UCS-2 units in one, 153 or 67 in each of several. */
+/** Segments that a text takes: 160 septets or 70 UCS-2 units in one, 153 or 67 in each of several. No character is split between two. */
 export function segmentsOf(text: string): number {
   const septets = septetsOf(text);
   const [size, alone, among] = septets === undefined ? [text.length, 70, 67] : [septets, 160, 153];
-  return size <= alone ? 1 : Math.ceil(size / among);
+  if (size <= alone) return 1;
+  let segments = 1;
+  let filled = 0;
+  for (const character of text) {
+    const width = septets === undefined ? character.length : extended.has(character) ? 2 : 1;
+    if (filled + width > among) {
+      segments += 1;
+      filled = 0;
+    }
+    filled += width;
+  }
+  return segments;
 }
 
 /**
@@ -53,6 +64,8 @@ export function asShort(message: Message, segments = 1): string {
   const end = link === undefined ? '' : `\n${written(link)}`;
   if (fits(written(whole.join('\n')) + end)) return written(whole.join('\n')) + end;
   const start = written(message.title);
+  const sentences = firstSentences(message.summary, (each) => fits(`${start}\n${written(each)}${end}`));
+  if (sentences !== '') return `${start}\n${written(sentences)}${end}`;
   // A summary of a few words says nothing.
   const summary = longest(message.summary, (each) => fits(`${start}\n${written(each)}${end}`));
   if (summary.length >= 20) return `${start}\n${written(summary)}${end}`;
@@ -62,7 +75,17 @@ export function asShort(message: Message, segments = 1): string {
 }
 
 function inGsm(text: string): string {
-  return [...text].map((character) => simpler.get(character) ?? character).join('');
+  return Array.from(text, (character) => simpler.get(character) ?? character).join('');
+}
+
+/** As many whole sentences as fit. */
+function firstSentences(text: string, fits: (text: string) => boolean): string {
+  const sentences = text.split(/(?<=[.!?]) /u);
+  for (let count = sentences.length; count > 0; count -= 1) {
+    const some = sentences.slice(0, count).join(' ');
+    if (isBalanced(some) && fits(some)) return some;
+  }
+  return '';
 }
 
 /** The longest cut of a text that fits. */

@@ -75,9 +75,9 @@ function shortest(message: Message, options: TextOptions, most: number): string 
   const start = withoutTitle ? '' : `${strong(escape(message.title))}\n`;
   const room = most - start.length - end.length;
   if (room >= 20) return start + fitted(message.summary, escape, room) + end;
-  const roomOfTitle = most - end.length - strong('').length;
+  const roomOfTitle = most - end.length;
   const text = withoutTitle ? message.summary : message.title;
-  if (roomOfTitle >= 20) return strong(fitted(text, escape, roomOfTitle)) + end;
+  if (roomOfTitle >= 20) return fitted(text, (each) => strong(escape(each)), roomOfTitle) + end;
   return fitted(text, escape, most);
 }
 

@@ -1,42 +1,11 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { hostileText } from './hostile.fixture.ts';
 import { cut, isBalanced, isolated, plainLine, plainLines } from './plain.ts';
-
-/** Text as an adversary writes it: of everything, but more often of what does harm. */
-const hostile = fc
-  .array(
-    fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.string({ unit: 'grapheme' }),
-      fc.constantFrom(
-        '\u202e',
-        '\u2066',
-        '\u2068',
-        '\u2069',
-        '\u200b',
-        '\u200d',
-        '\u200c',
-        '\ud800',
-        '\udc00',
-        '\r\n',
-        '\u2028',
-        '\u0000',
-        '\u001b[31m',
-        'שלום',
-        '👩‍👩‍👧',
-        '🇩🇪',
-        'e\u0301\u0301\u0301\u0301\u0301\u0301',
-        '{{title}}',
-        '<b>',
-      ),
-    ),
-    { maxLength: 30 },
-  )
-  .map((parts) => parts.join(''));
 
 t.test('what is left of any text is one line without control characters, junk and turned directions', async (t) => {
   fc.assert(
-    fc.property(hostile, (text) => {
+    fc.property(hostileText, (text) => {
       const line = plainLine(text);
       t.notMatch(line, /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\u200b\u200e\u200f\ufeff]/u);
       t.ok(line.isWellFormed());
@@ -50,7 +19,7 @@ t.test('what is left of any text is one line without control characters, junk an
 
 t.test('what is cut fits, keeps its beginning, breaks no grapheme and leaves no isolate open', async (t) => {
   fc.assert(
-    fc.property(hostile, hostile, fc.integer({ min: 0, max: 80 }), (name, more, most) => {
+    fc.property(hostileText, hostileText, fc.integer({ min: 0, max: 80 }), (name, more, most) => {
       const sentence = `${isolated(plainLine(name))} is down ${isolated(plainLine(more))}`;
       const short = cut(sentence, most);
       t.ok(short.length <= most);

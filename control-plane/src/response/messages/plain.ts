@@ -15,7 +15,7 @@ const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u206a-\u206f]/
 // Soft hyphen, grapheme joiner, fillers of Hangul and Khmer, the separator of Mongolian, zero-width space, joiners of words and invisible operators, byte order mark,
 // tags and the variation selectors beyond the first sixteen. Joiners (U+200C, U+200D) are looked at one by one.
 const invisible =
-  /[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u3164\ufeff\uffa0]|[\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+  /\u034f|[\u00ad\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u3164\ufeff\uffa0]|[\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 const marks = new RegExp(`(\\p{M}{${mostMarks}})\\p{M}+`, 'gu');
 // Scripts in which a joiner changes what is read.
 const joining =

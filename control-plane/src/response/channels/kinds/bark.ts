@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Message } from '../../messages/message.ts';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { lineText, secretText, webAddress } from '../setting-shapes.ts';
 import { basic } from './shared/basic.ts';
@@ -15,6 +14,7 @@ import {
   unexpectedAnswer,
   unknownTarget,
 } from './shared/refusal.ts';
+import { urgencyOf } from './shared/urgency.ts';
 
 const service = 'Bark';
 
@@ -56,9 +56,9 @@ export const bark: Channel<Settings> = {
       device_key: target,
       id: message.id,
       title: cut(message.title, 300, bytes),
-      body: layOut(message, plain, 2000, { title: false, links: false }, bytes),
+      body: layOut(message, plain, 2000, { title: false, links: false }, bytes) || message.title,
       group: cut(message.workspace.name, 100, bytes),
-      level: levelOf(message),
+      level: levels[urgencyOf(message)],
       ...(url === undefined ? {} : { url }),
     };
   },
@@ -96,7 +96,4 @@ export function meaningOf(answer: IncomingResponse): Meaning | undefined {
 }
 
 /** How iOS shows it; `critical` sounds through silence where the app may. */
-function levelOf({ state, severity }: Message): string {
-  if (state !== 'problem') return 'active';
-  return severity === 'critical' ? 'critical' : 'timeSensitive';
-}
+const levels = { loud: 'critical', high: 'timeSensitive', usual: 'active', quiet: 'passive' } as const;

@@ -71,7 +71,7 @@ export const chat: Channel<Settings> = {
     const embed = {
       title,
       ...(url === undefined ? {} : { url }),
-      description,
+      ...(description === '' ? {} : { description }),
       color: Number.parseInt(colourOf(message), 16),
       fields,
       timestamp: message.at,

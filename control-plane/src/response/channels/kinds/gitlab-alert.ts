@@ -63,7 +63,7 @@ function render(message: Message) {
   const isOver = actionOf(message) === 'close';
   return {
     title: cut(message.title, 200),
-    description: layOut(message, markup, 1000, { title: false }),
+    description: layOut(message, markup, 1000, { title: false }) || escapeMarkdown(message.title),
     start_time: message.startedAt ?? message.at,
     ...(isOver ? { end_time: message.endedAt ?? message.at } : {}),
     service: cut(sourceOf(message), 100),

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Message } from '../../messages/message.ts';
 import type { Channel } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsWith, secretText, webAddress } from '../setting-shapes.ts';
@@ -8,6 +7,7 @@ import { fieldOf, referenceOf } from './shared/fields.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import { openLink } from './shared/open-link.ts';
 import { isAccepted, meaningForDestination, refusal } from './shared/refusal.ts';
+import { urgencyOf } from './shared/urgency.ts';
 
 const service = 'Gotify';
 
@@ -30,8 +30,8 @@ export const gotify: Channel<Settings> = {
     const url = openLink(message);
     return {
       title: cut(message.title, 200),
-      message: layOut(message, plain, 4000, { title: false }),
-      priority: priorityOf(message),
+      message: layOut(message, plain, 4000, { title: false }) || message.title,
+      priority: priorities[urgencyOf(message)],
       extras: {
         'client::display': { contentType: 'text/plain' },
         ...(url === undefined ? {} : { 'client::notification': { click: { url } } }),
@@ -61,7 +61,4 @@ export const gotify: Channel<Settings> = {
 };
 
 /** From 8 on the Android app sounds and vibrates, from 4 on it sounds, from 1 on it shows an icon. */
-function priorityOf({ state, severity }: Message): number {
-  if (state !== 'problem') return 4;
-  return { critical: 10, major: 8, minor: 5 }[severity];
-}
+const priorities = { loud: 10, high: 8, usual: 5, quiet: 2 } as const;

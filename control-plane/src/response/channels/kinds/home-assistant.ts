@@ -98,7 +98,7 @@ function render(message: Message): Content {
   return {
     notify: {
       title: withoutTemplates(cut(message.title, 200)),
-      message: layOut(message, markup, 2000, { title: false, links: false }),
+      message: layOut(message, markup, 2000, { title: false, links: false }) || withoutTemplates(message.title),
       data: {
         // A later notification with the tag takes the place of the earlier one.
         tag: message.subjectKey,

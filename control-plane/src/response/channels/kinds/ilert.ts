@@ -59,7 +59,7 @@ function render(message: Message) {
     eventType: events[actionOf(message)],
     alertKey: message.subjectKey,
     summary: cut(message.title, 255),
-    details: layOut(message, plain, 10_000, { title: false, links: false }),
+    details: layOut(message, plain, 10_000, { title: false, links: false }) || message.title,
     priority: level === 'critical' || level === 'error' ? 'HIGH' : 'LOW',
     links: message.links.map(({ label, url }) => ({ href: url, text: label })),
     labels: { workspace: cut(message.workspace.name, 100), severity: message.severity },

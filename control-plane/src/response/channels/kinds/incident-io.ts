@@ -73,7 +73,7 @@ function render(message: Message) {
     title: cut(message.title, 200),
     status: actionOf(message) === 'close' ? 'resolved' : 'firing',
     deduplication_key: message.subjectKey,
-    description: layOut(message, markup, 10_000, { title: false }),
+    description: layOut(message, markup, 10_000, { title: false }) || escapeMarkdown(message.title),
     source_url: pageOf(message),
     metadata: { level: levelOf(message), workspace: message.workspace.name, subjects: message.subjects },
   };

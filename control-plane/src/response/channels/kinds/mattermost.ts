@@ -14,6 +14,7 @@ import {
   isAccepted,
   meaningForDestination,
   refusal,
+  refusedDestination,
   refusedMessage,
   unknownTarget,
 } from './shared/refusal.ts';
@@ -73,7 +74,7 @@ export const mattermost: Channel<Settings> = {
 };
 
 // Mattermost answers a deleted webhook with 400 (as an old 4.x did with 500) and tells what it is by the id of its error.
-const goneIds = ['invalid', 'disabled', 'channel', 'channel_locked', 'permissions', 'user'].map(
+const goneIds = ['invalid', 'disabled', 'channel', 'channel_locked', 'user'].map(
   (name) => `web.incoming_webhook.${name}.app_error`,
 );
 
@@ -82,5 +83,6 @@ export function meaningOf(answer: IncomingResponse): Meaning | undefined {
   const id = fieldOf(answer, 'id');
   if (typeof id !== 'string') return undefined;
   if (goneIds.includes(id)) return unknownTarget;
+  if (id === 'web.incoming_webhook.permissions.app_error') return refusedDestination;
   return id.startsWith('web.incoming_webhook.') && answer.status === 400 ? refusedMessage : undefined;
 }

@@ -8,6 +8,7 @@ import { fieldOf, referenceOf } from './shared/fields.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import { openLink } from './shared/open-link.ts';
 import { isAccepted, type Meaning, refusal, refusedDestination, unknownTarget } from './shared/refusal.ts';
+import { urgencyOf } from './shared/urgency.ts';
 
 const service = 'ntfy';
 
@@ -50,8 +51,8 @@ export const ntfy: Channel<Settings> = {
     return {
       topic: target,
       title: cut(message.title, 250, bytes),
-      message: layOut(message, plain, 3800, { title: false, links: false }, bytes),
-      priority: priorityOf(message),
+      message: layOut(message, plain, 3800, { title: false, links: false }, bytes) || message.title,
+      priority: priorities[urgencyOf(message)],
       tags: [tagOf(message)],
       ...(click === undefined ? {} : { click }),
       actions: message.links.slice(0, 3).map(({ label, url }) => ({ action: 'view', label: cut(label, 60), url })),
@@ -85,11 +86,8 @@ function authorizationOf({ access_token, username, password }: Settings): string
   return username === undefined ? undefined : basic(username, password ?? '');
 }
 
-/** 1 to 5; 4 and 5 sound and vibrate for longer. */
-function priorityOf({ state, severity }: Message): number {
-  if (state !== 'problem') return 3;
-  return { critical: 5, major: 4, minor: 3 }[severity];
-}
+/** 1 to 5: 4 and 5 sound and vibrate for longer, 2 does not sound. */
+const priorities = { loud: 5, high: 4, usual: 3, quiet: 2 } as const;
 
 /** Short names of emoji, which ntfy shows before the title. */
 function tagOf({ state, severity }: Message): string {

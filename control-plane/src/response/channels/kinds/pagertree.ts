@@ -54,7 +54,7 @@ function render(message: Message) {
   return {
     ...event,
     title: cut(message.title, 255),
-    description: layOut(message, plain, 20_000, { title: false }),
+    description: layOut(message, plain, 20_000, { title: false }) || message.title,
     urgency: urgencies[levelOf(message)],
     tags: ['parallax'],
     meta: { url: pageOf(message), workspace: message.workspace.name },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Message } from '../../messages/message.ts';
 import type { Channel, ChannelIo, IncomingResponse } from '../channel.ts';
+import { DeliveryError } from '../delivery-error.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
 import { layOut, plain } from './shared/lay-out.ts';
@@ -14,6 +15,7 @@ import {
   secondsToMs,
   unknownTarget,
 } from './shared/refusal.ts';
+import { urgencyOf } from './shared/urgency.ts';
 
 const service = 'Pushover';
 
@@ -83,11 +85,21 @@ export const pushover: Channel<Settings, Content> = {
   },
   send: async ({ form, ends }, { settings }, io) => {
     const { api_token } = settings;
-    if (ends !== null) await post(io, `/1/receipts/cancel_by_tag/${encodeURIComponent(ends)}.json`, {}, api_token);
+    if (ends !== null) await endAlarms(io, ends, api_token);
     const answer = await post(io, '/1/messages.json', form, api_token);
     return referenceOf(fieldOf(answer, 'receipt') ?? fieldOf(answer, 'request'));
   },
 };
+
+/** That there is nothing to end, or nothing more to say of it, does not keep the message back. */
+async function endAlarms(io: ChannelIo, tag: string, token: string): Promise<void> {
+  try {
+    await post(io, `/1/receipts/cancel_by_tag/${encodeURIComponent(tag)}.json`, {}, token);
+  } catch (error) {
+    const isNothing = error instanceof DeliveryError && (error.fault === 'message' || error.fault === 'target');
+    if (!isNothing) throw error;
+  }
+}
 
 async function post(io: ChannelIo, path: string, form: Readonly<Record<string, string>>, token: string) {
   const body = new URLSearchParams({ token, ...form });
@@ -104,16 +116,13 @@ async function post(io: ChannelIo, path: string, form: Readonly<Record<string, s
 }
 
 /** -2 to 2: 1 passes quiet hours, 2 repeats until it is confirmed. Tags are for emergencies only. */
-function priorityOf(
-  { state, severity, kind, subjectKey }: Message,
-  emergency: boolean,
-): Readonly<Record<string, string>> {
-  if (state !== 'problem') return { priority: state === 'information' ? '-1' : '0' };
-  if (severity === 'critical' && emergency && (kind === 'opened' || kind === 'reminder' || kind === 'escalated')) {
-    return { priority: '2', retry: '60', expire: '3600', tags: subjectKey };
-  }
-  return { priority: severity === 'minor' ? '0' : '1' };
+function priorityOf(message: Message, emergency: boolean): Readonly<Record<string, string>> {
+  const urgency = urgencyOf(message);
+  if (urgency !== 'loud' || !emergency) return { priority: priorities[urgency] };
+  return { priority: '2', retry: '60', expire: '3600', tags: message.subjectKey };
 }
+
+const priorities = { loud: '1', high: '1', usual: '0', quiet: '-1' } as const;
 
 /** A 400 names the parameter that is wrong; a 429 is the month's limit of the application, whose end a header tells in seconds since the epoch. */
 export function meaningOf(answer: IncomingResponse, now: number): Meaning | undefined {

@@ -7,7 +7,6 @@ import { fieldOf } from './shared/fields.ts';
 import { colourOf } from './shared/colour.ts';
 import { cut } from './shared/cut.ts';
 import { layOut, type Markup } from './shared/lay-out.ts';
-import { openLink } from './shared/open-link.ts';
 import {
   type Meaning,
   isAccepted,
@@ -37,22 +36,17 @@ export const rocketchat: Channel<Settings> = {
   settings,
   secrets: ['destinations[].url'],
   target: destinationTarget('key of a Rocket.Chat destination'),
-  render: (message) => {
-    const link = openLink(message);
-    return {
-      attachments: [
-        {
-          color: `#${colourOf(message)}`,
-          title: escapeRocketChat(cut(message.title, 200)),
-          ...(link === undefined ? {} : { title_link: link }),
-          text: layOut(message, markup, 4000, { title: false }),
-          ts: message.at,
-        },
-      ],
-      // What notifications show.
-      text: markup.title(cut(message.title, 200)),
-    };
-  },
+  render: (message) => ({
+    attachments: [
+      {
+        color: `#${colourOf(message)}`,
+        text: layOut(message, markup, 4000, { title: false }),
+        ts: message.at,
+      },
+    ],
+    // What notifications show.
+    text: markup.title(cut(message.title, 200)),
+  }),
   send: async (content, { settings, target }, io) => {
     const { url } = destinationOf(settings, target);
     const answer = await io.request({ method: 'POST', url, body: content, secrets: [url] });

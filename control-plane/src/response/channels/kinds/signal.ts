@@ -90,7 +90,7 @@ export function meaningOf(answer: IncomingResponse): Meaning | undefined {
     )
   )
     return unknownTarget;
-  if (/rate ?limit|429|captcha|proof required/i.test(words)) return rateLimited;
+  if (/rate ?limit|\[429\]|captcha|proof required/i.test(words)) return rateLimited;
   if (/specified account does not exist|user .* is not registered|not authorized|authorization failed/i.test(words)) {
     return { code: 'refused_credentials', fault: 'configuration' };
   }

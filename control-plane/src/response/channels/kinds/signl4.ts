@@ -52,7 +52,7 @@ export const signl4: Channel<z.output<typeof settings>, Readonly<Record<string, 
 function render(message: Message) {
   return {
     Title: cut(message.title, 255),
-    Message: layOut(message, plain, 5000, { title: false }),
+    Message: layOut(message, plain, 5000, { title: false }) || message.title,
     Severity: levelOf(message),
     'X-S4-ExternalID': message.subjectKey,
     'X-S4-Status': statuses[actionOf(message)],

@@ -62,7 +62,7 @@ function render(message: Message) {
       action === 'close' ? 'RECOVERY' : action === 'acknowledge' ? 'ACKNOWLEDGEMENT' : messageTypes[levelOf(message)],
     entity_id: message.subjectKey,
     entity_display_name: cut(message.title, 500),
-    state_message: layOut(message, plain, 10_000, { title: false }),
+    state_message: layOut(message, plain, 10_000, { title: false }) || message.title,
     // Seconds since the epoch.
     state_start_time: Math.floor(Date.parse(message.startedAt ?? message.at) / 1000),
     timestamp: Math.floor(Date.parse(message.at) / 1000),

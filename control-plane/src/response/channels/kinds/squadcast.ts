@@ -57,7 +57,7 @@ function render(message: Message) {
     event_id: message.subjectKey,
     message: cut(message.title, 500),
     // Control characters aside, JSON makes at most two bytes of one; so all of it stays below 30 kB.
-    description: layOut(message, plain, 12_000, { title: false }, bytes),
+    description: layOut(message, plain, 12_000, { title: false }, bytes) || message.title,
     priority: priorities[levelOf(message)],
     tags: { severity: message.severity, workspace: cut(message.workspace.name, 100) },
   };

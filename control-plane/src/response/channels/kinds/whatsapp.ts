@@ -20,6 +20,8 @@ import {
 } from './shared/refusal.ts';
 
 const service = 'WhatsApp';
+/** A version of the Graph API lasts for about two years. */
+const graphVersion = 'v23.0';
 
 const settings = z.strictObject({
   phone_number_id: z
@@ -56,7 +58,7 @@ export const whatsapp: Channel<Settings> = {
   settings,
   secrets: ['access_token'],
   target: phoneNumber as Channel<Settings>['target'],
-  baseUrl: 'https://graph.facebook.com/v23.0',
+  baseUrl: 'https://graph.facebook.com',
   render: (message, { template_name, template_language }, target) => ({
     messaging_product: 'whatsapp',
     recipient_type: 'individual',
@@ -67,7 +69,7 @@ export const whatsapp: Channel<Settings> = {
     const { phone_number_id, access_token } = settings;
     const answer = await io.request({
       method: 'POST',
-      url: `${io.baseUrl}/${phone_number_id}/messages`,
+      url: `${io.baseUrl}/${graphVersion}/${phone_number_id}/messages`,
       headers: { authorization: `Bearer ${access_token}` },
       body: content,
       secrets: [access_token],

@@ -1,5 +1,5 @@
 import type { Message } from '../../messages/message.ts';
-import type { AnySettings, Delivered } from '../channel.ts';
+import type { AnySettings, Delivered, SubscribedBrowsers } from '../channel.ts';
 import { DeliveryError } from '../delivery-error.ts';
 import { createIo, type ChannelParts, type TraceStep } from '../io.ts';
 import { maskSecrets } from '../mask-secrets.ts';
@@ -15,13 +15,18 @@ export type Attempt =
 export async function attempt(
   channel: AnyChannel,
   parts: ChannelParts,
-  what: { readonly settings: AnySettings; readonly target: string; readonly message: Message },
+  what: {
+    readonly settings: AnySettings;
+    readonly target: string;
+    readonly message: Message;
+    readonly browsers: SubscribedBrowsers;
+  },
   onStep?: (step: TraceStep) => void,
 ): Promise<Attempt> {
   const started = performance.now();
   const latencyMs = () => Math.round(performance.now() - started);
   const secrets = secretValues(channel, what.settings);
-  const io = createIo(channel, parts, { secrets, ...(onStep && { onStep }) });
+  const io = createIo(channel, parts, { secrets, browsers: what.browsers, ...(onStep && { onStep }) });
   try {
     const content = channel.render(what.message, what.settings, what.target);
     const delivered = await channel.send(content, what, io);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { TestContext } from '@parallax/testkit';
-import type { AnySettings } from '../channel.ts';
+import type { AnySettings, SubscribedBrowsers } from '../channel.ts';
 
 /*
  * A stand-in is a small server on loopback that does what a service documents: it looks at method, path, headers, body and signature, answers
@@ -70,6 +70,8 @@ export type StandIn = {
   /** Settings that the service would take. Use secrets that stand nowhere else, so that leaks are found. */
   readonly settings: (baseUrl: string) => AnySettings;
   readonly target: string;
+  /** Of web push only: the browsers that have subscribed at it. */
+  readonly browsers?: (baseUrl: string) => SubscribedBrowsers;
   readonly handle: (request: SeenRequest, must: Must, seen: readonly SeenRequest[]) => StandInAnswer;
   /**
    * What the service answers when it is in trouble. `rate_limited` asks to wait 7 s in the service's own way where it has one. A function looks at

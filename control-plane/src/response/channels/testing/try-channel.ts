@@ -1,6 +1,6 @@
 import { createOutboundClients } from '../../../platform/outbound-http/index.ts';
 import type { Message } from '../../messages/message.ts';
-import type { AnySettings, Channel, Delivered, OutgoingMail } from '../channel.ts';
+import type { AnySettings, Channel, Delivered, OutgoingMail, SubscribedBrowsers } from '../channel.ts';
 import { DeliveryError } from '../delivery-error.ts';
 import { createIo, type ChannelParts, type TraceStep } from '../io.ts';
 import { secretValues } from '../secret-values.ts';
@@ -34,6 +34,8 @@ export type Trial = {
   readonly caCertificates?: string;
   /** In place of the channel's own time. */
   readonly timeoutMs?: number;
+  /** For web push: those of the stand-in. */
+  readonly browsers?: SubscribedBrowsers | undefined;
 };
 
 export type TrialResult = (
@@ -62,6 +64,7 @@ export async function tryChannel<Settings extends AnySettings, Content>(
   const io = createIo(untyped, trialParts(untyped, trial, mails), {
     secrets: secretValues(untyped, settings),
     onStep: (step) => steps.push(step),
+    browsers: trial.browsers,
   });
   const content = channel.render(message, settings, read.target);
   const facts = { steps, mails, content };

@@ -5,6 +5,7 @@ import type { Context } from '../../../context.ts';
 import { applyRates } from '../../../platform/http/apply-rates.ts';
 import type { RequestFacts } from '../../../platform/http/handler.ts';
 import { countOnce } from '../../../platform/http/rate-limits.ts';
+import { subscribedBrowsers } from '../../web-push/index.ts';
 import type { Locale } from '../../messages/locale.ts';
 import type { AnySettings } from '../channel.ts';
 import { DeliveryError } from '../delivery-error.ts';
@@ -52,9 +53,13 @@ export async function sendTest(
   }
   const id = randomUUID();
   const message = testMessage({ ...tester, id, nowMs: context.now(), publicUrl: context.publicUrl });
+  const browsers = subscribedBrowsers(context, tester.userId);
   const steps: TraceStep[] = [];
-  const outcome = await attempt(channel, channelParts(context, message.id), { settings, target, message }, (step) =>
-    steps.push(step),
+  const outcome = await attempt(
+    channel,
+    channelParts(context, message.id),
+    { settings, target, message, browsers },
+    (step) => steps.push(step),
   );
   if (!outcome.ok) {
     if (outcome.defect !== undefined)

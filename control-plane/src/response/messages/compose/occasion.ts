@@ -85,7 +85,12 @@ function saidOf(telling: Telling): Said {
         title: pastTitle(telling),
         sentences: [sentences.wasDown, ...reasonSentences(telling)],
       };
-    default:
+    case 'opened':
+    case 'information':
+    case 'all_clear':
+    case 'digest':
+    case 'after_quiet':
+    case 'test':
       return {
         kind: notice.kind === 'information' || state === 'information' ? 'information' : 'opened',
         state: notice.kind === 'information' ? 'information' : state,

@@ -29,7 +29,15 @@ export function problemTitle({ setting: { words, nowMs }, occasion, matter }: Te
       return words.flapping(name, true);
     case 'incident':
       return words.problem(named(words, title, 150), matter, manner);
-    default:
+    case 'down':
+    case 'timeout':
+    case 'missed':
+    case 'not_received':
+    case 'failed':
+    case 'degraded':
+    case 'partial':
+    case 'warning':
+    case 'unknown':
       return isOutage(matter) && Math.max(subjectCount, subjects.length) > 1
         ? words.problems(manyOf(words, subjects, subjectCount), manner)
         : words.problem(name, matter, manner);
@@ -57,7 +65,17 @@ export function endedTitle(telling: Telling): string {
       return words.flapping(name, false);
     case 'incident':
       return words.titles.closed(named(words, title, 150));
-    default:
+    case 'down':
+    case 'timeout':
+    case 'missed':
+    case 'not_received':
+    case 'failed':
+    case 'degraded':
+    case 'partial':
+    case 'warning':
+    case 'unknown':
+    case 'certificate':
+    case 'domain':
       return isOutage(matter) && Math.max(subjectCount, subjects.length) > 1
         ? words.endedMany(manyOf(words, subjects, subjectCount))
         : words.ended(name, matter);
@@ -103,16 +121,23 @@ export function reasonSentences({ setting, occasion, matter }: Telling): string[
       return [sentences.quarantined(details.reason === undefined ? null : named(words, details.reason, 200))];
     case 'flapping':
       return [sentences.flapping];
-    default: {
+    case 'down':
+    case 'timeout':
+    case 'missed':
+    case 'not_received':
+    case 'failed':
+    case 'degraded':
+    case 'partial':
+    case 'warning':
+    case 'unknown':
+    case 'incident': {
       const reason = reasonOf(words, occasion, matter);
       const seen = seenOf(words, occasion, matter);
       const silent = missing.slice(0, 5).map((probe) => named(words, probe, 60));
       return [
-        ...[
-          reason === undefined
-            ? (explained(words, occasion) ?? words.explanations[matter] ?? '')
-            : sentences.reason(reason.short),
-        ],
+        reason === undefined
+          ? (explained(words, occasion) ?? words.explanations[matter] ?? '')
+          : sentences.reason(reason.short),
         ...(seen === undefined ? [] : [sentences.seenFrom(seen)]),
         ...(silent.length === 0 ? [] : [sentences.silent(words.list(silent, missing.length - silent.length))]),
       ];

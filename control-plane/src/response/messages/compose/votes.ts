@@ -105,7 +105,9 @@ function reasonOfVote(words: Words, { code, text }: NoticeVote): string | undefi
   const own = text === null ? '' : withoutStop(plainLine(text));
   if (own === '') return known ?? (code === null ? undefined : named(words, code, 60));
   const told = isolated(cut(own, mostText));
-  return known === undefined || own.toLowerCase() === known.toLowerCase() ? told : `${known}: ${told}`;
+  if (known === undefined || own.toLowerCase() === known.toLowerCase()) return told;
+  // The check's sentence is English and says all of it; elsewhere it is what follows a reason that can be read.
+  return words.locale === 'en' ? told : `${known} (${told})`;
 }
 
 function withoutStop(text: string): string {

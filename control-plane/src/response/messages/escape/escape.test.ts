@@ -11,7 +11,7 @@ import { escapeSlack } from './slack.ts';
 import { escapeZulip } from './zulip.ts';
 
 const bits = [
-  ...'\\`*_{}[]()<>#+-.!|~=&"\'$^:@/ab 1',
+  ...Array.from('\\`*_{}[]()<>#+-.!|~=&"\'$^:@/ab 1'),
   '**b**',
   '[x](https://evil.example)',
   '![x](y)',

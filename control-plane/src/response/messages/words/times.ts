@@ -27,7 +27,7 @@ function nonZero(...parts: readonly (readonly ['d' | 'h' | 'min' | 's', number])
 const formats = new Map<string, Intl.DateTimeFormat>();
 const mostFormats = 500;
 
-function formatOf(language: string, zone: string, shape: 'time' | 'moment' | 'day'): Intl.DateTimeFormat {
+function formatOf(language: string, zone: string, shape: 'time' | 'day'): Intl.DateTimeFormat {
   const key = `${language} ${zone} ${shape}`;
   const known = formats.get(key);
   if (known !== undefined) return known;
@@ -41,7 +41,7 @@ function formatOf(language: string, zone: string, shape: 'time' | 'moment' | 'da
 
 const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZoneName: 'short' } as const;
 const day = { day: 'numeric', year: 'numeric' } as const;
-const shapes = { time, moment: { ...day, ...time }, day } as const;
+const shapes = { time, day } as const;
 
 /** The zone as it may be used; UTC in place of what is none. */
 export function knownZone(zone: string): string {
@@ -63,7 +63,7 @@ export function momentOf(language: string, zone: string, ms: number, nowMs: numb
 
 /** "23 Nov 2026, 14:03 CET", whichever day it is. */
 export function wholeMomentOf(language: string, zone: string, ms: number): string {
-  return withoutYearMark(formatOf(language, zone, 'moment').format(ms));
+  return `${dayOf(language, zone, ms)}, ${formatOf(language, zone, 'time').format(ms)}`;
 }
 
 /** "30 Nov 2026". */

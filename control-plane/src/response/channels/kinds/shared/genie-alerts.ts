@@ -37,7 +37,7 @@ export function genieRequest(message: Message): GenieRequest {
     body: {
       message: cut(message.title, mostMessage),
       alias: message.subjectKey,
-      description: layOut(message, plain, mostDescription, { title: false }),
+      description: layOut(message, plain, mostDescription, { title: false }) || message.title,
       priority: priorities[levelOf(message)],
       entity: cut(sourceOf(message), mostEntity),
       source,

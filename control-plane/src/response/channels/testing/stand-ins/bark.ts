@@ -8,13 +8,16 @@ const levels = ['active', 'timeSensitive', 'passive', 'critical', undefined];
 export const bark: StandIn = {
   channel: 'bark',
   documents: ['https://github.com/Finb/bark-server/blob/master/docs/API_V2.md'],
-  settings: (baseUrl) => ({ server_url: baseUrl, destinations: [{ key: 'phone', name: 'Phone', device_key: key }] }),
-  target: 'phone',
+  settings: (baseUrl) => ({ server_url: baseUrl }),
+  target: key,
   handle: (request, must) => {
     must(request.method === 'POST' && request.path === '/push', 'POST /push');
     const body = jsonBody(request, must);
     must(body['device_key'] === key, 'the key of the device');
-    must(typeof body['body'] === 'string' && body['body'] !== '', 'a body');
+    must(
+      typeof body['body'] === 'string' && `${String(body['title'] ?? '')}${body['body']}` !== '',
+      'a body or a title',
+    );
     must(levels.includes(body['level'] as string | undefined), 'a level');
     must(body['url'] === undefined || isWebAddress(body['url']), 'an address to open');
     must(body['isArchive'] === undefined || body['isArchive'] === '1' || body['isArchive'] === 1, 'isArchive is 1');

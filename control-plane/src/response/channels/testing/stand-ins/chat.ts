@@ -34,7 +34,7 @@ const embedFields = [
 export const chat: StandIn = {
   channel: 'chat',
   documents: ['https://docs.discord.com/developers/resources/webhook#execute-webhook'],
-  settings: (baseUrl) => ({ destinations: [{ key: 'ops', name: 'Operations', url: baseUrl + path }] }),
+  settings: () => ({ destinations: [{ key: 'ops', name: 'Operations', url: `https://discord.com${path}` }] }),
   target: 'ops',
   handle: (request, must) => {
     must(request.method === 'POST' && request.path === path, 'POST /webhooks/{id}/{token}');
@@ -66,7 +66,6 @@ export const chat: StandIn = {
     };
   },
   troubles: {
-    refused_credentials: { status: 401, json: { message: 'Invalid Webhook Token', code: 50_027 } },
     unknown_target: { status: 404, json: { message: 'Unknown Webhook', code: 10_015 } },
     rate_limited: {
       status: 429,
@@ -88,7 +87,7 @@ function checkEmbed(embed: Body, must: (holds: boolean, what: string) => void): 
   must(hasOnly(embed, embedFields), 'known fields of an embed');
   must(embed['title'] === undefined || isText(embed['title'], 256), 'a title of at most 256 characters');
   must(
-    embed['description'] === undefined || isText(embed['description'], 4096),
+    embed['description'] === undefined || embed['description'] === '' || isText(embed['description'], 4096),
     'a description of at most 4,096 characters',
   );
   must(embed['url'] === undefined || isWebAddress(embed['url']), 'an address of http or https');

@@ -16,7 +16,9 @@ export const googleChat: StandIn = {
     'https://developers.google.com/workspace/chat/quickstart/webhooks',
     'https://developers.google.com/chat/api/reference/rest/v1/spaces.messages/create',
   ],
-  settings: (baseUrl) => ({ destinations: [{ key: 'ops', name: 'Operations', url: baseUrl + path + query }] }),
+  settings: () => ({
+    destinations: [{ key: 'ops', name: 'Operations', url: `https://chat.googleapis.com${path}${query}` }],
+  }),
   target: 'ops',
   handle: (request, must) => {
     must(request.method === 'POST' && request.path === path, 'POST /v1/spaces/{space}/messages');

@@ -64,14 +64,6 @@ export const mattermost: StandIn = {
     return { status: 200, text: 'ok' };
   },
   troubles: {
-    refused_credentials: {
-      status: 403,
-      json: {
-        id: 'web.incoming_webhook.permissions.app_error',
-        message: 'Inappropriate channel permissions.',
-        status_code: 403,
-      },
-    },
     unknown_target: {
       status: 404,
       json: { id: 'web.incoming_webhook.channel.app_error', message: "Couldn't find the channel.", status_code: 404 },

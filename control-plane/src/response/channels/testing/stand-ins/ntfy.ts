@@ -32,7 +32,7 @@ const refuse = (http: number, code: number, error: string) => ({
 export const ntfy: StandIn = {
   channel: 'ntfy',
   documents: ['https://docs.ntfy.sh/publish/'],
-  settings: (baseUrl) => ({ server_url: baseUrl, token }),
+  settings: (baseUrl) => ({ server_url: baseUrl, access_token: token }),
   target: topic,
   handle: (request, must) => {
     must(request.headers['authorization'] === `Bearer ${token}`, 'the token as bearer');

@@ -16,6 +16,11 @@ export function isText(value: unknown, most: number): value is string {
   return typeof value === 'string' && value.length > 0 && Array.from(value).length <= most;
 }
 
+/** A field that may be left out, or a text that may be empty, of at most so many characters. */
+export function isOptionalText(value: unknown, most: number): boolean {
+  return value === undefined || value === '' || isText(value, most);
+}
+
 /** Whether a body has no fields but these. */
 export function hasOnly(body: Body, names: readonly string[]): boolean {
   return Object.keys(body).every((name) => names.includes(name));

@@ -32,7 +32,7 @@ const names = [
 export const pushover: StandIn = {
   channel: 'pushover',
   documents: ['https://pushover.net/api'],
-  settings: () => ({ token }),
+  settings: () => ({ api_token: token }),
   target: user,
   handle: (request, must) => {
     must(request.method === 'POST' && request.path === '/1/messages.json', 'POST /1/messages.json');

@@ -3,7 +3,7 @@
 import type { Must, SeenRequest, StandIn, StandInAnswer } from '../stand-in.ts';
 import { basicOf, isText } from './parts.ts';
 
-const account = 'ACtw96credential0123456789abcdef00';
+const account = 'AC9600112233445566778899aabbccddee';
 const token = 'twCredential96abcdefghijklmnopqr';
 const sender = '+15005550006';
 const recipient = '+14155550196';

@@ -34,7 +34,7 @@ export const whatsapp: StandIn = {
   target: recipient,
   handle: (request, must) => {
     must(
-      request.method === 'POST' && /^\/v\d{1,2}\.\d\/106540352242922\/messages$/.test(request.path),
+      request.method === 'POST' && /^(\/v\d{1,2}\.\d)?\/106540352242922\/messages$/.test(request.path),
       'POST /v…/{phone number id}/messages',
     );
     must(request.headers['authorization'] === `Bearer ${token}`, 'the token as bearer');

@@ -9,8 +9,8 @@ const key = 'zuCredential87abcdefghijklmnopqr';
 export const zulip: StandIn = {
   channel: 'zulip',
   documents: ['https://zulip.com/api/send-message', 'https://zulip.com/api/rest-error-handling'],
-  settings: (baseUrl) => ({ server_url: baseUrl, bot_email: email, api_key: key }),
-  target: 'operations',
+  settings: (baseUrl) => ({ site_url: baseUrl, bot_email: email, api_key: key }),
+  target: '#operations > alerts',
   handle: (request, must) => {
     must(request.method === 'POST' && request.path === '/api/v1/messages', 'POST /api/v1/messages');
     must(basicOf(request) === `${email}:${key}`, 'address and key of the bot by Basic');

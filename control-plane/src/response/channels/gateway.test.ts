@@ -1,0 +1,280 @@
+import { createServer } from 'node:http';
+import t from 'tap';
+import { z } from 'zod';
+import { capabilities } from '../../capabilities.ts';
+import { takeMails } from '../../identity/accounts/testing.ts';
+import { testApi } from '../../identity/testing.ts';
+import { sql } from '../../platform/database/pools.ts';
+import type { Mail } from '../../platform/mail/mail.ts';
+import { memoryBus } from '../../testing/probes.ts';
+import { deliver, isUsable, maskTarget, targetKeyOf } from './gateway.ts';
+import type { DeliverRequest } from './gateway.ts';
+import { sampleMessage } from './testing/messages.ts';
+
+/*
+ * Deliveries over one database and one receiver, whose answer is set by each test. Tests come one after the other.
+ */
+
+let status = 200;
+let arrived = 0;
+const receiver = createServer((request, response) => {
+  request.resume().on('end', () => {
+    arrived += 1;
+    response.writeHead(status, status === 429 ? { 'retry-after': '9' } : {}).end();
+  });
+});
+await new Promise<void>((resolve) => void receiver.listen(0, '127.0.0.1', resolve));
+t.teardown(() => receiver.close());
+const address = receiver.address();
+const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/hook-credential`;
+
+const sent: Mail[] = [];
+const api = await testApi(t, {
+  capabilities,
+  context: {
+    bus: memoryBus(),
+    allowedPrivateTargets: ['127.0.0.0/8'],
+    publicUrl: 'https://monitor.example.com',
+    mailer: { send: async (mail) => void sent.push(mail) },
+  },
+});
+const ada = await api.account('ada@example.com');
+await api.database.worker.query(sql.unsafe`update users set email_verified = true where id = ${ada.id}`);
+const call = (method: string, route: string, body?: unknown) =>
+  api.call(method, `/api/v1${route}`, { token: ada.accessToken, ...(body === undefined ? {} : { body }) });
+const made = await call('POST', '/alert-channel-configs', {
+  channel: 'webhook',
+  settings: {
+    destinations: [
+      { key: 'a', name: 'A', url },
+      { key: 'b', name: 'B', url },
+    ],
+  },
+});
+const configId = Number(made.body['id']);
+const config = async () => (await call('GET', `/alert-channel-configs/${configId}`)).body;
+let count = 0;
+const send = (more: Partial<DeliverRequest> = {}) => {
+  count += 1;
+  return deliver(api.context, {
+    ownerId: ada.id,
+    workspaceId: 1,
+    channel: 'webhook',
+    configId,
+    target: 'a',
+    message: sampleMessage({ id: `n-${count}` }),
+    ...more,
+  });
+};
+await takeMails(api);
+
+void t.test('a message arrives, and the configuration notes when', async (t) => {
+  status = 200;
+  const before = arrived;
+  t.match(await send(), { ok: true });
+  t.equal(arrived, before + 1);
+  t.match(await config(), { failures_in_row: 0, last_success_at: /^2/ });
+});
+
+void t.test('what passes changes nothing until it is the last attempt, and a success ends the streak', async (t) => {
+  status = 429;
+  t.match(await send(), { ok: false, code: 'rate_limited', fault: 'passing', retryAfterMs: 9_000 });
+  t.match(await config(), { failures_in_row: 0, last_error: null });
+  t.match(await send({ isLastAttempt: true }), { ok: false });
+  t.match(await config(), { failures_in_row: 1, last_error: { code: 'rate_limited' } });
+  status = 200;
+  t.match(await send(), { ok: true });
+  t.match(await config(), { failures_in_row: 0, is_active: true });
+});
+
+void t.test(
+  'ten messages that failed in a row switch it off once, however many come together; its owner is told',
+  async (t) => {
+    status = 400;
+    await Promise.all(Array.from({ length: 30 }, () => send()));
+    t.match(await config(), { is_active: false, disabled_reason: 'failures_in_row', failures_in_row: 10 });
+    const mails = await takeMails(api);
+    t.match(mails, [{ to: 'ada@example.com', subject: 'An alert channel was switched off' }]);
+    t.equal(mails.length, 1);
+    t.notMatch(JSON.stringify(mails), 'hook-credential');
+    const before = arrived;
+    t.match(await send(), { ok: false, code: 'not_configured' });
+    t.equal(arrived, before, 'nothing is sent');
+    t.match((await call('POST', `/alert-channel-configs/${configId}/activate`)).body, {
+      is_active: true,
+      failures_in_row: 0,
+    });
+    status = 200;
+    t.match(await send(), { ok: true });
+  },
+);
+
+void t.test('a failure with settings of before does not switch off those of now', async (t) => {
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const slow = createServer((request, response) => {
+    void held.then(() => {
+      request.resume();
+      response.writeHead(400).end();
+    });
+  });
+  await new Promise<void>((resolve) => void slow.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => slow.close());
+  const at = slow.address();
+  const port = typeof at === 'object' && at !== null ? at.port : 0;
+  const change = (target: string) =>
+    call('PATCH', `/alert-channel-configs/${configId}`, {
+      settings: {
+        destinations: [
+          { key: 'a', name: 'A', url: target },
+          { key: 'b', name: 'B', url },
+        ],
+      },
+    });
+  await change(`http://127.0.0.1:${port}/`);
+  const under = Array.from({ length: 10 }, () => send());
+  const waiting = () =>
+    new Promise<number>((resolve, reject) =>
+      slow.getConnections((error, n) => (error === null ? resolve(n) : reject(error))),
+    );
+  while ((await waiting()) < 10) await new Promise((resolve) => setTimeout(resolve, 20));
+  t.equal((await change(url)).status, 200);
+  release();
+  for (const result of await Promise.all(under)) t.match(result, { ok: false, fault: 'message' });
+  t.match(await config(), { is_active: true, failures_in_row: 0 });
+});
+
+void t.test(
+  'a target that is gone is given up alone, its owner is told once, and a test that arrives brings it back',
+  async (t) => {
+    status = 410;
+    const both = await Promise.all([send({ target: 'b' }), send({ target: 'b' })]);
+    for (const result of both) t.match(result, { ok: false, code: 'unknown_target', fault: 'target' });
+    t.match(await config(), { is_active: true, failures_in_row: 0, disabled_targets: [{ target: 'b' }] });
+    t.match(await takeMails(api), [{ subject: 'Alerts do not reach one of your targets' }]);
+    const before = arrived;
+    t.match(await send({ target: 'b' }), { ok: false, code: 'unknown_target' });
+    t.equal(arrived, before);
+    t.match(await isUsable(api.context, { ownerId: ada.id, channel: 'webhook', configId, target: 'b' }), { ok: false });
+    status = 200;
+    t.match(await send(), { ok: true }, 'the other one is reached');
+    const tested = await call('POST', `/alert-channel-configs/${configId}/test`, { target: 'b' });
+    t.match(
+      tested.body,
+      {
+        ok: true,
+        steps: [
+          { name: 'resolve' },
+          { name: 'connect' },
+          { name: 'request' },
+          { name: 'response' },
+          { name: 'result' },
+        ],
+      },
+      tested.text,
+    );
+    t.notMatch(tested.text, 'hook-credential');
+    t.match(await send({ target: 'b' }), { ok: true });
+    t.match(await call('POST', `/alert-channel-configs/${configId}/test`, {}), { status: 422 }, 'which of the two?');
+  },
+);
+
+void t.test('credentials that are refused switch the configuration off at once', async (t) => {
+  const bot = await call('POST', '/alert-channel-configs', {
+    channel: 'telegram',
+    settings: { bot_token: '123:abcdefghijklmnopqrstuvwxyz' },
+  });
+  const id = Number(bot.body['id']);
+  const refusing = {
+    ...api.context,
+    channels: { ...api.context.channels, baseUrls: { messenger: url.replace('/hook-credential', '') } },
+  };
+  status = 401;
+  const result = await deliver(refusing, {
+    ownerId: ada.id,
+    workspaceId: 1,
+    channel: 'messenger',
+    configId: id,
+    target: '42',
+    message: sampleMessage(),
+  });
+  t.match(result, { ok: false, code: 'refused_credentials', fault: 'configuration' });
+  t.match((await call('GET', `/alert-channel-configs/${id}`)).body, {
+    is_active: false,
+    disabled_reason: 'refused_credentials',
+  });
+  t.match(await takeMails(api), [{ subject: 'An alert channel was switched off' }]);
+});
+
+void t.test(
+  'mail goes to the own address, to others when their reader has agreed, and to nobody who took it back',
+  async (t) => {
+    const mail = (target: string) => send({ channel: 'email', configId: null, target });
+    t.match(await mail('Ada@Example.com'), { ok: true });
+    const first = sent.at(-1);
+    t.equal(first?.to, 'ada@example.com');
+    const link =
+      /<(https:\/\/monitor\.example\.com\/api\/v1\/public\/mail-alerts\/plmu_[0-9A-Za-z]+)>/.exec(
+        first?.headers?.['List-Unsubscribe'] ?? '',
+      )?.[1] ?? '';
+    t.equal(first?.headers?.['List-Unsubscribe-Post'], 'List-Unsubscribe=One-Click');
+    t.ok(first?.html.includes(link) === true && first.text.includes(link), 'and in the mail itself');
+    t.match(await mail('bob@example.com'), { ok: false, code: 'target_not_confirmed', fault: 'target' });
+    t.match(await call('POST', '/alert-channel-configs/mail-confirmations', { target: 'bob@example.com' }), {
+      status: 202,
+      body: { status: 'asked' },
+    });
+    const [letter] = await takeMails(api);
+    t.equal(letter?.to, 'bob@example.com');
+    const token = /mail-alerts\/(plmc_[0-9A-Za-z]+)/.exec(letter?.text ?? '')?.[1] ?? 'none';
+    const page = await api.call('GET', `/api/v1/public/mail-alerts/${token}`);
+    t.match(page, { status: 200, text: /<form method="post">/ });
+    t.match(page.headers.get('content-security-policy'), "default-src 'none'");
+    t.match(await mail('bob@example.com'), { ok: false }, 'opening it changes nothing');
+    const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: '' };
+    t.match(await api.call('POST', `/api/v1/public/mail-alerts/${token}`, form), {
+      status: 200,
+      text: /Alerts are sent here/,
+    });
+    t.match(await mail('bob@example.com'), { ok: true });
+    t.match((await call('POST', '/alert-channel-configs/mail-confirmations', { target: 'bob@example.com' })).body, {
+      status: 'confirmed',
+    });
+    const unsubscribe = link.replace('https://monitor.example.com', '');
+    t.match(await api.call('GET', unsubscribe), { status: 200, text: /No more alerts/ });
+    t.match(await mail('ada@example.com'), { ok: true });
+    const oneClick = {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'List-Unsubscribe=One-Click',
+    };
+    t.equal((await api.call('POST', unsubscribe, oneClick)).status, 200);
+    t.equal((await api.call('POST', unsubscribe, oneClick)).status, 200, 'twice is once');
+    t.match(await mail('ada@example.com'), { ok: false, code: 'target_not_confirmed', message: /unsubscribed/ });
+    t.equal((await api.call('GET', `/api/v1/public/mail-alerts/${token.slice(0, -1)}x`)).status, 404);
+    const users = await api.database.worker.anyFirst(sql.type(z.object({ n: z.number() }))`
+    select count(*)::integer as n from channel_targets where disabled_at is not null and channel = 'email'`);
+    t.same(users, [0], 'lack of consent is no fault of the target');
+  },
+);
+
+void t.test('tests of mail go to nobody who has not agreed, and are counted', async (t) => {
+  const before = sent.length;
+  const answer = await call('POST', '/alerts/test-send', { channel: 'email', target: 'victim@example.com' });
+  t.match(answer, { status: 200, body: { ok: false, error: { code: 'target_not_confirmed' } } });
+  t.equal(sent.length, before);
+  const statuses: number[] = [];
+  for (let n = 0; n < 3; n += 1) {
+    statuses.push((await call('POST', '/alerts/test-send', { channel: 'email', target: 'victim@example.com' })).status);
+  }
+  t.same(statuses, [200, 200, 429], 'three to one target');
+});
+
+void t.test('the same mailbox has one key whoever names it, the own names of two people have two', async (t) => {
+  const key = (channel: string, ownerId: number, target: string) =>
+    targetKeyOf({ channel, ownerId, target, configId: null });
+  t.equal(key('email', 1, 'a@b.c'), key('email', 2, 'a@b.c'));
+  t.not(key('webhook', 1, 'ops'), key('webhook', 2, 'ops'));
+  t.equal(key('slack', 1, 'ops'), key('team-chat', 1, 'ops'));
+  t.ok(key('email', 1, `${'x'.repeat(60)}@example.com`).length <= 100);
+  t.equal(maskTarget({ channel: 'email', target: 'ada@example.com' }).includes('ada@'), false);
+});

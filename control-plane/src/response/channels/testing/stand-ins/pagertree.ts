@@ -1,0 +1,34 @@
+// Written from https://pagertree.com/docs/integration-guides/webhook (Webhook Integration), read 2026-11-23.
+import type { StandIn } from '../stand-in.ts';
+import { isText, jsonBody } from './parts.ts';
+
+const path = '/integration/int_pagertreeCredential9';
+
+/** PagerTree's webhook integration. Examples write `Id` and `Title` with capitals and newer ones without, so either is taken here. */
+export const pagertree: StandIn = {
+  channel: 'pagertree',
+  documents: ['https://pagertree.com/docs/integration-guides/webhook'],
+  settings: (baseUrl) => ({ destinations: [{ key: 'ops', name: 'Operations', url: `${baseUrl}${path}` }] }),
+  target: 'ops',
+  handle: (request, must) => {
+    must(request.method === 'POST' && request.path === path, 'POST to the endpoint of the integration');
+    const body = jsonBody(request, must);
+    const fields = Object.fromEntries(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]));
+    const { event_type: type, id, title, description, urgency } = fields;
+    must(
+      type === 'create' || type === 'acknowledge' || type === 'resolve',
+      'event_type: create, acknowledge or resolve',
+    );
+    must(isText(id, 255), 'Id, by which it is acknowledged and resolved');
+    if (type === 'create') must(isText(title, 255), 'Title of at most 255 characters');
+    must(description === undefined || typeof description === 'string', 'Description');
+    must(urgency === undefined || ['silent', 'low', 'medium', 'high', 'critical'].includes(String(urgency)), 'Urgency');
+    return { status: 201, json: {} };
+  },
+  troubles: {
+    unknown_target: { status: 404, text: '' },
+    rate_limited: { status: 429, text: '' },
+    refused_message: { status: 400, text: '' },
+    service_unavailable: { status: 503, text: '' },
+  },
+};
