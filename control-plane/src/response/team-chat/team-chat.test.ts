@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { testApi } from '../../identity/testing.ts';
 import type { TestAccount, TestApi } from '../../identity/testing.ts';
 import { accessTokensCapability } from '../../identity/tokens/index.ts';
+import { signInCapability } from '../../identity/sign-in/index.ts';
 import { authCapability } from '../../identity/auth/index.ts';
 import { sql } from '../../platform/database/pools.ts';
 import { channelsCapability } from '../channels/index.ts';
@@ -28,7 +29,7 @@ async function world(t: Parameters<typeof testApi>[0], plan: 'free' | 'self_host
   const chat = await testTeamChat(t);
   const { url, clientId, clientSecret } = chat;
   const api = await testApi(t, {
-    capabilities: [authCapability, accessTokensCapability, channelsCapability, teamChatCapability],
+    capabilities: [authCapability, signInCapability, accessTokensCapability, channelsCapability, teamChatCapability],
     context: {
       publicUrl: 'http://parallax.example',
       defaultPlan: plan,
