@@ -139,10 +139,13 @@ void t.test('what goes wrong is told in words of ours', async (t) => {
 
 void t.test('the plan bounds what is made', async (t) => {
   const { begin, back, chat, ada, api } = await world(t, 'free');
-  for (const channel of ['webhook', 'chat']) {
-    const destinations = [{ key: 'a', name: 'a', url: 'https://discord.com/api/webhooks/1/a' }];
-    const settings = channel === 'chat' ? { destinations } : { url: 'https://example.com/' };
-    await api.call('POST', '/api/v1/alert-channel-configs', { token: ada.accessToken, body: { channel, settings } });
+  for (const [channel, settings] of [
+    ['webhook', { url: 'https://example.com/' }],
+    ['email', {}],
+  ] as const) {
+    const body = { channel, settings };
+    const answer = await api.call('POST', '/api/v1/alert-channel-configs', { token: ada.accessToken, body });
+    t.equal(answer.status, 201, answer.text);
   }
   const made = await api.call('GET', '/api/v1/alert-channel-configs', { token: ada.accessToken });
   t.equal(made.body['total'], 2);

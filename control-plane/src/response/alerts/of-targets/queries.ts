@@ -7,7 +7,7 @@ export type NamedPlace = { readonly channel: string; readonly target: string };
 
 /** Every target of an alert, of its steps and for when others fail: rows of `value`. */
 const targetsOf = sql.fragment`(
-  select value from jsonb_array_elements(a.steps) as step, jsonb_array_elements(step->'targets') as value
+  select t.value from jsonb_array_elements(a.steps) as s (step), jsonb_array_elements(s.step->'targets') as t (value)
   union all select a.failover)`;
 
 const isThere = (value: ReturnType<typeof sql.fragment>, { channel, target }: NamedPlace) => sql.fragment`
