@@ -140,7 +140,7 @@ void t.test('what goes wrong is told in words of ours', async (t) => {
 void t.test('the plan bounds what is made', async (t) => {
   const { begin, back, chat, ada, api } = await world(t, 'free');
   for (const [channel, settings] of [
-    ['webhook', { url: 'https://example.com/' }],
+    ['webhook', { destinations: [{ key: 'a', name: 'a', url: 'https://example.com/' }] }],
     ['email', {}],
   ] as const) {
     const body = { channel, settings };
