@@ -3,6 +3,7 @@
  * from the standard input, asks the host of each by HTTP and by HTTPS, and prints the code of the outcome.
  */
 import { createInterface } from 'node:readline';
+import { createResolver } from '@parallax/checks';
 import { createOutboundClients, OutboundError } from '../index.ts';
 
 const { guarded } = createOutboundClients({
@@ -10,6 +11,8 @@ const { guarded } = createOutboundClients({
   deniedListeners: () => [],
   now: Date.now,
   version: '0',
+  // Some questions hold a name, and asking for it would be an attempt of its own.
+  resolver: createResolver({ servers: [] }),
 });
 let asked = 0;
 
