@@ -20,6 +20,13 @@
 -- account_tokens.expires_at timestamp with time zone not null
 -- account_tokens.used_at timestamp with time zone
 -- account_tokens.created_at timestamp with time zone not null default now()
+-- alert_links.token_hash bytea not null
+-- alert_links.workspace_id integer not null
+-- alert_links.occasion_id bigint not null
+-- alert_links.target_key text not null
+-- alert_links.locale text not null
+-- alert_links.timezone text not null
+-- alert_links.created_at timestamp with time zone not null default clock_timestamp()
 -- alert_occasions.id bigint not null generated always as identity
 -- alert_occasions.workspace_id integer not null
 -- alert_occasions.key text not null
@@ -64,6 +71,7 @@
 -- alert_told.sent_at timestamp with time zone
 -- alert_told.lost_at timestamp with time zone
 -- alert_told.held_at timestamp with time zone
+-- alert_told.held_by text
 -- alert_told.snoozed_until timestamp with time zone
 -- alerts.id integer not null generated always as identity
 -- alerts.workspace_id integer not null
@@ -859,6 +867,7 @@
 -- table options
 -- access_tokens row-level security forced
 -- account_tokens row-level security forced
+-- alert_links row-level security forced
 -- alert_occasions row-level security forced
 -- alert_subjects row-level security forced
 -- alert_told row-level security forced
@@ -957,6 +966,12 @@
 -- account_tokens.account_tokens_token_hash_check CHECK ((length(token_hash) = 32))
 -- account_tokens.account_tokens_token_hash_key UNIQUE (token_hash)
 -- account_tokens.account_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- alert_links.alert_links_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'ru'::text])))
+-- alert_links.alert_links_occasion_id_fkey FOREIGN KEY (occasion_id) REFERENCES alert_occasions(id) ON DELETE CASCADE
+-- alert_links.alert_links_pkey PRIMARY KEY (token_hash)
+-- alert_links.alert_links_timezone_check CHECK (((length(timezone) >= 1) AND (length(timezone) <= 100)))
+-- alert_links.alert_links_token_hash_check CHECK ((length(token_hash) = 32))
+-- alert_links.alert_links_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- alert_occasions.alert_occasions_check CHECK (((subject_type IS NULL) = (subject_id IS NULL)))
 -- alert_occasions.alert_occasions_facts_check CHECK ((jsonb_typeof(facts) = 'object'::text))
 -- alert_occasions.alert_occasions_key_check CHECK (((length(key) >= 1) AND (length(key) <= 300)))
@@ -985,7 +1000,7 @@
 -- alerts.alerts_failover_check CHECK ((jsonb_typeof(failover) = 'object'::text))
 -- alerts.alerts_min_duration_seconds_check CHECK (((min_duration_seconds >= 0) AND (min_duration_seconds <= 86400)))
 -- alerts.alerts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
--- alerts.alerts_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id)
+-- alerts.alerts_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON DELETE CASCADE
 -- alerts.alerts_pkey PRIMARY KEY (id)
 -- alerts.alerts_quiet_hours_check CHECK ((jsonb_typeof(quiet_hours) = 'object'::text))
 -- alerts.alerts_reminder_interval_seconds_check CHECK (((reminder_interval_seconds >= 60) AND (reminder_interval_seconds <= 604800)))
@@ -1341,6 +1356,7 @@
 -- indexes
 -- CREATE INDEX access_tokens_user ON public.access_tokens USING btree (user_id)
 -- CREATE INDEX account_tokens_user ON public.account_tokens USING btree (user_id, purpose, created_at)
+-- CREATE INDEX alert_links_occasion ON public.alert_links USING btree (occasion_id)
 -- CREATE INDEX alert_occasions_created ON public.alert_occasions USING btree (created_at)
 -- CREATE INDEX alert_occasions_due ON public.alert_occasions USING btree (due_at) WHERE (due_at IS NOT NULL)
 -- CREATE INDEX alert_occasions_incident ON public.alert_occasions USING btree (incident_id) WHERE (incident_id IS NOT NULL)
@@ -1442,6 +1458,7 @@
 -- CREATE UNIQUE INDEX access_tokens_token_hash_key ON public.access_tokens USING btree (token_hash)
 -- CREATE UNIQUE INDEX account_tokens_pkey ON public.account_tokens USING btree (id)
 -- CREATE UNIQUE INDEX account_tokens_token_hash_key ON public.account_tokens USING btree (token_hash)
+-- CREATE UNIQUE INDEX alert_links_pkey ON public.alert_links USING btree (token_hash)
 -- CREATE UNIQUE INDEX alert_occasions_pkey ON public.alert_occasions USING btree (id)
 -- CREATE UNIQUE INDEX alert_occasions_workspace_id_key_key ON public.alert_occasions USING btree (workspace_id, key)
 -- CREATE UNIQUE INDEX alert_subjects_alert_id_monitor_id_group_id_heartbeat_id_we_key ON public.alert_subjects USING btree (alert_id, monitor_id, group_id, heartbeat_id, webhook_check_id) NULLS NOT DISTINCT
@@ -1591,10 +1608,15 @@
 -- access_tokens.own_access_tokens * using ((user_id = current_user_id()))
 -- account_tokens.lookups_of_owner * using (true)
 -- account_tokens.own_account_tokens * using ((user_id = current_user_id()))
+-- alert_links.alert_links_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- alert_links.lookups_of_owner * using (true) with check (true)
 -- alert_occasions.alert_occasions_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- alert_occasions.lookups_of_owner * using (true) with check (true)
 -- alert_subjects.alert_subjects_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- alert_told.alert_told_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- alert_told.lookups_of_owner * using (true) with check (true)
 -- alerts.alerts_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- alerts.lookups_of_owner * using (true) with check (true)
 -- api_keys.lookups_of_owner * using (true) with check (true)
 -- api_keys.own_api_keys * using ((user_id = current_user_id()))
 -- audit_log.audit_of_tenant * using (((workspace_id = ANY (current_workspaces())) OR (user_id = current_user_id())))
@@ -1621,6 +1643,7 @@
 -- incident_members.incident_members_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- incident_updates.incident_updates_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- incidents.incidents_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- incidents.lookups_of_owner * using (true) with check (true)
 -- join_tokens.join_tokens_of_tenant * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
 -- live_events.live_events_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- maintenance.maintenance_of_tenant * using ((workspace_id = ANY (current_workspaces())))
@@ -1673,8 +1696,11 @@
 -- ensure_hour_partitionsfirst_hour integer, last_hour integer security definer df351a3b5cf2e91725a2d8344db171f4
 -- ensure_packed_partitionsfirst_hour integer, last_hour integer security definer 191861506b43fc91695d69348877a44e
 -- ensure_result_partitionsfirst timestamp with time zone, last timestamp with time zone security definer c9da5673a09361f430c60a0ba1eaa7f1
+-- follow_address security definer 24cfa353ae15469138a0386ec047570a
+-- followed_targettarget jsonb, old_email text, new_email text, old_locale text, new_locale text, old_zone text, new_zone text d41d8cd98f00b204e9800998ecf8427e
 -- identity_accept_inviteof_hash bytea, most_members integer, from_address text, in_request text, OUT outcome text, OUT workspace_id integer security definer 4696c9e08bc38b174421698c04d83807
 -- identity_account_tokenof_hash bytea, for_purpose text, OUT user_id integer, OUT email text, OUT mailed_to text security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_alert_linkof_token_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_begin_challengeof_token bytea, of_purpose text, for_user integer, of_way text, life interval security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_begin_sign_inof_state bytea, of_browser bytea, of_way text, for_user integer, for_session uuid, by_invite bytea, life interval security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_calendargiven_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
@@ -1708,19 +1734,22 @@
 -- look_at_expiries_of_monitor acd9d854faf003f6ba8655e66801fd2c
 -- look_at_expiries_of_pause b540b6ef48d6ebded4374ba83549d6d7
 -- look_at_expiriesof_monitor integer cc227bfe395e6fe79f69f3ef407eb14b
--- make_accountnew_email text, new_password_hash text, email_is_verified boolean, new_plan text, new_ping_key text, as_administrator boolean, detail jsonb, from_address text, in_request text 6be75c1fe17d1118f8f7e17fdb984ac6
+-- make_accountnew_email text, new_password_hash text, email_is_verified boolean, new_plan text, new_ping_key text, as_administrator boolean, detail jsonb, from_address text, in_request text 42904fbc6978a345e925b4e898069845
+-- make_default_alertof_user integer, in_workspace integer d41d8cd98f00b204e9800998ecf8427e
 -- monitor_expiryof_monitor integer, of_kind text, of_revision integer 915297ace7ff1a80803fe64addc4c7cc
 -- window_sumsmonitor integer, probes integer[], first_day integer, end_day integer, first_hour integer, end_hour integer, more_first_hour integer, more_end_hour integer, edge_hour integer, other_edge_hour integer, stale_first_hour integer, stale_end_hour integer, rows_from timestamp with time zone, rows_to timestamp with time zone, most_rows integer dcff4fde5356102c5d687479713868a4
 
 -- triggers
 -- CREATE TRIGGER monitors_look_at_expiries AFTER UPDATE OF is_active, deleted_at, probe_revision, certificate_thresholds_days, domain_thresholds_days ON public.monitors FOR EACH ROW WHEN ((((((old.is_active IS DISTINCT FROM new.is_active) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)) OR (old.probe_revision IS DISTINCT FROM new.probe_revision)) OR (old.certificate_thresholds_days IS DISTINCT FROM new.certificate_thresholds_days)) OR (old.domain_thresholds_days IS DISTINCT FROM new.domain_thresholds_days))) EXECUTE FUNCTION look_at_expiries_of_monitor()
 -- CREATE TRIGGER pauses_look_at_expiries AFTER INSERT OR UPDATE OF ended_at ON public.pauses FOR EACH ROW EXECUTE FUNCTION look_at_expiries_of_pause()
+-- CREATE TRIGGER alerts_follow_address AFTER UPDATE OF email, locale, timezone ON public.users FOR EACH ROW WHEN (((old.email IS NOT NULL) AND (new.email IS NOT NULL) AND (((old.email IS DISTINCT FROM new.email) OR (old.locale IS DISTINCT FROM new.locale)) OR (old.timezone IS DISTINCT FROM new.timezone)))) EXECUTE FUNCTION follow_address()
 
 -- grants on tables
 -- access_tokens to parallax_api: INSERT, SELECT, UPDATE
 -- access_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- account_tokens to parallax_api: INSERT, SELECT, UPDATE
 -- account_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- alert_links to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- alert_occasions to parallax_api: DELETE, SELECT, UPDATE
 -- alert_occasions to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- alert_subjects to parallax_api: DELETE, INSERT, SELECT, UPDATE
@@ -1900,6 +1929,7 @@
 -- ensure_result_partitions to parallax_worker
 -- identity_accept_invite to parallax_api
 -- identity_account_token to parallax_api
+-- identity_alert_link to parallax_api
 -- identity_begin_challenge to parallax_api
 -- identity_begin_sign_in to parallax_api
 -- identity_calendar to parallax_api

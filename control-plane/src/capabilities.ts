@@ -116,14 +116,11 @@ export const capabilities: readonly Capability<Context>[] = [
   webhookChecksCapability,
   incidentsCapability,
   maintenanceCapability,
-  channelsCapability,
-<<<<<<< HEAD
   alertsCapability,
+  channelsCapability,
   createMessengerCapability(),
   teamChatCapability,
-=======
   createWebPushCapability(),
->>>>>>> b-channels
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

@@ -3,6 +3,7 @@ import { issueToken } from '../../control-plane/src/identity/account-tokens/inde
 import { signWebapp, signWidget } from '../../control-plane/src/identity/sign-in/messenger/testing.ts';
 import { signStandard } from '../../control-plane/src/monitoring/webhook-checks/testing.ts';
 import { sql } from '../../control-plane/src/platform/database/pools.ts';
+import { alertRecipes } from './alert-recipes.ts';
 import { heartbeatRecipes } from './heartbeat-recipes.ts';
 import { channelRecipes } from './channel-recipes.ts';
 import type { World } from './world.ts';
@@ -433,6 +434,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'GET /api/v1/probe/ips': plain('/api/v1/probe/ips'),
 
   ...heartbeatRecipes,
+  ...alertRecipes,
 };
 
 /** Values that only mean something beside what the call made. */

@@ -4,7 +4,6 @@ import { route } from './route.ts';
 const tag = 'Alerts';
 const params = z.object({ token: z.string().min(1).max(200) });
 const page = { answer: z.string(), contentType: 'text/html; charset=utf-8' };
-const noLink = { status: 404, description: 'the same page, which says that the link does not work any more' } as const;
 
 /** The form of the page is this small. */
 export const mostLinkFormBytes = 2_048;
@@ -20,10 +19,9 @@ export const alertLinkPageRoute = route({
   tag,
   summary: 'Page that a message of an alert leads to',
   description:
-    'Says what the message was about, with buttons. Opening it changes nothing: programs that look at mails open links.',
+    'Says what the message was about, with buttons. Opening it changes nothing: programs that look at mails open links. A link that does not work any more gets a page that says so.',
   params,
   success: { status: 200, ...page },
-  alternative: noLink,
   perAddressPerMinute: 60,
 });
 
@@ -39,7 +37,6 @@ export const useAlertLinkRoute = route({
   params,
   bytes: { maxBytes: mostLinkFormBytes },
   success: { status: 200, ...page },
-  alternative: noLink,
   errors: [413],
   perAddressPerMinute: 60,
 });

@@ -5,6 +5,7 @@ import { webhookSecrets } from '../../../control-plane/src/response/messenger/bo
 import { sql } from '../../../control-plane/src/platform/database/pools.ts';
 import { inAMonth, maintenance } from '../recipes.ts';
 import type { Recipe } from '../recipes.ts';
+import { moreAlertRecipes } from '../alert-recipes.ts';
 import { moreChannelRecipes } from '../channel-recipes.ts';
 import { moreHeartbeatRecipes } from '../heartbeat-recipes.ts';
 import type { World } from '../world.ts';
@@ -92,6 +93,7 @@ async function memberOf(world: World, workspace: string): Promise<number> {
  */
 export const moreRecipes: Readonly<Record<string, Recipe>> = {
   ...moreHeartbeatRecipes,
+  ...moreAlertRecipes,
 
   'GET /probe/ips': plain('/probe/ips'),
   'GET /api/v1/events/stream': plain('/api/v1/events/stream'),

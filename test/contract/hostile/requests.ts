@@ -17,6 +17,27 @@ const maintenance = {
   timezone: 'Europe/Berlin',
 };
 
+const alert = {
+  workspace_id: 1,
+  name: 'x',
+  scope: { subjects: [{ type: 'monitor', id: 1 }], tags: ['a'] },
+  events: ['monitor.down'],
+  steps: [
+    { after_seconds: 0, targets: [{ channel: 'email', target: 'x@example.com', locale: 'en', timezone: 'UTC' }] },
+  ],
+  min_duration_seconds: 60,
+  reminder_interval_seconds: 60,
+  failover: { channel: 'email' },
+  quiet_hours: {
+    timezone: 'Europe/Berlin',
+    windows: [{ days: [1, 7], start: '22:00', end: '07:00' }],
+    except_severity: 'critical',
+  },
+  muted_until: null,
+};
+
+const { workspace_id: _workspace, ...alertChange } = alert;
+
 /** Bodies that a route would take, whose fields are spoiled one by one. */
 const valid: Readonly<Record<string, Record<string, unknown>>> = {
   '/api/v1/auth/register': { email: 'x@example.com', password: 'passwort' },
@@ -106,6 +127,10 @@ const valid: Readonly<Record<string, Record<string, unknown>>> = {
   '/api/v1/incidents': { workspace_id: 1, title: 'x', monitor_ids: [1] },
   '/api/v1/incidents/:incident_id': { title: 'x', severity: 'minor' },
   '/api/v1/incidents/:incident_id/updates': { kind: 'note', body: 'x', is_public: false },
+  '/api/v1/alerts': alert,
+  '/api/v1/alerts/:alert_id': alertChange,
+  '/api/v1/alerts/:alert_id/snooze': { minutes: 5 },
+  '/api/v1/alerts/preview': { workspace_id: 1, event: 'monitor.down', subject: { type: 'monitor', id: 1 } },
   '/api/v1/maintenance': maintenance,
   '/api/v1/maintenance/:id': maintenance,
   '/api/v1/maintenance/preview': maintenance,
@@ -124,7 +149,13 @@ export async function sendHostile(t: Test, isMine: (path: string) => boolean, le
   const world = await openWorld(t);
   for (let number = 0; number < 3; number += 1) await world.monitor();
   // What the number 1 in a path stands for.
-  for (const path of ['/api/v1/heartbeats', '/api/v1/webhook-checks', '/api/v1/incidents', '/api/v1/maintenance']) {
+  for (const path of [
+    '/api/v1/heartbeats',
+    '/api/v1/webhook-checks',
+    '/api/v1/incidents',
+    '/api/v1/maintenance',
+    '/api/v1/alerts',
+  ]) {
     await world.make('POST', `${path}${path.endsWith('heartbeats') ? '?workspace_id=1' : ''}`, valid[path]);
   }
   const contracts = capabilities

@@ -165,6 +165,18 @@ export const namedLimits = {
     route: 'GET /api/v1/public/maintenance/:token',
     meaning: 'reads of calendars of maintenance',
   },
+  alert_link_page: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'GET /alerts/snooze/:token',
+    meaning: 'reads of pages that messages of alerts lead to',
+  },
+  alert_link: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'POST /alerts/snooze/:token',
+    meaning: 'buttons of those pages',
+  },
   webhook_delivery: {
     rate: perMinute(300),
     countedBy: 'target',

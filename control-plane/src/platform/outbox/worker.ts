@@ -19,6 +19,8 @@ export const leaseSeconds = 10;
 
 const pollMs = 500;
 const rowsAtOnce = 20;
+/** Of kinds whose consumers all take many at once. */
+const manyAtOnce = 100;
 const keepDoneHours = 24;
 const cleanEveryMs = 60_000;
 
@@ -57,19 +59,88 @@ export async function workOnce<Context extends OutboxContext>(
     await transaction.query(
       sql.unsafe`select set_config('idle_in_transaction_session_timeout', ${`${leaseSeconds}s`}, true)`,
     );
-    // A row that another worker has finished since this snapshot is read again after its lock and no longer matches; one whose
-    // elder is unfinished in this snapshot waits for a later round.
-    const rows = await transaction.any(sql.type(claimedRow)`
-      select o.id, o.key, o.kind, o.payload, o.created_at, o.attempts from outbox o
-      where o.done_at is null and o.available_at <= now() and o.attempts < ${poisonAttempts}
-        and not exists (
-          select from outbox elder
-          where elder.key = o.key and elder.done_at is null and elder.attempts < ${poisonAttempts} and elder.id < o.id)
-      order by o.id limit ${rowsAtOnce}
-      for update of o skip locked`);
-    for (const row of rows) await handOver(transaction, outboxRow(row), context, consumers);
+    const first = await claim(transaction, sql.fragment`true`, rowsAtOnce);
+    // What is taken together is claimed in larger numbers; what is not keeps its transactions short.
+    const together = kindsTakenTogether(consumers);
+    const isFlood = first.length === rowsAtOnce && first.some(({ kind }) => together.includes(kind));
+    const ids = sql.array(
+      first.map(({ id }) => id),
+      'int8',
+    );
+    const more = isFlood
+      ? await claim(
+          transaction,
+          sql.fragment`o.kind = any(${sql.array(together, 'text')}) and o.id <> all(${ids})`,
+          manyAtOnce - rowsAtOnce,
+        )
+      : [];
+    const rows = [...first, ...more];
+    if (await handOverTogether(transaction, rows, context, consumers)) return rows.length;
+    for (const row of rows) await handOver(transaction, row, context, consumers);
     return rows.length;
   });
+}
+
+async function claim(
+  transaction: Transaction,
+  which: ReturnType<typeof sql.fragment>,
+  most: number,
+): Promise<OutboxRow[]> {
+  // A row that another worker has finished since this snapshot is read again after its lock and no longer matches; one whose
+  // elder is unfinished in this snapshot waits for a later round.
+  const rows = await transaction.any(sql.type(claimedRow)`
+    select o.id, o.key, o.kind, o.payload, o.created_at, o.attempts from outbox o
+    where o.done_at is null and o.available_at <= now() and o.attempts < ${poisonAttempts} and ${which}
+      and not exists (
+        select from outbox elder
+        where elder.key = o.key and elder.done_at is null and elder.attempts < ${poisonAttempts} and elder.id < o.id)
+    order by o.id limit ${most}
+    for update of o skip locked`);
+  return rows.map(outboxRow);
+}
+
+/** Kinds that somebody consumes, and nobody row by row. */
+function kindsTakenTogether<Context>(consumers: readonly OutboxConsumer<Context>[]): readonly string[] {
+  const single = new Set(consumers.filter(({ consumeMany }) => consumeMany === undefined).map(({ kind }) => kind));
+  return [...new Set(consumers.map(({ kind }) => kind))].filter((kind) => !single.has(kind));
+}
+
+/**
+ * Hands a round over in one go where a consumer takes many rows at once. @returns false when there is none, or something failed and nothing of it
+ * has happened: then the rows are handed over one by one
+ */
+async function handOverTogether<Context extends OutboxContext>(
+  transaction: Transaction,
+  rows: readonly OutboxRow[],
+  context: Context,
+  consumers: readonly OutboxConsumer<Context>[],
+): Promise<boolean> {
+  const kinds = new Set(rows.map(({ kind }) => kind));
+  if (rows.length < 2 || !consumers.some(({ kind, consumeMany }) => consumeMany !== undefined && kinds.has(kind)))
+    return false;
+  try {
+    await transaction.transaction(async (inner) => {
+      for (const row of rows) {
+        for (const { kind, consume, consumeMany } of consumers) {
+          if (kind === row.kind && consumeMany === undefined) await consume(inner, row, context);
+        }
+      }
+      for (const { kind, consumeMany } of consumers) {
+        const own = rows.filter((row) => row.kind === kind);
+        if (consumeMany !== undefined && own.length > 0) await consumeMany(inner, own, context);
+      }
+    });
+    await transaction.query(sql.unsafe`
+      update outbox set done_at = clock_timestamp(), last_error = null
+      where id = any(${sql.array(
+        rows.map(({ id }) => id),
+        'int8',
+      )})`);
+    return true;
+  } catch (error) {
+    context.log.debug({ err: error, rows: rows.length }, 'a round of state changes is handed over one by one');
+    return false;
+  }
 }
 
 async function handOver<Context extends OutboxContext>(

@@ -15,4 +15,6 @@ export type { DeliverRequest, DeliverResult, Destined, NamedTarget, TargetVerdic
 export { addDestination } from './outside-changes/gateway.ts';
 export type { AddedDestination, DestinationOwner, GivenDestination } from './outside-changes/gateway.ts';
 export { giveUpTargets, takeTargetBack } from './outside-changes/queries.ts';
-export { replaceableChannels } from './registry.ts';
+export { testMessage } from './trials/test-message.ts';
+export { keepsOpen, replaceableChannels } from './registry.ts';
+export { usableTargets } from './usable/queries.ts';

@@ -99,6 +99,11 @@ export function channelOf(name: string): AnyChannel | undefined {
   return byName.get(name);
 }
 
+/** Whether a channel is a service that keeps open what it was told until it is told of its end. */
+export function keepsOpen(name: string): boolean {
+  return channelOf(name)?.closes === true;
+}
+
 /** The neutral words of all channels. */
 export const channelNames: readonly string[] = channels.map(({ name }) => name);
 /** Neutral words and aliases: what requests may name. */

@@ -125,8 +125,9 @@ create table alert_told (
   queued_at timestamptz,
   sent_at timestamptz,
   lost_at timestamptz,
-  -- Since when something that is to be said is held back: what is over by the time that it may be said is told as such.
+  -- Since when something that is to be said is held back, and by what: what is over by the time that it may be said is told as such.
   held_at timestamptz,
+  held_by text,
   -- By the reader; nothing but the end is told until then.
   snoozed_until timestamptz,
   primary key (occasion_id, target_key)

@@ -21,6 +21,7 @@ create policy lookups_of_owner on alert_links to current_user using (true) with 
 create policy lookups_of_owner on alert_occasions to current_user using (true) with check (true);
 create policy lookups_of_owner on alert_told to current_user using (true) with check (true);
 create policy lookups_of_owner on alerts to current_user using (true) with check (true);
+create policy lookups_of_owner on incidents to current_user using (true) with check (true);
 
 -- What a link is about, by the hash of its token. Before the tenant is known.
 create function identity_alert_link(of_token_hash bytea)
@@ -32,9 +33,11 @@ create function identity_alert_link(of_token_hash bytea)
   language sql stable security definer set search_path = public, pg_temp
   begin atomic
     select l.workspace_id, l.occasion_id, l.target_key, l.locale, l.timezone, o.event, o.title, o.severity, o.incident_id, o.is_lasting,
-      o.started_at, o.ended_at, o.acknowledged_at, t.snoozed_until
+      o.started_at, coalesce(o.ended_at, i.resolved_at), coalesce(o.acknowledged_at, i.acknowledged_at), t.snoozed_until
     from alert_links l join alert_occasions o on o.id = l.occasion_id join workspaces w on w.id = l.workspace_id and w.deleted_at is null
     left join alert_told t on t.occasion_id = l.occasion_id and t.target_key = l.target_key
+    -- It is told to the occasion a moment later.
+    left join incidents i on i.id = o.incident_id and i.workspace_id = l.workspace_id
     where l.token_hash = of_token_hash and coalesce(o.ended_at, now()) > now() - interval '7 days';
   end;
 revoke execute on function identity_alert_link(bytea) from public, parallax_worker;

@@ -4,12 +4,12 @@ import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
 import { noAlert } from '../rules/gateway.ts';
-import type { AlertParts } from '../rules/gateway.ts';
+import type { RuleParts } from '../rules/gateway.ts';
 import { isAlertThere } from '../rules/queries.ts';
 import { historyPage } from './queries.ts';
 
 /** What alerts have told, or why they have not. */
-export function alertHistoryRoutes({ database }: Pick<AlertParts, 'database'>): Route[] {
+export function alertHistoryRoutes({ database }: Pick<RuleParts, 'database'>): Route[] {
   return [
     handle(listAllAlertHistoryRoute, async ({ query, caller }) => {
       if (query.workspace_id !== undefined) requireRole(caller, query.workspace_id, 'viewer');

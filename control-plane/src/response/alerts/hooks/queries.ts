@@ -2,14 +2,15 @@ import type { DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
+import { endOccasionsOf } from '../occasions/queries.ts';
 
 /* What becomes of alerts when what they cover is deleted, reset or moved. Heartbeats and webhook checks tell of their deletion themselves, and the
    rows that name a group go with it. */
 
-/** Hook of the deletion of a monitor: it leaves what names it. What lasts of it ends, and nothing more is said of that; its incident says it. */
+/** Hook of the deletion of a monitor: it leaves what names it, and what lasts of it ends. */
 export async function leaveAlertsOfDeleted(tx: Transaction, monitorId: number): Promise<void> {
   await tx.query(sql.unsafe`delete from alert_subjects where monitor_id = ${monitorId}`);
-  await endOccasions(tx, sql.fragment`subject_type = 'monitor' and subject_id = ${monitorId}`, 'deleted');
+  await endOccasionsOf(tx, { type: 'monitor', id: monitorId }, 'deleted', Date.now());
 }
 
 /** An alert that a monitor has left. */
@@ -33,34 +34,21 @@ export async function leaveAlertsOfMoved(
     monitors.map(({ id }) => id),
     'int4',
   );
+  const isMoved = sql.fragment`(u.subject_type = 'monitor' and u.subject_id = any(${ids}))`;
   // Of an incident only when nobody of the old workspace stays in it.
-  await endOccasions(
-    tx,
-    sql.fragment`workspace_id <> ${toWorkspaceId} and (
-      (subject_type = 'monitor' and subject_id = any(${ids}))
-      or incident_id in (
-        select u.incident_id from incident_members u where u.subject_type = 'monitor' and u.subject_id = any(${ids})
-        except
-        select u.incident_id from incident_members u
-        where u.incident_id in (
-          select mine.incident_id from incident_members mine where mine.subject_type = 'monitor' and mine.subject_id = any(${ids}))
-          and not (u.subject_type = 'monitor' and u.subject_id = any(${ids}))))`,
-    'moved',
-  );
+  // In the order of their numbers, so that two who do this wait for each other.
+  await tx.query(sql.unsafe`
+    update alert_occasions set ended_at = greatest(clock_timestamp(), started_at), resolution = 'moved', due_at = null, pending = '[]'
+    where id = any(array(
+      select o.id from alert_occasions o
+      where o.ended_at is null and o.workspace_id <> ${toWorkspaceId} and (
+        (o.subject_type = 'monitor' and o.subject_id = any(${ids}))
+        or (exists (select from incident_members u where u.incident_id = o.incident_id and ${isMoved})
+          and not exists (select from incident_members u where u.incident_id = o.incident_id and not ${isMoved})))
+      order by o.id for update))`);
   const left = await tx.any(sql.type(leftRow)`
     delete from alert_subjects where monitor_id = any(${ids}) returning monitor_id, alert_id`);
   return left.map((row) => ({ monitorId: row.monitor_id, dropped: { type: 'alert', id: row.alert_id } }));
-}
-
-/** Ends what lasts, without a word. In the order of their numbers, so that two who do this wait for each other. */
-async function endOccasions(
-  tx: Transaction,
-  which: ReturnType<typeof sql.fragment>,
-  resolution: 'deleted' | 'moved' | 'reset',
-): Promise<void> {
-  await tx.query(sql.unsafe`
-    update alert_occasions set ended_at = greatest(clock_timestamp(), started_at), resolution = ${resolution}, due_at = null, pending = '[]'
-    where id = any(array(select id from alert_occasions where ended_at is null and ${which} order by id for update))`);
 }
 
 /**

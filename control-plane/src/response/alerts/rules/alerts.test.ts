@@ -104,9 +104,18 @@ void t.test('what cannot be is refused by its place', async (t) => {
     [{ min_duration_seconds: 86_401 }, '/min_duration_seconds'],
     [{ reminder_interval_seconds: 59 }, '/reminder_interval_seconds'],
     [{ muted_until: iso(Date.now() + 400 * 24 * hourMs) }, '/muted_until'],
-    [{ quiet_hours: { timezone: 'UTC', windows: [{ days: [8], start: '22:00', end: '07:00' }] } }, '/quiet_hours/windows/0/days/0'],
-    [{ quiet_hours: { timezone: 'UTC', windows: [{ days: [1], start: '24:00', end: '07:00' }] } }, '/quiet_hours/windows/0/start'],
-    [{ quiet_hours: { timezone: '+03:00', windows: [{ days: [1], start: '22:00', end: '07:00' }] } }, '/quiet_hours/timezone'],
+    [
+      { quiet_hours: { timezone: 'UTC', windows: [{ days: [8], start: '22:00', end: '07:00' }] } },
+      '/quiet_hours/windows/0/days/0',
+    ],
+    [
+      { quiet_hours: { timezone: 'UTC', windows: [{ days: [1], start: '24:00', end: '07:00' }] } },
+      '/quiet_hours/windows/0/start',
+    ],
+    [
+      { quiet_hours: { timezone: '+03:00', windows: [{ days: [1], start: '22:00', end: '07:00' }] } },
+      '/quiet_hours/timezone',
+    ],
   ] as const) {
     const answer = await api.alerts('POST', '', { ...base, ...more });
     t.match(answer, { status: 422, body: { errors: [{ in: 'body', path }] } }, `${path}: ${answer.text}`);
@@ -150,7 +159,10 @@ void t.test('a viewer reads, an editor writes; addresses and targets belong to t
   t.equal((await api.alerts('GET', `/${id}`, undefined, stranger)).status, 404);
   t.equal((await api.alerts('PATCH', `/${id}`, { name: 'mine' }, stranger)).status, 404);
   t.equal((await api.alerts('GET', `?workspace_id=${api.workspaceId}`, undefined, stranger)).status, 404);
-  t.equal((await api.alerts('POST', '', { workspace_id: api.workspaceId, name: 'x', steps: ownMail }, stranger)).status, 404);
+  t.equal(
+    (await api.alerts('POST', '', { workspace_id: api.workspaceId, name: 'x', steps: ownMail }, stranger)).status,
+    404,
+  );
 });
 
 void t.test('the alert of somebody who left stays, and whoever gives it new steps takes it over', async (t) => {
@@ -158,7 +170,9 @@ void t.test('the alert of somebody who left stays, and whoever gives it new step
   const editor = await api.account('editor@example.com');
   await addMember(api.database, api.workspaceId, editor.id, 'editor');
   const { id } = await api.alert({}, { token: editor.accessToken });
-  await api.database.worker.query(sql.unsafe`delete from workspace_members where user_id = ${editor.id} and workspace_id = ${api.workspaceId}`);
+  await api.database.worker.query(
+    sql.unsafe`delete from workspace_members where user_id = ${editor.id} and workspace_id = ${api.workspaceId}`,
+  );
   t.match(await api.read(id), { owner: null });
   t.equal((await api.alerts('PATCH', `/${id}`, { failover: { channel: 'email' } })).status, 403);
   const taken = await api.alerts('PATCH', `/${id}`, { steps: ownMail });
@@ -177,7 +191,13 @@ void t.test('an alert is turned off and on, and silenced for a while', async (t)
   const at = iso(Date.now() + 5 * hourMs);
   t.match((await api.alerts('POST', `/${id}/snooze`, { until: at })).body, { muted_until: at });
   t.match((await api.alerts('PATCH', `/${id}`, { muted_until: null })).body, { muted_until: null });
-  for (const body of [{}, { minutes: 0 }, { minutes: 1, until: at }, { until: iso(before - hourMs) }, { until: iso(before + 400 * 24 * hourMs) }]) {
+  for (const body of [
+    {},
+    { minutes: 0 },
+    { minutes: 1, until: at },
+    { until: iso(before - hourMs) },
+    { until: iso(before + 400 * 24 * hourMs) },
+  ]) {
     t.equal((await api.alerts('POST', `/${id}/snooze`, body)).status, 422, JSON.stringify(body));
   }
 });

@@ -10,7 +10,7 @@ import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { etagOf, requireMatch } from '../../../platform/http/etag.ts';
 import type { RequestFacts } from '../../../platform/http/handler.ts';
-import type { AlertChannels } from '../target-check/gateway.ts';
+import { judgeTargets, maskTarget } from '../../channels/index.ts';
 import { verdictErrors, withRead } from '../target-check/verdict.ts';
 import { answerOf } from './answer.ts';
 import { findAlert, lockAlert, lockCount } from './queries.ts';
@@ -21,7 +21,7 @@ import type { AlertValues } from './values.ts';
 export type Actor = { readonly caller: Caller; readonly request: RequestFacts };
 
 /** What routes of alerts act with. */
-export type AlertParts = Pick<Context, 'database' | 'now'> & { readonly channels: AlertChannels };
+export type RuleParts = Pick<Context, 'database' | 'now' | 'sealer'>;
 
 /** What a change was, for the audit log. */
 export type Done = { readonly action: string; readonly detail?: AuditEvent['detail'] };
@@ -38,7 +38,7 @@ export function noAlert(id: number): Problem {
  * @throws Problem `not_found`, `forbidden`, `version_mismatch`
  */
 export async function changeAlert(
-  parts: AlertParts,
+  parts: RuleParts,
   actor: Actor,
   id: number,
   work: (scope: Scope, tx: Transaction, alert: AlertRow) => Promise<Done | null>,
@@ -53,18 +53,18 @@ export async function changeAlert(
     if (done !== null) await record(tx, actor, before, done);
     return findAlert(scope, tx, id);
   });
-  return after === null ? undefined : shown(parts, actor, after);
+  return after === null ? undefined : shown(actor, after);
 }
 
 /** An alert as its reader may see it, with its ETag. */
-export function shown(parts: AlertParts, actor: Actor, row: AlertRow): Alert {
+export function shown(actor: Actor, row: AlertRow): Alert {
   actor.request.reply.header('etag', etagOf(row.version));
-  return seenBy(parts, actor.caller, row);
+  return seenBy(actor.caller, row);
 }
 
 /** An alert as a member may see it. */
-export function seenBy(parts: AlertParts, caller: Caller, row: AlertRow): Alert {
-  return answerOf(row, { userId: caller.userId, mask: parts.channels.mask });
+export function seenBy(caller: Caller, row: AlertRow): Alert {
+  return answerOf(row, { userId: caller.userId, mask: maskTarget });
 }
 
 /**
@@ -73,13 +73,14 @@ export function seenBy(parts: AlertParts, caller: Caller, row: AlertRow): Alert 
  * @throws Problem `invalid_input` that names each target that cannot be
  */
 export async function judged<Values extends Pick<AlertValues, 'steps' | 'failover'>>(
-  parts: AlertParts,
+  parts: RuleParts,
   scope: Scope,
   tx: Transaction,
   values: Values,
 ): Promise<Values> {
   const placed = placedTargets(values);
-  const verdicts = await parts.channels.judge(
+  const verdicts = await judgeTargets(
+    parts,
     scope,
     tx,
     placed.map(({ target }) => target),

@@ -175,30 +175,20 @@ async function insertCovered(
   { id, workspace_id: workspaceId }: Pick<AlertRow, 'id' | 'workspace_id'>,
   covered: Covered,
 ): Promise<void> {
-  const ids = (given: readonly number[]) => sql.array(given, 'int4');
+  const rows = [
+    ...covered.monitorIds.map((one) => ['monitor', one]),
+    ...covered.groupIds.map((one) => ['group', one]),
+    ...covered.heartbeatIds.map((one) => ['heartbeat', one]),
+    ...covered.webhookCheckIds.map((one) => ['webhook_check', one]),
+  ];
   await tx.query(sql.unsafe`
     insert into alert_subjects (workspace_id, alert_id, monitor_id, group_id, heartbeat_id, webhook_check_id)
-    select ${workspaceId}, ${id}, given.id, null, null, null from unnest(${ids(covered.monitorIds)}) as given (id)
-    union all select ${workspaceId}, ${id}, null, given.id, null, null from unnest(${ids(covered.groupIds)}) as given (id)
-    union all select ${workspaceId}, ${id}, null, null, given.id, null from unnest(${ids(covered.heartbeatIds)}) as given (id)
-    union all select ${workspaceId}, ${id}, null, null, null, given.id from unnest(${ids(covered.webhookCheckIds)}) as given (id)`);
+    select ${workspaceId}, ${id}, case given.type when 'monitor' then given.id end, case given.type when 'group' then given.id end,
+      case given.type when 'heartbeat' then given.id end, case given.type when 'webhook_check' then given.id end
+    from ${sql.unnest(rows, ['text', 'int4'])} as given (type, id)`);
 }
 
 /** Removes an alert that the caller has locked; its history stays. */
 export async function removeAlert(tx: Transaction, id: number): Promise<void> {
   await tx.query(sql.unsafe`delete from alerts where id = ${id}`);
-}
-
-/**
- * Has the engine look at once at what lasts in a workspace: an alert that was made, switched on or widened tells of it too.
- * @param nowMs milliseconds since the epoch
- */
-export async function lookAgain(tx: Transaction, workspaceId: number, nowMs: number): Promise<void> {
-  const now = sql.timestamp(new Date(nowMs));
-  // In the order of their numbers, so that two who do this wait for each other and do not block each other.
-  await tx.query(sql.unsafe`
-    update alert_occasions set due_at = ${now} where id = any(array(
-      select id from alert_occasions
-      where workspace_id = ${workspaceId} and ended_at is null and is_lasting and (due_at is null or due_at > ${now})
-      order by id for update))`);
 }

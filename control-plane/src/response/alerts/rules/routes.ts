@@ -14,17 +14,19 @@ import type { Scope } from '../../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
+import { maskTarget } from '../../channels/index.ts';
 import { missingOf, requireFound, scopeOfBody } from '../../maintenance/index.ts';
+import { lookAgain } from '../occasions/queries.ts';
 import { coveredOf, sameCovered, targetRight, valuesOf } from './change.ts';
 import { changeAlert, judged, noAlert, record, requireRoom, seenBy, shown } from './gateway.ts';
-import type { Actor, AlertParts, Done } from './gateway.ts';
-import { findAlert, insertAlert, listAlerts, lookAgain, ownDefaults, removeAlert, writeAlert } from './queries.ts';
+import type { Actor, RuleParts, Done } from './gateway.ts';
+import { findAlert, insertAlert, listAlerts, ownDefaults, removeAlert, writeAlert } from './queries.ts';
 import type { AlertChange } from './queries.ts';
 import type { AlertRow } from './row.ts';
 import { changedValues, createdValues, differing, mayTellMore, mutedUntil } from './values.ts';
 
 /** Creating, reading, changing, silencing and deleting alerts. */
-export function alertRuleRoutes(parts: AlertParts): Route[] {
+export function alertRuleRoutes(parts: RuleParts): Route[] {
   const present = (alert: Alert | undefined, id: number): Alert => {
     if (alert === undefined) throw noAlert(id);
     return alert;
@@ -34,7 +36,7 @@ export function alertRuleRoutes(parts: AlertParts): Route[] {
       if (query.workspace_id !== undefined) requireRole(caller, query.workspace_id, 'viewer');
       const scope = scopeOf(caller);
       const { rows, total } = await inScope(parts.database.api, scope, (tx) => listAlerts(scope, tx, query));
-      const alerts = rows.map((row) => seenBy(parts, caller, row));
+      const alerts = rows.map((row) => seenBy(caller, row));
       return { alerts, total, page: query.page, page_size: query.page_size };
     }),
 
@@ -47,7 +49,7 @@ export function alertRuleRoutes(parts: AlertParts): Route[] {
       const scope = scopeOf(caller);
       const row = await inScope(parts.database.api, scope, (tx) => findAlert(scope, tx, params.alert_id));
       if (row === null) throw noAlert(params.alert_id);
-      return shown(parts, { caller, request }, row);
+      return shown({ caller, request }, row);
     }),
 
     handle(updateAlertRoute, async ({ params, body, caller, request }) => {
@@ -86,7 +88,7 @@ export function alertRuleRoutes(parts: AlertParts): Route[] {
   ];
 }
 
-async function create(parts: AlertParts, actor: Actor, body: CreateAlert): Promise<Alert> {
+async function create(parts: RuleParts, actor: Actor, body: CreateAlert): Promise<Alert> {
   const scope = scopeOf(actor.caller);
   const workspaceId = body.workspace_id;
   const covered = scopeOfBody(body.scope ?? { all: true });
@@ -108,11 +110,11 @@ async function create(parts: AlertParts, actor: Actor, body: CreateAlert): Promi
   });
   if (made === null) throw new Error('an alert was written and is not there');
   actor.request.reply.header('location', `/api/v1/alerts/${made.id}`);
-  return shown(parts, actor, made);
+  return shown(actor, made);
 }
 
 async function update(
-  parts: AlertParts,
+  parts: RuleParts,
   scope: Scope,
   tx: Transaction,
   alert: AlertRow,
@@ -120,7 +122,7 @@ async function update(
 ): Promise<Done | null> {
   const userId = scope.userId ?? 0;
   const own = await ownDefaults(scope, tx);
-  const right = targetRight(alert, body, userId, own, parts.channels.mask);
+  const right = targetRight(alert, body, userId, own, maskTarget);
   const { steps, failover, ...rest } = body;
   const given = changedValues(
     valuesOf(alert),
@@ -151,7 +153,7 @@ async function update(
 }
 
 /** Writes a change; where it may let the alert tell of what fails already, that is looked at. */
-async function write(parts: AlertParts, tx: Transaction, alert: AlertRow, change: AlertChange): Promise<void> {
+async function write(parts: RuleParts, tx: Transaction, alert: AlertRow, change: AlertChange): Promise<void> {
   const isActive = change.is_active ?? alert.is_active;
   const beginsAnew =
     isActive && (change.is_active === true || change.covered !== undefined || change.events !== undefined);

@@ -7,12 +7,8 @@ import type { TestAnswer, TestCall } from '../../../identity/testing.ts';
 import { groupsApi } from '../../../monitoring/groups/testing.ts';
 import type { GroupsApi } from '../../../monitoring/groups/testing.ts';
 import { idempotencyCapability } from '../../../platform/http/idempotency/index.ts';
-import {
-  alertsCapability,
-  leaveAlertsOfDeleted,
-  leaveAlertsOfMoved,
-  removeAlertHistoryOfReset,
-} from '../index.ts';
+import { alertsCapability, leaveAlertsOfDeleted, leaveAlertsOfMoved, removeAlertHistoryOfReset } from '../index.ts';
+import { channelsCapability } from '../../channels/index.ts';
 import { incidentsCapability } from '../../incidents/index.ts';
 
 export type AlertsApi = GroupsApi & {
@@ -27,14 +23,19 @@ export type AlertsApi = GroupsApi & {
 export const ownMail = [{ after_seconds: 0, targets: [{ channel: 'email' }] }];
 
 /** For tests: the API with monitors, groups, incidents and alerts. */
-export async function alertsApi(t: TestContext, more: readonly Capability<Context>[] = []): Promise<AlertsApi> {
+export async function alertsApi(
+  t: TestContext,
+  more: readonly Capability<Context>[] = [],
+  context: Partial<Context> = {},
+): Promise<AlertsApi> {
   const api = await groupsApi(t, {
+    context,
     monitors: {
       onMonitorDeleted: [leaveAlertsOfDeleted],
       onMonitorsMoved: [leaveAlertsOfMoved],
       onMonitorReset: [removeAlertHistoryOfReset],
     },
-    more: [idempotencyCapability, incidentsCapability, alertsCapability, ...more],
+    more: [idempotencyCapability, incidentsCapability, channelsCapability, alertsCapability, ...more],
   });
   const alerts: AlertsApi['alerts'] = (method, path, body, call = {}) =>
     api.call(method, `/api/v1/alerts${path}`, {

@@ -1,18 +1,12 @@
 import type { InputError } from '@parallax/api-contract';
+import type { TargetVerdict } from '../../channels/index.ts';
 import type { PlacedTarget, StoredTarget } from '../rules/targets.ts';
 
-/** What channels say of a target: itself in the form in which it is stored, or what is wrong with it. */
-export type TargetVerdict =
-  | { readonly ok: true; readonly target: StoredTarget }
-  | {
-      readonly ok: false;
-      readonly field: 'channel' | 'config_id' | 'target';
-      readonly code: string;
-      readonly message: string;
-    };
+/** What channels say of a target. */
+export type StoredVerdict = TargetVerdict<StoredTarget>;
 
 /** Errors of targets, each with its place in the body. */
-export function verdictErrors(placed: readonly PlacedTarget[], verdicts: readonly TargetVerdict[]): InputError[] {
+export function verdictErrors(placed: readonly PlacedTarget[], verdicts: readonly StoredVerdict[]): InputError[] {
   return verdicts.flatMap((verdict, index) => {
     const place = placed[index];
     if (verdict.ok || place === undefined) return [];
@@ -23,7 +17,7 @@ export function verdictErrors(placed: readonly PlacedTarget[], verdicts: readonl
 /** The values with their targets as the channels have read them, in the order in which they were placed. */
 export function withRead<
   Values extends { readonly steps: readonly StepLike[]; readonly failover: StoredTarget | null },
->(values: Values, verdicts: readonly TargetVerdict[]): Values {
+>(values: Values, verdicts: readonly StoredVerdict[]): Values {
   const read = verdicts.map((verdict) => (verdict.ok ? verdict.target : undefined));
   let next = 0;
   const take = (target: StoredTarget): StoredTarget => read[next++] ?? target;

@@ -130,6 +130,34 @@ export async function announce(tx: Transaction, incidentId: number, message: Ann
   if (facts !== null) await enqueue(tx, messageEntry(facts, message, seq));
 }
 
+/**
+ * Acknowledges an incident for whoever has a link of a message about it: nobody is named. What is acknowledged or resolved already stays as it is.
+ * @returns whether there was something to acknowledge
+ */
+export async function acknowledgeByLink(
+  context: Context,
+  request: Pick<RequestFacts, 'remoteAddress' | 'requestId'>,
+  place: { readonly workspaceId: number; readonly incidentId: number },
+): Promise<boolean> {
+  const { workspaceId, incidentId } = place;
+  const scope = { userId: null, workspaceIds: [workspaceId] };
+  const isDone = await inScope(context.database.api, scope, async (tx) => {
+    if ((await lockIncident(scope, tx, incidentId)) === null || !(await acknowledge(tx, incidentId, null)))
+      return false;
+    await announce(tx, incidentId, { kind: 'acknowledged' }, context.now());
+    await recordAudit(tx, { kind: 'system', userId: null }, request, {
+      action: 'incident.acknowledged',
+      workspaceId,
+      subjectType: 'incident',
+      subjectId: incidentId,
+      detail: { by: 'link' },
+    });
+    return true;
+  });
+  if (isDone) context.bus.hint(outboxSubject, {});
+  return isDone;
+}
+
 /** Resolves a locked incident by hand. @returns whether it was not resolved before */
 export async function resolve(tx: Transaction, incidentId: number, userId: number, nowMs: number): Promise<boolean> {
   const [before] = await lockIncidents(tx, [incidentId]);

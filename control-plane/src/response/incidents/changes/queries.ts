@@ -80,7 +80,11 @@ export async function changeIncident(
 }
 
 /** Acknowledges an incident that is open. @returns whether it was */
-export async function acknowledge(transaction: Transaction, incidentId: number, userId: number): Promise<boolean> {
+export async function acknowledge(
+  transaction: Transaction,
+  incidentId: number,
+  userId: number | null,
+): Promise<boolean> {
   const { rowCount } = await transaction.query(sql.unsafe`
     update incidents set status = 'acknowledged', acknowledged_at = clock_timestamp(), acknowledged_by = ${userId},
       version = version + 1, updated_at = clock_timestamp()

@@ -1,0 +1,257 @@
+import { z } from 'zod';
+import { sql } from '../../../platform/database/pools.ts';
+import type { Transaction } from '../../../platform/database/pools.ts';
+import { severities } from '../alert.ts';
+import type { Alert, AlertStep, AlertTarget, QuietHours } from '../alert.ts';
+import type { Change, OccasionSubject, Told } from '../decide/occasion.ts';
+
+const ms = z.number().nullable();
+const at = (value: number | null) => (value === null ? null : sql.timestamp(new Date(value)));
+const idArray = (ids: readonly number[]) => sql.array([...ids], 'int8');
+
+const occasionRow = z.object({
+  id: z.bigint(),
+  workspace_id: z.number(),
+  event: z.string(),
+  severity: z.enum(severities),
+  is_lasting: z.boolean(),
+  started_at: z.number(),
+  opened_at: z.number(),
+  ended_at: ms,
+  resolution: z.string().nullable(),
+  acknowledged_at: ms,
+  seq: z.number(),
+  problem_seq: z.number(),
+  pending: z.array(z.looseObject({ seq: z.number(), kind: z.string(), reason: z.string().nullable() })),
+  is_manual: z.boolean(),
+  title: z.string(),
+});
+export type OccasionRow = Omit<z.output<typeof occasionRow>, 'id' | 'pending'> & {
+  readonly id: number;
+  readonly pending: readonly Change[];
+};
+
+/** Occasions that are to be looked at by now and that nobody else looks at, locked until the transaction ends. */
+export async function claimOccasions(transaction: Transaction, nowMs: number, most: number): Promise<OccasionRow[]> {
+  const rows = await transaction.any(sql.type(occasionRow)`
+    select id, workspace_id, event, severity, is_lasting, started_at, opened_at, ended_at, resolution, acknowledged_at, seq, problem_seq, pending,
+      coalesce((facts ->> 'is_manual')::boolean, false) as is_manual, title
+    from alert_occasions where due_at <= ${at(nowMs)} order by due_at, id limit ${most} for update skip locked`);
+  return rows.map((row) => ({ ...row, id: Number(row.id), pending: row.pending as unknown as readonly Change[] }));
+}
+
+const alertRow = z.object({
+  id: z.number(),
+  workspace_id: z.number(),
+  owner_id: z.number(),
+  name: z.string(),
+  covers_all: z.boolean(),
+  tags: z.array(z.string()),
+  events: z.array(z.string()),
+  steps: z.unknown(),
+  failover: z.unknown(),
+  min_duration_seconds: z.number(),
+  reminder_interval_seconds: z.number().nullable(),
+  quiet_hours: z.unknown(),
+  muted_until: ms,
+  notify_on_recovery: z.boolean(),
+  active_since: z.number(),
+  monitor_ids: z.array(z.number()),
+  group_ids: z.array(z.number()),
+  heartbeat_ids: z.array(z.number()),
+  webhook_check_ids: z.array(z.number()),
+});
+
+/** Active alerts of workspaces, in the order of their numbers. */
+export async function alertsOf(transaction: Transaction, workspaceIds: readonly number[]): Promise<Alert[]> {
+  const ids = (column: string) =>
+    sql.fragment`coalesce(s.${sql.identifier([column])}, '{}') as ${sql.identifier([column])}`;
+  const rows = await transaction.any(sql.type(alertRow)`
+    select a.id, a.workspace_id, a.owner_id, a.name, a.covers_all, a.tags, a.events, a.steps, a.failover, a.min_duration_seconds,
+      a.reminder_interval_seconds, a.quiet_hours, a.muted_until, a.notify_on_recovery, a.active_since,
+      ${ids('monitor_ids')}, ${ids('group_ids')}, ${ids('heartbeat_ids')}, ${ids('webhook_check_ids')}
+    from alerts a left join lateral (
+      select array_agg(monitor_id) filter (where monitor_id is not null) as monitor_ids,
+        array_agg(group_id) filter (where group_id is not null) as group_ids,
+        array_agg(heartbeat_id) filter (where heartbeat_id is not null) as heartbeat_ids,
+        array_agg(webhook_check_id) filter (where webhook_check_id is not null) as webhook_check_ids
+      from alert_subjects t where t.alert_id = a.id) s on true
+    where a.workspace_id = any(${sql.array([...workspaceIds], 'int4')}) and a.is_active order by a.id`);
+  return rows.map((row) => ({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    ownerId: row.owner_id,
+    name: row.name,
+    scope: {
+      all: row.covers_all,
+      tags: row.tags,
+      monitorIds: new Set(row.monitor_ids),
+      groupIds: new Set(row.group_ids),
+      heartbeatIds: new Set(row.heartbeat_ids),
+      webhookCheckIds: new Set(row.webhook_check_ids),
+    },
+    events: new Set(row.events),
+    // The API has judged them.
+    steps: row.steps as readonly AlertStep[],
+    failover: row.failover as AlertTarget | null,
+    minDurationSeconds: row.min_duration_seconds,
+    reminderIntervalSeconds: row.reminder_interval_seconds,
+    quietHours: row.quiet_hours as QuietHours | null,
+    mutedUntilMs: row.muted_until,
+    notifyOnRecovery: row.notify_on_recovery,
+    activeSinceMs: row.active_since,
+  }));
+}
+
+const subjectRow = z.object({
+  occasion_id: z.bigint(),
+  type: z.string(),
+  id: z.number(),
+  event: z.string(),
+  is_over: z.boolean(),
+  tags: z.array(z.string()),
+  group_ids: z.array(z.number()),
+  is_covered: z.boolean(),
+  flaps: z.boolean(),
+});
+
+export type FoundSubject = OccasionSubject & {
+  /** Its part of the incident has ended. */
+  readonly isOver: boolean;
+  readonly isUnderMaintenance: boolean;
+  readonly flaps: boolean;
+};
+
+/** Subjects of occasions, by occasion. */
+export async function subjectsOf(
+  transaction: Transaction,
+  occasionIds: readonly number[],
+): Promise<ReadonlyMap<number, readonly FoundSubject[]>> {
+  const rows = await transaction.any(sql.type(subjectRow)`
+    with s as (
+      select o.id as occasion_id, o.subject_type as type, o.subject_id as id, o.event, false as is_over
+      from alert_occasions o
+      where o.id = any(${idArray(occasionIds)}) and o.subject_id is not null and o.event <> 'maintenance.all_clear'
+      union all
+      select o.id, u.subject_type, u.subject_id, case
+          when u.is_manual then 'incident.opened'
+          when u.subject_type = 'monitor' then 'monitor.down'
+          else u.subject_type || '.' || coalesce(u.causes -> -1 ->> 'status', 'failed') end, u.ended_at is not null
+      from alert_occasions o join incident_members u on u.incident_id = o.incident_id
+      where o.id = any(${idArray(occasionIds)})
+      union all
+      select o.id, u.subject_type, u.subject_id, o.event, true
+      from alert_occasions o cross join lateral jsonb_array_elements(o.facts -> 'incidents') i
+        join incident_members u on u.incident_id = (i ->> 'incident_id')::integer and u.workspace_id = o.workspace_id
+      where o.id = any(${idArray(occasionIds)}) and o.event = 'maintenance.all_clear'
+    ), named as (select distinct type, id from s)
+    select s.occasion_id, s.type, s.id, s.event, s.is_over, coalesce(m.tags || g.tags, m.tags, h.tags, c.tags, '{}') as tags,
+      coalesce(g.ids, '{}') as group_ids,
+      exists (select from maintenance_subjects x where x.subject_type = s.type and x.subject_id = s.id and x.ended_at is null) as is_covered,
+      s.event <> 'monitor.flapping' and exists (
+        select from alert_occasions f
+        where f.subject_type = s.type and f.subject_id = s.id and f.event = 'monitor.flapping' and f.ended_at is null) as flaps
+    from s
+      left join monitors m on s.type = 'monitor' and m.id = s.id
+      left join heartbeats h on s.type = 'heartbeat' and h.id = s.id
+      left join webhook_checks c on s.type = 'webhook_check' and c.id = s.id
+      left join lateral (
+        select array_agg(distinct gm.group_id) as ids, array_agg(distinct tag) filter (where tag is not null) as tags
+        from monitor_group_members gm join monitor_groups mg on mg.id = gm.group_id left join lateral unnest(mg.tags) tag on true
+        where gm.monitor_id = m.id) g on m.id is not null
+    order by s.occasion_id, s.type, s.id`);
+  const found = new Map<number, FoundSubject[]>();
+  for (const row of rows) {
+    const id = Number(row.occasion_id);
+    const list = found.get(id) ?? [];
+    if (list.length === 0) found.set(id, list);
+    list.push({
+      type: row.type,
+      id: row.id,
+      event: row.event,
+      tags: row.tags,
+      groupIds: row.group_ids,
+      isOver: row.is_over,
+      isUnderMaintenance: row.is_covered,
+      flaps: row.flaps,
+    });
+  }
+  return found;
+}
+
+const toldRow = z.object({
+  occasion_id: z.bigint(),
+  target_key: z.string(),
+  alert_id: z.number(),
+  owner_id: z.number(),
+  target: z.unknown(),
+  state: z.enum(['none', 'problem', 'over']),
+  problem_seq: z.number(),
+  step: z.number(),
+  reminders: z.number(),
+  told_seq: z.number(),
+  last_at: ms,
+  queued_at: ms,
+  sent_at: ms,
+  lost_at: ms,
+  held_at: ms,
+  held_by: z.string().nullable(),
+  snoozed_until: ms,
+});
+
+const unsentRow = z.object({ occasion_id: z.bigint(), target_key: z.string() });
+
+export type ToldOfOccasion = {
+  readonly told: Map<string, Told>;
+  /** Targets whose first message of the problem nobody has begun to send. */
+  readonly withdrawable: Set<string>;
+};
+
+/**
+ * What targets were told of occasions, locked: the sender notes here what arrived. What may be withdrawn of `overIds` is locked before, so that
+ * nobody begins to send it; in that order, in which the sender locks too.
+ */
+export async function toldOf(
+  transaction: Transaction,
+  occasionIds: readonly number[],
+  overIds: readonly number[],
+): Promise<ReadonlyMap<number, ToldOfOccasion>> {
+  const found = new Map<number, ToldOfOccasion>(
+    occasionIds.map((id) => [id, { told: new Map(), withdrawable: new Set() }]),
+  );
+  if (overIds.length > 0) {
+    await transaction.query(sql.unsafe`
+      select from deliveries where id in (
+        select n.delivery_id from notifications n where n.occasion_id = any(${idArray(overIds)}) and n.status = 'queued')
+      order by id for update`);
+    const unsent = await transaction.any(sql.type(unsentRow)`
+      select distinct n.occasion_id, n.target_key from notifications n left join deliveries d on d.id = n.delivery_id
+      where n.occasion_id = any(${idArray(overIds)}) and n.status = 'queued' and n.kind in ('opened', 'escalated')
+        and (d.id is null or (d.status = 'queued' and d.lease_until is null))`);
+    for (const row of unsent) found.get(Number(row.occasion_id))?.withdrawable.add(row.target_key);
+  }
+  const rows = await transaction.any(sql.type(toldRow)`
+    select occasion_id, target_key, alert_id, owner_id, target, state, problem_seq, step, reminders, told_seq, last_at, queued_at, sent_at, lost_at,
+      held_at, held_by, snoozed_until
+    from alert_told where occasion_id = any(${idArray(occasionIds)}) order by occasion_id, target_key for update`);
+  for (const row of rows) {
+    found.get(Number(row.occasion_id))?.told.set(row.target_key, {
+      alertId: row.alert_id,
+      ownerId: row.owner_id,
+      target: row.target as AlertTarget,
+      state: row.state,
+      problemSeq: row.problem_seq,
+      step: row.step,
+      reminders: row.reminders,
+      toldSeq: row.told_seq,
+      lastMs: row.last_at,
+      queuedMs: row.queued_at,
+      sentMs: row.sent_at,
+      lostMs: row.lost_at,
+      heldMs: row.held_at,
+      heldBy: row.held_by,
+      snoozedUntilMs: row.snoozed_until,
+    });
+  }
+  return found;
+}

@@ -1,0 +1,127 @@
+import type { Logger } from '@parallax/telemetry';
+import type { DatabasePool } from 'slonik';
+import type { AlertParts, Links } from '../channels-gateway.ts';
+import { mostAttempts, retryAtMs } from '../decide/retry.ts';
+import { membersOf, seenOf } from './facts/queries.ts';
+import type { Notice } from '../../messages/notice.ts';
+import { noticeOfMany, noticeOfOne } from './notice-of.ts';
+import { claimDeliveries, giveBack, noteFailed, noteSent, partsOf, suppress } from './queries.ts';
+import type { ClaimedDelivery, Part } from './queries.ts';
+import { stillHolds } from './still-holds.ts';
+
+/** Messages under way at once: of this process, and of one workspace, so that one whose services hang leaves room for the others. */
+const mostUnderWay = 64;
+const mostOfWorkspace = 16;
+
+/** A message that is over waits so long for the decision on what is told instead. */
+const waitMs = 500;
+
+export type SenderContext = {
+  readonly pool: DatabasePool;
+  readonly parts: AlertParts;
+  /** Without a slash at its end. */
+  readonly publicUrl: string;
+  readonly replica: string;
+  readonly now: () => number;
+  readonly log: Pick<Logger, 'warn' | 'error'>;
+};
+
+export type Sender = {
+  /** Begins to send what is due and has room. @returns how many it began */
+  readonly begin: () => Promise<number>;
+  /** When nothing is under way any more. */
+  readonly idle: () => Promise<void>;
+};
+
+/** Sends messages, each in its own time: a service that hangs holds up nobody but its own target. */
+export function createSender(context: SenderContext, onDone: () => void = () => undefined): Sender {
+  const underWay = new Map<number, { readonly workspaceId: number; readonly done: Promise<void> }>();
+  return {
+    begin: async () => {
+      const room = mostUnderWay - underWay.size;
+      if (room <= 0) return 0;
+      const claimed = await claimDeliveries(context.pool, context.replica, context.now(), room, busyOf(underWay));
+      if (claimed.length === 0) return 0;
+      const parts = await partsOf(
+        context.pool,
+        claimed.map(({ id }) => id),
+        context.now(),
+      );
+      for (const delivery of claimed) {
+        const done = sendOne(context, delivery, parts.get(delivery.id) ?? [])
+          .catch((error: unknown) => {
+            // It stays ours until its lease is over, and is sent again then.
+            context.log.error({ err: error, delivery_id: delivery.id }, 'a message was not sent, or not noted');
+          })
+          .finally(() => {
+            underWay.delete(delivery.id);
+            onDone();
+          });
+        underWay.set(delivery.id, { workspaceId: delivery.workspace_id, done });
+      }
+      return claimed.length;
+    },
+    idle: async () => {
+      while (underWay.size > 0) await Promise.all([...underWay.values()].map(({ done }) => done));
+    },
+  };
+}
+
+function busyOf(underWay: ReadonlyMap<number, { readonly workspaceId: number }>): readonly number[] {
+  const counts = new Map<number, number>();
+  for (const { workspaceId } of underWay.values()) counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count >= mostOfWorkspace).map(([workspaceId]) => workspaceId);
+}
+
+async function sendOne(context: SenderContext, delivery: ClaimedDelivery, carried: readonly Part[]): Promise<void> {
+  const { pool, parts } = context;
+  const verdicts = carried.map((part) => ({ part, verdict: stillHolds(part) }));
+  const isDigest = delivery.kind === 'digest' || delivery.kind === 'after_quiet';
+  // A digest says of each thing how it is now.
+  if (!isDigest && verdicts.some(({ verdict }) => verdict === 'wait')) {
+    return giveBack(pool, delivery.id, context.now() + waitMs);
+  }
+  const sent = verdicts.filter(({ verdict }) => typeof verdict === 'string').map(({ part }) => part);
+  const dropped = verdicts.flatMap(({ part, verdict }) =>
+    typeof verdict === 'string' ? [] : [{ notificationId: part.notificationId, reason: verdict.suppress }],
+  );
+  const [first] = sent;
+  await suppress(pool, dropped, first === undefined ? [delivery.id] : [], context.now());
+  if (first === undefined) return;
+  const notice = isDigest ? noticeOfMany(delivery, sent, context.publicUrl) : await noticeOf(context, delivery, first);
+  const message = parts.compose(notice);
+  const to = { ownerId: delivery.owner_id, workspaceId: delivery.workspace_id, target: delivery.target };
+  const outcome = await parts.channels.deliver(to, message, delivery.attempts >= mostAttempts);
+  const nowMs = context.now();
+  if (outcome.ok) return noteSent(pool, delivery.id, { ...outcome, text: parts.asText(message) }, nowMs);
+  const retryMs = retryAtMs(delivery.attempts, outcome.fault, outcome.retryAfterMs, nowMs);
+  await noteFailed(pool, delivery.id, outcome, retryMs, nowMs);
+}
+
+async function noticeOf(context: SenderContext, delivery: ClaimedDelivery, part: Part): Promise<Notice> {
+  const { pool } = context;
+  const { incident_id: incidentId } = part;
+  const members = incidentId === null ? undefined : (await membersOf(pool, [incidentId])).get(incidentId);
+  const first = members?.subjects[0];
+  const seen =
+    first?.type === 'monitor' ? await seenOf(pool, first.id, first.startedMs, members?.cause?.['evidence']) : undefined;
+  const links = await linksOf(context, delivery, part);
+  return noticeOfOne(delivery, part, { members, seen }, links, context.publicUrl, context.now());
+}
+
+/** Pages by which the reader acts; there is nothing to be done of what is over or told once. */
+async function linksOf(
+  { pool, parts }: SenderContext,
+  delivery: ClaimedDelivery,
+  part: Part,
+): Promise<Links | undefined> {
+  if (parts.linksFor === undefined || !part.is_lasting || part.ended_at !== null) return undefined;
+  const request = {
+    occasionId: part.occasionId,
+    targetKey: delivery.target_key,
+    workspaceId: delivery.workspace_id,
+    isIncident: part.incident_id !== null,
+  };
+  const [links] = await parts.linksFor(pool, [request]);
+  return links;
+}
