@@ -18,7 +18,8 @@ export {
 export type { NamedPlace } from './of-targets/queries.ts';
 export { moveAlertTargets, muteAlertsTelling, targetsAt } from './of-targets/queries.ts';
 export { makeAlertLinks } from './links/gateway.ts';
-export { countAlerts, lookAgain } from './rules/queries.ts';
+export { lookAgain } from './occasions/queries.ts';
+export { countAlerts } from './rules/queries.ts';
 
 /** Who is told of what, and what they were told. */
 export const alertsCapability: Capability<Context> = {
