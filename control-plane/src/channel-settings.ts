@@ -1,7 +1,14 @@
 import { SettingsError } from '@parallax/settings';
 import type { ControlPlaneSettings } from '@parallax/settings';
-import { replaceableChannels } from './response/channels/index.ts';
-import type { TeamChatApp } from './response/team-chat/index.ts';
+import { replaceableChannels } from './response/channels/registry.ts';
+
+/** The app that the operator made at the team chat. */
+export type TeamChatApp = {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Where its pages and methods are, without a slash at the end. */
+  readonly url: string;
+};
 
 /** What the operator has set for alert channels. */
 export type ChannelSettings = {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import type { TeamChatApp } from '../../channel-settings.ts';
 import type { OutboundClient } from '../../platform/outbound-http/index.ts';
 import { OutboundError } from '../../platform/outbound-http/index.ts';
 import { callbackUrl } from './team-chat.ts';
-import type { TeamChatApp } from './team-chat.ts';
 
 /** The team chat did not do its part. */
 export class TeamChatFault extends Error {

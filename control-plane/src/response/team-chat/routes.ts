@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Problem, teamChatCallbackRoute, teamChatWebhookRoute } from '@parallax/api-contract';
+import type { TeamChatApp } from '../../channel-settings.ts';
 import type { Context } from '../../context.ts';
 import { inScope } from '../../platform/database/scope.ts';
 import type { Scope } from '../../platform/database/scope.ts';
@@ -18,7 +19,6 @@ import {
   readBrowserCookie,
   requestLifeMs,
 } from './team-chat.ts';
-import type { TeamChatApp } from './team-chat.ts';
 
 type Result = Parameters<typeof alertsPageUrl>[1];
 type Query = {

@@ -1,15 +1,9 @@
+import type { TeamChatApp } from '../../channel-settings.ts';
+
 /*
  * Slack's OAuth for one incoming webhook: https://docs.slack.dev/authentication/installing-with-oauth and
  * https://docs.slack.dev/reference/methods/oauth.v2.access.
  */
-
-/** The app that the operator made there. */
-export type TeamChatApp = {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  /** Where its pages and methods are, without a slash at the end. */
-  readonly url: string;
-};
 
 /** Where incoming webhooks are, unless the operator replaced it. */
 export const defaultHooksUrl = 'https://hooks.slack.com';

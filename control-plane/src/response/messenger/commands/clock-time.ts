@@ -1,4 +1,4 @@
-import type { Locale } from '../../messages/locale.ts';
+import type { Locale } from '../../messages/index.ts';
 
 /** An instant as people read it, in their zone and with its name: "24 Nov, 03:10 (Europe/Berlin)". */
 export function clockTime(ms: number, locale: Locale, timezone: string): string {

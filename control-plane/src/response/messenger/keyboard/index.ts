@@ -1,4 +1,4 @@
-import type { Message } from '../../messages/message.ts';
+import type { Message } from '../../messages/index.ts';
 import { writeButton } from './button.ts';
 
 export { readButton, writeButton } from './button.ts';

@@ -1,6 +1,6 @@
 import { escapeHtml, nameInHtml } from '../html.ts';
 import { listLines } from './lines.ts';
-import type { Words } from './words.ts';
+import type { Words } from './sayings.ts';
 
 const units = { day: 'd', hour: 'h', minute: 'min', second: 's' };
 const states: Readonly<Record<string, string>> = {

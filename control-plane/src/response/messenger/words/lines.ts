@@ -1,5 +1,5 @@
 import { nameInHtml } from '../html.ts';
-import type { Listed } from './words.ts';
+import type { Listed } from './sayings.ts';
 
 const marks: Readonly<Record<string, string>> = {
   UP: '✅',
