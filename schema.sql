@@ -953,13 +953,13 @@
 -- maintenance_occurrences row-level security forced
 -- maintenance_subjects row-level security forced
 -- maintenance_webhook_checks row-level security forced
--- messenger_departures row-level security forced
+-- messenger_departures
 -- messenger_groups row-level security forced
 -- messenger_link_tokens row-level security forced
 -- messenger_pace
 -- messenger_people row-level security forced
 -- messenger_receivers
--- messenger_updates row-level security forced
+-- messenger_updates
 -- monitor_expiries row-level security forced
 -- monitor_group_members row-level security forced
 -- monitor_groups row-level security forced
@@ -1741,11 +1741,9 @@
 -- maintenance_occurrences.maintenance_occurrences_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- maintenance_subjects.maintenance_subjects_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- maintenance_webhook_checks.maintenance_webhook_checks_of_tenant * using ((workspace_id = ANY (current_workspaces())))
--- messenger_departures.messenger_departures_begin a using () with check (true)
 -- messenger_groups.messenger_groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- messenger_link_tokens.own_messenger_link_tokens * using ((user_id = current_user_id()))
 -- messenger_people.own_messenger_people * using ((user_id = current_user_id()))
--- messenger_updates.messenger_updates_arrive a using () with check (true)
 -- monitor_expiries.monitor_expiries_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = monitor_expiries.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- monitor_group_members.members_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitor_groups.groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
