@@ -12,12 +12,12 @@ export function escapeHtml(text: string): string {
 
 // Marks, embeddings and isolates of bidirectional text; joiners stay, since scripts need them.
 const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
+const controls = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** A name that somebody gave, in one line, isolated from what stands beside it, and escaped. @param most characters that are kept */
 export function nameInHtml(name: string, most = 80): string {
   const plain = name.replaceAll(directions, '').replaceAll(controls, ' ').trim();
-  const characters = [...plain];
+  const characters = Array.from(plain);
   const cut = characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : plain;
   return `\u2068${escapeHtml(cut)}\u2069`;
 }

@@ -92,7 +92,7 @@ export async function testBotApi(
       if (typeof url !== 'string' || !url.startsWith('https://')) {
         throw new Refusal(400, 'Bad Request: bad webhook: An HTTPS URL must be provided for webhook');
       }
-      if (secret !== undefined && !/^[A-Za-z0-9_-]{1,256}$/.test(String(secret))) {
+      if (secret !== undefined && !(typeof secret === 'string' && /^[A-Za-z0-9_-]{1,256}$/.test(secret))) {
         throw new Refusal(400, 'Bad Request: secret token contains unallowed characters');
       }
       webhook = params;
@@ -120,7 +120,8 @@ export async function testBotApi(
       if (!queries.delete(id)) {
         throw new Refusal(400, 'Bad Request: query is too old and response timeout expired or query ID is invalid');
       }
-      const text = String(params['text'] ?? '');
+      const { text = '' } = params;
+      if (typeof text !== 'string') throw new Refusal(400, 'Bad Request: text must be a string');
       if (text.length > 200) throw new Refusal(400, 'Bad Request: MESSAGE_TOO_LONG');
       answered.set(id, text);
       return true;
@@ -186,41 +187,41 @@ export async function testBotApi(
   };
 
   const server = createServer((request, response) => {
-    void json(request)
-      .then((body) => {
-        const found = /^\/bot([^/]+)\/([A-Za-z]+)$/.exec(request.url ?? '');
-        if (found?.[1] !== token) throw new Refusal(401, 'Unauthorized');
-        const method = found[2] ?? '';
-        const params = body as Fields;
-        calls.push({ method, params });
-        if (api.fail !== undefined) {
-          const { status, retryAfterSeconds } = api.fail;
-          throw new Refusal(
-            status,
-            retryAfterSeconds === undefined
-              ? 'Internal Server Error'
-              : `Too Many Requests: retry after ${retryAfterSeconds}`,
-            retryAfterSeconds === undefined ? undefined : { retry_after: retryAfterSeconds },
-          );
-        }
-        if (method === 'getUpdates') {
-          getUpdates(params, response);
-          return;
-        }
-        const handler = handlers[method];
-        if (handler === undefined) throw new Refusal(404, 'Not Found: method not found');
-        answer(response, 200, { ok: true, result: handler(params) });
-      })
-      .catch((error: unknown) => {
-        const refusal = error instanceof Refusal ? error : new Refusal(400, `Bad Request: ${String(error)}`);
-        const { status, message: description, parameters } = refusal;
-        answer(response, status, {
-          ok: false,
-          error_code: status,
-          description,
-          ...(parameters === undefined ? {} : { parameters }),
-        });
+    const reply = async (): Promise<void> => {
+      const body = await json(request);
+      const found = /^\/bot([^/]+)\/([A-Za-z]+)$/.exec(request.url ?? '');
+      if (found?.[1] !== token) throw new Refusal(401, 'Unauthorized');
+      const method = found[2] ?? '';
+      const params = body as Fields;
+      calls.push({ method, params });
+      if (api.fail !== undefined) {
+        const { status, retryAfterSeconds } = api.fail;
+        throw new Refusal(
+          status,
+          retryAfterSeconds === undefined
+            ? 'Internal Server Error'
+            : `Too Many Requests: retry after ${retryAfterSeconds}`,
+          retryAfterSeconds === undefined ? undefined : { retry_after: retryAfterSeconds },
+        );
+      }
+      if (method === 'getUpdates') {
+        getUpdates(params, response);
+        return;
+      }
+      const handler = handlers[method];
+      if (handler === undefined) throw new Refusal(404, 'Not Found: method not found');
+      answer(response, 200, { ok: true, result: handler(params) });
+    };
+    void reply().catch((error: unknown) => {
+      const refusal = error instanceof Refusal ? error : new Refusal(400, `Bad Request: ${String(error)}`);
+      const { status, message: description, parameters } = refusal;
+      answer(response, status, {
+        ok: false,
+        error_code: status,
+        description,
+        ...(parameters === undefined ? {} : { parameters }),
       });
+    });
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   t.teardown(async () => {
@@ -322,7 +323,7 @@ function judgeKeyboard(given: unknown): void {
   for (const button of rows.flat() as Fields[]) {
     const { text, callback_data: data } = button;
     if (typeof text !== 'string' || text === '') throw new Refusal(400, 'Bad Request: button text is empty');
-    const bytes = Buffer.byteLength(String(data ?? ''));
+    const bytes = Buffer.byteLength(typeof data === 'string' ? data : '');
     if (bytes < 1 || bytes > 64) throw new Refusal(400, 'Bad Request: BUTTON_DATA_INVALID');
   }
 }

@@ -3,7 +3,7 @@
  * (Bot API, "Formatting options"), read 2026-11-23.
  */
 
-const plainTags = [
+const plainTags: ReadonlySet<string> = new Set([
   'b',
   'strong',
   'i',
@@ -17,7 +17,7 @@ const plainTags = [
   'code',
   'pre',
   'blockquote',
-];
+]);
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
 
 /** Text without its markup. @throws Error that says as the messenger does what it cannot parse */
@@ -64,7 +64,7 @@ function tagAt(rest: string, at: number, open: string[]): number {
   if (start === null) throw new Error(`Unclosed start tag at byte offset ${at}`);
   const [whole, name = '', attributes = ''] = start;
   const isKnown =
-    (plainTags.includes(name) && (attributes === '' || (name === 'blockquote' && attributes === ' expandable'))) ||
+    (plainTags.has(name) && (attributes === '' || (name === 'blockquote' && attributes === ' expandable'))) ||
     (name === 'a' && /^ href="[^"]+"$/.test(attributes)) ||
     (name === 'span' && attributes === ' class="tg-spoiler"') ||
     (name === 'code' && /^ class="language-[^"]+"$/.test(attributes) && open.at(-1) === 'pre');

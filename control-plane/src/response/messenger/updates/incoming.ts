@@ -184,5 +184,5 @@ function personOf(given: z.output<typeof user>): Person {
 
 /** In one line. */
 function withoutControls(given: string): string {
-  return given.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+  return given.replaceAll(/\p{Cc}+/gu, ' ').trim();
 }

@@ -51,7 +51,8 @@ export async function testTeamChat(t: TestContext): Promise<TestTeamChat> {
     };
   };
   const server = createServer((request, response) => {
-    void text(request).then((body) => {
+    const reply = async (): Promise<void> => {
+      const body = await text(request);
       const isMethod = request.method === 'POST' && request.url === '/api/oauth.v2.access';
       const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
       const answer =
@@ -60,7 +61,8 @@ export async function testTeamChat(t: TestContext): Promise<TestTeamChat> {
           ? { status: 200, body: exchange(new URLSearchParams(body)) }
           : { status: 404, body: { ok: false, error: 'unknown_method' } });
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
-    });
+    };
+    void reply();
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   t.teardown(async () => {
