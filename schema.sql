@@ -468,6 +468,44 @@
 -- maintenance_webhook_checks.workspace_id integer not null
 -- maintenance_webhook_checks.maintenance_id integer not null
 -- maintenance_webhook_checks.webhook_check_id integer not null
+-- messenger_departures.chat_id bigint not null
+-- messenger_departures.attempts integer not null default 0
+-- messenger_departures.due_at timestamp with time zone not null default '-infinity'::timestamp with time zone
+-- messenger_groups.id integer not null generated always as identity
+-- messenger_groups.workspace_id integer not null
+-- messenger_groups.chat_id bigint not null
+-- messenger_groups.title text not null
+-- messenger_groups.user_id integer
+-- messenger_groups.version integer not null default 1
+-- messenger_groups.created_at timestamp with time zone not null default now()
+-- messenger_groups.updated_at timestamp with time zone not null default now()
+-- messenger_link_tokens.token_hash bytea not null
+-- messenger_link_tokens.user_id integer not null
+-- messenger_link_tokens.workspace_id integer
+-- messenger_link_tokens.expires_at timestamp with time zone not null
+-- messenger_pace.chat_id bigint not null
+-- messenger_pace.sent_at timestamp with time zone[] not null default '{}'::timestamp with time zone[]
+-- messenger_pace.free_at timestamp with time zone not null default now()
+-- messenger_people.user_id integer not null
+-- messenger_people.person_id bigint not null
+-- messenger_people.name text not null
+-- messenger_people.created_at timestamp with time zone not null default now()
+-- messenger_receivers.bot_id bigint not null
+-- messenger_receivers.owner text
+-- messenger_receivers.leased_until timestamp with time zone
+-- messenger_receivers.next_offset bigint
+-- messenger_receivers.last_update_at timestamp with time zone
+-- messenger_updates.id bigint not null generated always as identity
+-- messenger_updates.bot_id bigint not null
+-- messenger_updates.update_id bigint not null
+-- messenger_updates.chat_id bigint not null
+-- messenger_updates.payload jsonb not null
+-- messenger_updates.answers jsonb
+-- messenger_updates.attempts integer not null default 0
+-- messenger_updates.due_at timestamp with time zone not null default now()
+-- messenger_updates.leased_until timestamp with time zone
+-- messenger_updates.done_at timestamp with time zone
+-- messenger_updates.created_at timestamp with time zone not null default now()
 -- monitor_expiries.monitor_id integer not null
 -- monitor_expiries.kind text not null
 -- monitor_expiries.probe_id integer not null
@@ -772,6 +810,11 @@
 -- status_ranges.status text not null
 -- status_ranges.evidence jsonb not null default '{}'::jsonb
 -- status_ranges.revised_at timestamp with time zone
+-- team_chat_requests.state_hash bytea not null
+-- team_chat_requests.browser_hash bytea not null
+-- team_chat_requests.user_id integer not null
+-- team_chat_requests.session_id uuid not null
+-- team_chat_requests.expires_at timestamp with time zone not null
 -- totp_factors.user_id integer not null
 -- totp_factors.secret bytea not null
 -- totp_factors.confirmed_at timestamp with time zone
@@ -910,6 +953,13 @@
 -- maintenance_occurrences row-level security forced
 -- maintenance_subjects row-level security forced
 -- maintenance_webhook_checks row-level security forced
+-- messenger_departures
+-- messenger_groups row-level security forced
+-- messenger_link_tokens row-level security forced
+-- messenger_pace
+-- messenger_people row-level security forced
+-- messenger_receivers
+-- messenger_updates
 -- monitor_expiries row-level security forced
 -- monitor_group_members row-level security forced
 -- monitor_groups row-level security forced
@@ -945,6 +995,7 @@
 -- sla_progress
 -- stale_hours
 -- status_ranges
+-- team_chat_requests row-level security forced
 -- totp_factors row-level security forced
 -- used_proofs row-level security forced
 -- users row-level security forced
@@ -1190,6 +1241,24 @@
 -- maintenance_webhook_checks.maintenance_webhook_checks_pkey PRIMARY KEY (maintenance_id, webhook_check_id)
 -- maintenance_webhook_checks.maintenance_webhook_checks_workspace_id_maintenance_id_fkey FOREIGN KEY (workspace_id, maintenance_id) REFERENCES maintenance(workspace_id, id) ON DELETE CASCADE
 -- maintenance_webhook_checks.maintenance_webhook_checks_workspace_id_webhook_check_id_fkey FOREIGN KEY (workspace_id, webhook_check_id) REFERENCES webhook_checks(workspace_id, id) ON DELETE CASCADE
+-- messenger_departures.messenger_departures_pkey PRIMARY KEY (chat_id)
+-- messenger_groups.messenger_groups_pkey PRIMARY KEY (id)
+-- messenger_groups.messenger_groups_title_check CHECK (((length(title) >= 1) AND (length(title) <= 255)))
+-- messenger_groups.messenger_groups_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE SET NULL
+-- messenger_groups.messenger_groups_workspace_id_chat_id_key UNIQUE (workspace_id, chat_id)
+-- messenger_groups.messenger_groups_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- messenger_link_tokens.messenger_link_tokens_pkey PRIMARY KEY (token_hash)
+-- messenger_link_tokens.messenger_link_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- messenger_link_tokens.messenger_link_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- messenger_pace.messenger_pace_pkey PRIMARY KEY (chat_id)
+-- messenger_people.messenger_people_name_check CHECK ((length(name) <= 200))
+-- messenger_people.messenger_people_person_id_check CHECK ((person_id > 0))
+-- messenger_people.messenger_people_person_id_key UNIQUE (person_id)
+-- messenger_people.messenger_people_pkey PRIMARY KEY (user_id)
+-- messenger_people.messenger_people_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- messenger_receivers.messenger_receivers_pkey PRIMARY KEY (bot_id)
+-- messenger_updates.messenger_updates_bot_id_update_id_key UNIQUE (bot_id, update_id)
+-- messenger_updates.messenger_updates_pkey PRIMARY KEY (id)
 -- monitor_expiries.monitor_expiries_kind_check CHECK ((kind = ANY (ARRAY['certificate'::text, 'domain'::text])))
 -- monitor_expiries.monitor_expiries_pkey PRIMARY KEY (monitor_id, kind, probe_id)
 -- monitor_group_members.monitor_group_members_pkey PRIMARY KEY (group_id, monitor_id)
@@ -1299,6 +1368,9 @@
 -- status_ranges.status_ranges_check CHECK (((ended_at IS NULL) OR (ended_at > started_at)))
 -- status_ranges.status_ranges_pkey PRIMARY KEY (id)
 -- status_ranges.status_ranges_status_check CHECK ((status = ANY (ARRAY['UP'::text, 'DOWN'::text, 'TIMEOUT'::text, 'DEGRADED'::text])))
+-- team_chat_requests.team_chat_requests_pkey PRIMARY KEY (state_hash)
+-- team_chat_requests.team_chat_requests_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE
+-- team_chat_requests.team_chat_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- totp_factors.totp_factors_pkey PRIMARY KEY (user_id)
 -- totp_factors.totp_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- used_proofs.used_proofs_pkey PRIMARY KEY (digest)
@@ -1412,6 +1484,10 @@
 -- CREATE INDEX maintenance_subjects_subject ON public.maintenance_subjects USING btree (subject_type, subject_id, started_at)
 -- CREATE INDEX maintenance_webhook_checks_check ON public.maintenance_webhook_checks USING btree (webhook_check_id)
 -- CREATE INDEX maintenance_workspace ON public.maintenance USING btree (workspace_id, starts_at DESC, id DESC) WHERE (deleted_at IS NULL)
+-- CREATE INDEX messenger_groups_chat ON public.messenger_groups USING btree (chat_id)
+-- CREATE INDEX messenger_link_tokens_user ON public.messenger_link_tokens USING btree (user_id)
+-- CREATE INDEX messenger_updates_done ON public.messenger_updates USING btree (done_at) WHERE (done_at IS NOT NULL)
+-- CREATE INDEX messenger_updates_waiting ON public.messenger_updates USING btree (chat_id, id) WHERE (done_at IS NULL)
 -- CREATE INDEX monitor_expiries_look ON public.monitor_expiries USING btree (look_at) WHERE (look_at < 'infinity'::timestamp with time zone)
 -- CREATE INDEX monitor_group_members_monitor ON public.monitor_group_members USING btree (monitor_id)
 -- CREATE INDEX monitors_changed ON public.monitors USING btree (shard, changed_xid)
@@ -1443,6 +1519,7 @@
 -- CREATE INDEX sign_in_challenges_user ON public.sign_in_challenges USING btree (user_id)
 -- CREATE INDEX sla_corrections_monitor ON public.sla_corrections USING btree (monitor_id, chain, ended_at)
 -- CREATE INDEX stale_hours_noted ON public.stale_hours USING btree (noted_at)
+-- CREATE INDEX team_chat_requests_user ON public.team_chat_requests USING btree (user_id)
 -- CREATE INDEX webhook_check_events_accepted ON public.webhook_check_events USING btree (check_id, accepted, id DESC)
 -- CREATE INDEX webhook_check_events_at ON public.webhook_check_events USING brin (received_at)
 -- CREATE INDEX webhook_check_events_body ON public.webhook_check_events USING btree (check_id, id DESC) WHERE (accepted AND (body IS NOT NULL))
@@ -1528,6 +1605,16 @@
 -- CREATE UNIQUE INDEX maintenance_uid ON public.maintenance USING btree (workspace_id, uid) WHERE (deleted_at IS NULL)
 -- CREATE UNIQUE INDEX maintenance_webhook_checks_pkey ON public.maintenance_webhook_checks USING btree (maintenance_id, webhook_check_id)
 -- CREATE UNIQUE INDEX maintenance_workspace_id_id_key ON public.maintenance USING btree (workspace_id, id)
+-- CREATE UNIQUE INDEX messenger_departures_pkey ON public.messenger_departures USING btree (chat_id)
+-- CREATE UNIQUE INDEX messenger_groups_pkey ON public.messenger_groups USING btree (id)
+-- CREATE UNIQUE INDEX messenger_groups_workspace_id_chat_id_key ON public.messenger_groups USING btree (workspace_id, chat_id)
+-- CREATE UNIQUE INDEX messenger_link_tokens_pkey ON public.messenger_link_tokens USING btree (token_hash)
+-- CREATE UNIQUE INDEX messenger_pace_pkey ON public.messenger_pace USING btree (chat_id)
+-- CREATE UNIQUE INDEX messenger_people_person_id_key ON public.messenger_people USING btree (person_id)
+-- CREATE UNIQUE INDEX messenger_people_pkey ON public.messenger_people USING btree (user_id)
+-- CREATE UNIQUE INDEX messenger_receivers_pkey ON public.messenger_receivers USING btree (bot_id)
+-- CREATE UNIQUE INDEX messenger_updates_bot_id_update_id_key ON public.messenger_updates USING btree (bot_id, update_id)
+-- CREATE UNIQUE INDEX messenger_updates_pkey ON public.messenger_updates USING btree (id)
 -- CREATE UNIQUE INDEX monitor_expiries_pkey ON public.monitor_expiries USING btree (monitor_id, kind, probe_id)
 -- CREATE UNIQUE INDEX monitor_group_members_pkey ON public.monitor_group_members USING btree (group_id, monitor_id)
 -- CREATE UNIQUE INDEX monitor_groups_name ON public.monitor_groups USING btree (workspace_id, name)
@@ -1580,6 +1667,7 @@
 -- CREATE UNIQUE INDEX status_ranges_key ON public.status_ranges USING btree (monitor_id, started_at)
 -- CREATE UNIQUE INDEX status_ranges_open ON public.status_ranges USING btree (monitor_id) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX status_ranges_pkey ON public.status_ranges USING btree (id)
+-- CREATE UNIQUE INDEX team_chat_requests_pkey ON public.team_chat_requests USING btree (state_hash)
 -- CREATE UNIQUE INDEX totp_factors_pkey ON public.totp_factors USING btree (user_id)
 -- CREATE UNIQUE INDEX used_proofs_pkey ON public.used_proofs USING btree (digest)
 -- CREATE UNIQUE INDEX users_email ON public.users USING btree (email)
@@ -1653,6 +1741,9 @@
 -- maintenance_occurrences.maintenance_occurrences_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- maintenance_subjects.maintenance_subjects_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- maintenance_webhook_checks.maintenance_webhook_checks_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- messenger_groups.messenger_groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- messenger_link_tokens.own_messenger_link_tokens * using ((user_id = current_user_id()))
+-- messenger_people.own_messenger_people * using ((user_id = current_user_id()))
 -- monitor_expiries.monitor_expiries_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = monitor_expiries.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- monitor_group_members.members_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitor_groups.groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
@@ -1669,6 +1760,8 @@
 -- sessions.own_sessions * using ((user_id = current_user_id()))
 -- sign_in_challenges.lookups_of_owner * using (true) with check (true)
 -- sla_corrections.sla_corrections_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- team_chat_requests.lookups_of_owner * using (true) with check (true)
+-- team_chat_requests.own_team_chat_requests * using ((user_id = current_user_id()))
 -- totp_factors.own_totp_factors * using ((user_id = current_user_id()))
 -- used_proofs.lookups_of_owner * using (true) with check (true)
 -- users.lookups_of_owner * using (true) with check (true)
@@ -1726,6 +1819,7 @@
 -- identity_session_saltof_session uuid security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_take_challengeof_token bytea, of_purpose text security definer 92a8eea6f4cc71419d51632aff135c6e
 -- identity_take_sign_inof_state bytea, of_browser bytea, of_way text, OUT known boolean, OUT for_user integer, OUT session_lives boolean, OUT invite_hash bytea security definer b303dcba9afa01c31867377b2ee18e8e
+-- identity_take_team_chat_requestof_state bytea, of_browser bytea security definer 69385ada84f4cb2d4f2be9b424b68afc
 -- identity_use_proofof_digest bytea, life interval security definer 24e5dcc055185489b83597925f29d091
 -- identity_webhook_checkof_slug_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- join_by_inviteinvite workspace_invites, by_hash bytea, as_user integer, from_address text, in_request text 5b3a8c18e2606fd443c38e82b8cb2f67
@@ -1830,6 +1924,18 @@
 -- maintenance_subjects to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- maintenance_webhook_checks to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- maintenance_webhook_checks to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- messenger_departures to parallax_api: INSERT
+-- messenger_departures to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- messenger_groups to parallax_api: DELETE, SELECT, UPDATE
+-- messenger_groups to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- messenger_link_tokens to parallax_api: DELETE, INSERT, SELECT
+-- messenger_link_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- messenger_pace to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- messenger_people to parallax_api: DELETE, INSERT, SELECT
+-- messenger_people to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- messenger_receivers to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- messenger_updates to parallax_api: INSERT
+-- messenger_updates to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitor_expiries to parallax_api: SELECT
 -- monitor_expiries to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitor_group_members to parallax_api: DELETE, INSERT, SELECT, UPDATE
@@ -1894,6 +2000,8 @@
 -- stale_hours to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- status_ranges to parallax_api: SELECT
 -- status_ranges to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- team_chat_requests to parallax_api: DELETE, INSERT, SELECT
+-- team_chat_requests to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- totp_factors to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- totp_factors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- used_proofs to parallax_worker: DELETE, INSERT, SELECT, UPDATE
@@ -1955,6 +2063,7 @@
 -- identity_session_salt to parallax_api
 -- identity_take_challenge to parallax_api
 -- identity_take_sign_in to parallax_api
+-- identity_take_team_chat_request to parallax_api
 -- identity_use_proof to parallax_api
 -- identity_webhook_check to parallax_api
 -- join_by_invite to parallax_worker

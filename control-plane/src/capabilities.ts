@@ -57,6 +57,8 @@ import {
   removeIncidentsOfWorkspace,
   resolveIncidentOfDeleted,
 } from './response/incidents/index.ts';
+import { teamChatCapability } from './response/team-chat/index.ts';
+import { createMessengerCapability, removeMessengerGroupsOfWorkspace } from './response/messenger/index.ts';
 import {
   leaveMaintenanceOfDeleted,
   leaveMaintenanceOfMoved,
@@ -98,6 +100,7 @@ export const capabilities: readonly Capability<Context>[] = [
       removeHeartbeatsOfWorkspace,
       removeWebhookChecksOfWorkspace,
       removeIncidentsOfWorkspace,
+      removeMessengerGroupsOfWorkspace,
     ],
     onMonitorsMoved: [leaveGroupsOfMoved, leaveMaintenanceOfMoved, leaveAlertsOfMoved, moveIncidents],
     onMonitorReset: [removeIncidentsOfReset, removeAlertHistoryOfReset, forgetFlappingOfReset, startNewChain],
@@ -115,6 +118,8 @@ export const capabilities: readonly Capability<Context>[] = [
   maintenanceCapability,
   alertsCapability,
   channelsCapability,
+  createMessengerCapability(),
+  teamChatCapability,
   createWebPushCapability({ onSubscribed: [takeUpBrowser] }),
   statisticsCapability,
   slaCapability,

@@ -389,6 +389,18 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'GET /api/v1/monitor-groups/{id}/status': ofGroup('/status'),
   'PUT /api/v1/monitor-groups/{id}/status': ofGroup('/status', () => ({ status: 'paused' })),
 
+  'GET /api/v1/messenger-groups': plain('/api/v1/messenger-groups'),
+  'POST /api/v1/messenger-groups/link': async (world) => ({
+    path: '/api/v1/messenger-groups/link',
+    body: { workspace_id: world.workspaceId },
+  }),
+  'DELETE /api/v1/messenger-groups/{id}': async (world) => {
+    const id = await world.database.worker.oneFirst(sql.typeAlias('id')`
+      insert into messenger_groups (workspace_id, chat_id, title) values (${world.workspaceId}, ${-world.unique()}, 'group') returning id`);
+    return { path: `/api/v1/messenger-groups/${id}` };
+  },
+  'GET /api/v1/auth/team-chat/webhook': plain('/api/v1/auth/team-chat/webhook'),
+  'GET /api/v1/auth/team-chat/webhook/callback': plain('/api/v1/auth/team-chat/webhook/callback'),
   ...channelRecipes,
 
   'GET /api/v1/webhook-checks': async (world) => {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { issueToken } from '../../../control-plane/src/identity/account-tokens/index.ts';
+import { botToken } from '../../../control-plane/src/identity/sign-in/messenger/testing.ts';
+import { webhookSecrets } from '../../../control-plane/src/response/messenger/bot.ts';
 import { sql } from '../../../control-plane/src/platform/database/pools.ts';
 import { inAMonth, maintenance } from '../recipes.ts';
 import type { Recipe } from '../recipes.ts';
@@ -179,6 +181,16 @@ export const moreRecipes: Readonly<Record<string, Recipe>> = {
   'GET /auth/reset-password': plain('/auth/reset-password'),
   'GET /auth/complete': plain('/auth/complete'),
   'GET /api/v1/auth/ways': plain('/api/v1/auth/ways'),
+  'GET /api/v1/messenger-bot': plain('/api/v1/messenger-bot'),
+  'POST /api/v1/messenger-bot/link': plain('/api/v1/messenger-bot/link'),
+  'DELETE /api/v1/messenger-bot/link': plain('/api/v1/messenger-bot/link'),
+  'POST /api/v1/messenger-updates/:secret': async () => {
+    const secrets = webhookSecrets({ token: botToken, baseUrl: '' });
+    return {
+      path: `/api/v1/messenger-updates/${secrets.path}`,
+      headers: { 'x-telegram-bot-api-secret-token': secrets.header },
+    };
+  },
   'GET /api/v1/auth/identities': plain('/api/v1/auth/identities'),
   'DELETE /api/v1/auth/identities/:id': async (world) => {
     const id = await world.database.worker.oneFirst(sql.type(idRow)`

@@ -596,6 +596,26 @@ export const rules: Readonly<Record<string, Rule>> = {
       },
     ],
   },
+  'GET /api/v1/messenger-groups': listed('/api/v1/messenger-groups'),
+  'POST /api/v1/messenger-groups/link': {
+    least: 'editor',
+    isNamed: true,
+    foreign: async (_world, stranger) => [
+      {
+        what: 'a foreign workspace',
+        path: '/api/v1/messenger-groups/link',
+        body: { workspace_id: stranger.workspaceId },
+      },
+    ],
+  },
+  'DELETE /api/v1/messenger-groups/:id': editor,
+  'GET /api/v1/messenger-bot': account,
+  'POST /api/v1/messenger-bot/link': account,
+  'DELETE /api/v1/messenger-bot/link': { least: 'account', isTriedElsewhere: true },
+  'POST /api/v1/messenger-updates/:secret': anybody,
+  'GET /api/v1/auth/team-chat/webhook': account,
+  'GET /api/v1/auth/team-chat/webhook/callback': anybody,
+
   'GET /api/v1/incidents/:incident_id': viewer,
   'PUT /api/v1/incidents/:incident_id': editor,
   'DELETE /api/v1/incidents/:incident_id': editor,

@@ -215,6 +215,28 @@ export const namedLimits = {
     countedBy: 'address',
     meaning: 'deliveries that are refused; those that are signed as their check asks are taken all the same',
   },
+  messenger_link: {
+    rate: perHour(20),
+    countedBy: 'account',
+    meaning: 'links that bring a person or a group to the bot',
+  },
+  messenger_refused: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    meaning: 'updates of the messenger that do not prove to be its own',
+  },
+  team_chat_webhook: {
+    rate: perMinute(30),
+    countedBy: 'address',
+    route: 'GET /api/v1/auth/team-chat/webhook',
+    meaning: 'rooms of the team chat that begin to be connected',
+  },
+  team_chat_callback: {
+    rate: perMinute(30),
+    countedBy: 'address',
+    route: 'GET /api/v1/auth/team-chat/webhook/callback',
+    meaning: 'browsers that come back from the team chat',
+  },
 } as const satisfies Record<string, NamedLimit>;
 
 export type LimitName = keyof typeof namedLimits;

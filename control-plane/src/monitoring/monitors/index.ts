@@ -30,6 +30,7 @@ import { transferRoutes } from './transfer/routes.ts';
 export type { DroppedOfMonitor, OnMonitorsMoved } from './bulk/queries.ts';
 export type { Removal, Removed, RowsOfMonitor } from './emptying/rows.ts';
 export type { OnMonitorDeleted } from './lifecycle/queries.ts';
+export { setMonitorActive } from './lifecycle/routes.ts';
 export { announceChange } from './gateway.ts';
 export { kindOf } from './kinds.ts';
 export { countMonitorsByCategory, stateJoin } from './list/queries.ts';

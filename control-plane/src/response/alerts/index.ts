@@ -15,7 +15,10 @@ export {
   removeAlertHistoryOfReset,
   removeAlertsOfWorkspace,
 } from './hooks/queries.ts';
+export type { NamedPlace } from './of-targets/queries.ts';
+export { moveAlertTargets, muteAlertsTelling, targetsAt } from './of-targets/queries.ts';
 export { makeAlertLinks } from './links/gateway.ts';
+export { lookAgain } from './occasions/queries.ts';
 export { countAlerts } from './rules/queries.ts';
 
 /** Who is told of what, and what they were told. */

@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts';
 import type { Message } from '../messages/index.ts';
 import { hasBrowser, subscribedBrowsers } from '../web-push/index.ts';
 import type { AnySettings } from './channel.ts';
+import { reachProblem } from './chat-reach/gateway.ts';
 import { openSettings } from './configs/seal-settings.ts';
 import type { DeliveryErrorCode, DeliveryFault } from './delivery-error.ts';
 import { DeliveryError } from './delivery-error.ts';
@@ -234,6 +235,8 @@ async function prepare(
   }
   const problem = channel.name === 'email' ? consentOf(target, sender, known) : undefined;
   if (problem !== undefined) throw new DeliveryError(problem.code, 'target', problem.message);
+  const unreached = await reachProblem(worker, { channel: channel.name, settings, userId: ownerId, target });
+  if (unreached !== undefined) throw new DeliveryError('target_not_confirmed', 'target', unreached);
   return { channel, settings, target, sender, known };
 }
 

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { asText, escapeHtml } from '../../messages/index.ts';
+import { keyboardOf } from '../../messenger/keyboard/index.ts';
+import type { InlineKeyboard } from '../../messenger/keyboard/index.ts';
 import { answerFault, isSuccess, serviceFault } from '../answer-fault.ts';
 import type { Channel, ChannelIo, IncomingResponse } from '../channel.ts';
 import { DeliveryError } from '../delivery-error.ts';
@@ -20,6 +22,7 @@ type Content = {
   readonly parse_mode: 'HTML';
   readonly link_preview_options: { readonly is_disabled: true };
   readonly disable_notification: boolean;
+  readonly reply_markup?: InlineKeyboard | undefined;
 };
 
 // core.telegram.org/bots/api, sendMessage: 1 to 4,096 characters after entities are parsed; counted with its markup here, which is on the safe side.
@@ -49,7 +52,7 @@ export const messenger: Channel<Settings, Content> = {
     },
     mask: (target) => `…${target.slice(-4)}`,
   },
-  render: (message) => ({
+  render: (message, { bot_token: own }) => ({
     text: asText(message, {
       most: mostCharacters,
       escape: escapeHtml,
@@ -59,6 +62,8 @@ export const messenger: Channel<Settings, Content> = {
     parse_mode: 'HTML',
     link_preview_options: { is_disabled: true },
     disable_notification: message.state === 'information',
+    // What is pressed is told to the bot that wrote; of another one nobody hears it here.
+    ...(own === undefined && { reply_markup: keyboardOf(message) }),
   }),
   send: async (content, { settings: { bot_token: own }, target }, io) => {
     const token = own ?? io.messengerBotToken;

@@ -10,6 +10,7 @@ import type { Locale } from '../../messages/index.ts';
 import type { AnySettings } from '../channel.ts';
 import { DeliveryError } from '../delivery-error.ts';
 import type { TraceStep } from '../io.ts';
+import { reachProblem } from '../chat-reach/gateway.ts';
 import { consentProblem } from '../mail-targets/consent.ts';
 import type { AnyChannel } from '../registry.ts';
 import { attempt } from '../sending/attempt.ts';
@@ -50,6 +51,11 @@ export async function sendTest(
       known === null ? null : { confirmed: known.confirmed_at !== null, unsubscribed: known.unsubscribed_at !== null },
     );
     if (problem !== undefined) return answerOf([], new DeliveryError(problem.code, 'target', problem.message));
+  }
+  const to = { channel: channel.name, settings, userId: tester.userId, target };
+  const unreached = await reachProblem(context.database.worker, to);
+  if (unreached !== undefined) {
+    return answerOf([], new DeliveryError('target_not_confirmed', 'target', unreached));
   }
   const id = randomUUID();
   const message = testMessage({ ...tester, id, nowMs: context.now(), publicUrl: context.publicUrl });

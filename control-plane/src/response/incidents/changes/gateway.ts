@@ -27,6 +27,14 @@ export type Actor = { readonly caller: Caller; readonly request: RequestFacts };
 /** What was done, for the audit log; nothing where nothing had to be. */
 export type Done = Pick<AuditEvent, 'action' | 'detail'> | null;
 
+/** The same by other ways than a request of the API. */
+export type Doer = {
+  readonly caller: Caller;
+  readonly request: Pick<RequestFacts, 'remoteAddress' | 'requestId' | 'header'>;
+};
+
+type Work = (scope: Scope, tx: Transaction, incident: LockedIncident) => Promise<Done>;
+
 /**
  * Changes an incident in one transaction: locked, by an editor of its workspace, in the version that `If-Match` names, and recorded.
  * @returns the incident as it is afterwards, null when it is gone; its ETag is set
@@ -36,7 +44,18 @@ export async function changing(
   context: Context,
   actor: Actor,
   incidentId: number,
-  work: (scope: Scope, tx: Transaction, incident: LockedIncident) => Promise<Done>,
+  work: Work,
+): Promise<IncidentReport | null> {
+  const changed = await changingBy(context, actor, incidentId, work);
+  if (changed !== null) actor.request.reply.header('etag', etagOf(changed.version));
+  return changed;
+}
+
+async function changingBy(
+  context: Context,
+  actor: Doer,
+  incidentId: number,
+  work: Work,
 ): Promise<IncidentReport | null> {
   const scope = scopeOf(actor.caller);
   const changed = await inScope(context.database.api, scope, async (tx) => {
@@ -49,8 +68,24 @@ export async function changing(
     return readIncident(tx, scope, incidentId);
   });
   context.bus.hint(outboxSubject, {});
-  if (changed !== null) actor.request.reply.header('etag', etagOf(changed.version));
   return changed;
+}
+
+/**
+ * Acknowledges an incident as POST /incidents/{incident_id}/acknowledge does; one that is acknowledged stays as it is.
+ * @throws Problem `not_found`, `forbidden`, `version_mismatch`, and `conflict` when it is resolved
+ */
+export async function acknowledgeIncident(context: Context, actor: Doer, incidentId: number): Promise<IncidentReport> {
+  const changed = await changingBy(context, actor, incidentId, async (scope, tx) => {
+    if (await acknowledge(tx, incidentId, actor.caller.userId)) {
+      await announce(tx, incidentId, { kind: 'acknowledged' }, context.now());
+      return { action: 'incident.acknowledged' };
+    }
+    const now = await readIncident(tx, scope, incidentId);
+    if (now?.status !== 'resolved') return null;
+    throw new Problem('conflict', `incident ${incidentId} is resolved; there is nothing to acknowledge`);
+  });
+  return present(changed, incidentId);
 }
 
 /** The incident as it is after a change. */
@@ -62,7 +97,7 @@ export function present(incident: IncidentReport | null, incidentId: number): In
 /** Writes the row of the audit log. */
 export function record(
   tx: Transaction,
-  { caller, request }: Actor,
+  { caller, request }: Doer,
   incident: Pick<LockedIncident, 'id' | 'workspace_id'>,
   done: NonNullable<Done>,
 ): Promise<void> {

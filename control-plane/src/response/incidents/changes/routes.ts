@@ -20,10 +20,18 @@ import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
 import { readIncident } from '../queries.ts';
 import { settleIncident } from '../state/queries.ts';
-import { announce, changing, present, record, requireAssignee, resolve, tooManyUpdates } from './gateway.ts';
+import {
+  acknowledgeIncident,
+  announce,
+  changing,
+  present,
+  record,
+  requireAssignee,
+  resolve,
+  tooManyUpdates,
+} from './gateway.ts';
 import type { Actor } from './gateway.ts';
 import {
-  acknowledge,
   changeIncident,
   countUpdates,
   hideIncident,
@@ -82,18 +90,9 @@ export function incidentChangeRoutes(context: Context): Route[] {
     }),
 
     handle(acknowledgeIncidentRoute, async ({ params, caller, request }) => {
-      const id = params.incident_id;
-      const scope = scopeOf(caller);
-      const changed = await changing(context, { caller, request }, id, async (_scope, tx) => {
-        if (await acknowledge(tx, id, caller.userId)) {
-          await announce(tx, id, { kind: 'acknowledged' }, context.now());
-          return { action: 'incident.acknowledged' };
-        }
-        const now = await readIncident(tx, scope, id);
-        if (now?.status !== 'resolved') return null;
-        throw new Problem('conflict', `incident ${id} is resolved; there is nothing to acknowledge`);
-      });
-      return present(changed, id);
+      const acknowledged = await acknowledgeIncident(context, { caller, request }, params.incident_id);
+      request.reply.header('etag', etagOf(acknowledged.version));
+      return acknowledged;
     }),
 
     handle(deleteIncidentRoute, async ({ params, caller, request }) => {

@@ -1,0 +1,1 @@
+export { mayTellChat } from './queries.ts';
