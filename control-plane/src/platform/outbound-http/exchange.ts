@@ -178,7 +178,7 @@ function noAnswer(error: unknown, url: URL, signal: AbortSignal): OutboundError 
   if (error instanceof errors.SocketError) {
     return new OutboundError('connect_failed', `${host} closed the connection before it answered.`);
   }
-  if (error instanceof Error && (error.name === 'HTTPParserError' || /^HPE_/.test(codeOf(error)))) {
+  if (error instanceof Error && (error.name === 'HTTPParserError' || codeOf(error).startsWith('HPE_'))) {
     return new OutboundError('unexpected_answer', `${host} did not answer with HTTP.`);
   }
   if (error instanceof Error && /^(ECONN|EPIPE|ERR_SSL|ETIMEDOUT)/.test(codeOf(error))) {
@@ -201,12 +201,12 @@ function described(status: number): string {
 
 /** The beginning of a text, for one line: control characters and runs of space are one space. */
 function oneLine(text: string): string {
-  const line = [
-    ...text
+  const line = Array.from(
+    text
       .slice(0, 400)
       .replaceAll(/[\p{C}\p{Z}]+/gu, ' ')
       .trim(),
-  ];
+  );
   return line.length <= 200 ? line.join('') : `${line.slice(0, 199).join('')}…`;
 }
 

@@ -71,12 +71,12 @@ export function serviceFault(
 
 /** Text of others in a sentence of ours: one line, at most 200 characters. */
 function shortened(text: string): string {
-  const line = [
-    ...text
+  const line = Array.from(
+    text
       .slice(0, 400)
       .replaceAll(/[\p{C}\p{Z}]+/gu, ' ')
       .trim(),
-  ];
+  );
   return line.length <= 200 ? line.join('') : `${line.slice(0, 199).join('')}…`;
 }
 

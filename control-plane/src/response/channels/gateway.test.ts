@@ -113,10 +113,8 @@ void t.test('a failure with settings of before does not switch off those of now'
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   const slow = createServer((request, response) => {
-    void held.then(() => {
-      request.resume();
-      response.writeHead(400).end();
-    });
+    request.resume();
+    void held.then(() => response.writeHead(400).end());
   });
   await new Promise<void>((resolve) => void slow.listen(0, '127.0.0.1', resolve));
   t.teardown(() => slow.close());

@@ -40,7 +40,7 @@ import { whatsapp } from './kinds/whatsapp.ts';
 import { zulip } from './kinds/zulip.ts';
 
 /** A channel of which only the registry knows the settings. */
-export type AnyChannel = Channel<AnySettings>;
+export type AnyChannel = Channel;
 
 /** Every way in which people are told: the only list. One line each, in the order of the reference. */
 export const channels: readonly AnyChannel[] = [

@@ -35,13 +35,9 @@ export function lineText(most: number): z.ZodString {
     .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, 'must not contain control characters');
 }
 
-/** Where the URL is the credential: several of them, each under a key that targets name, with what else belongs to each of them. */
-export function destinationsOf<More extends z.ZodRawShape = Record<never, never>>(
-  url: z.ZodType<string> = webAddress,
-  more?: More,
-) {
-  const described = url.description === undefined ? url.describe(urlMeaning) : url;
-  return destinationsWith({ url: described, ...(more ?? ({} as More)) });
+/** Where the URL is the credential: several of them, each under a key that targets name. */
+export function destinationsOf(url: z.ZodType<string> = webAddress) {
+  return destinationsWith({ url: url.description === undefined ? url.describe(urlMeaning) : url });
 }
 const urlMeaning = 'The address that the service gave out. It is a credential and never shown.';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { answerFault, isSuccess } from '../answer-fault.ts';
 import type { Channel } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
-import { destinationsOf, secretText, webAddress } from '../setting-shapes.ts';
+import { destinationsWith, secretText, webAddress } from '../setting-shapes.ts';
 import { fillTemplate, templateProblem } from '../template/fill-template.ts';
 import type { TemplateForm } from '../template/fill-template.ts';
 
@@ -28,7 +28,8 @@ const headerName = z
   .refine((name) => !reserved.test(name), 'is set by the product');
 
 const settings = z.strictObject({
-  destinations: destinationsOf(webAddress.describe('Where the message is sent. It is a credential and never shown.'), {
+  destinations: destinationsWith({
+    url: webAddress.describe('Where the message is sent. It is a credential and never shown.'),
     method: z.enum(['POST', 'PUT']).default('POST').describe('How it is sent.'),
     headers: z
       .record(headerName, secretText(2_000))

@@ -111,17 +111,16 @@ export async function startStandIn(t: TestContext, standIn: StandIn): Promise<Ru
     return (typeof instead === 'function' ? instead(request) : instead) ?? answer;
   };
   const server = createServer((request, response) => {
-    void readRequest(request)
-      .then((read) => {
-        const { status, headers = {}, json, text = '' } = answerTo(read);
-        const body = json === undefined ? text : JSON.stringify(json);
-        const type = json === undefined ? 'text/plain' : 'application/json';
-        response.writeHead(status, { 'content-type': type, ...headers }).end(body);
-      })
-      .catch((error: unknown) => {
-        problems.push(`the stand-in failed: ${String(error)}`);
-        response.writeHead(500).end();
-      });
+    const answer = async (): Promise<void> => {
+      const { status, headers = {}, json, text = '' } = answerTo(await readRequest(request));
+      const body = json === undefined ? text : JSON.stringify(json);
+      const type = json === undefined ? 'text/plain' : 'application/json';
+      response.writeHead(status, { 'content-type': type, ...headers }).end(body);
+    };
+    answer().catch((error: unknown) => {
+      problems.push(`the stand-in failed: ${String(error)}`);
+      response.writeHead(500).end();
+    });
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   t.teardown(async () => {
