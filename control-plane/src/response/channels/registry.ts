@@ -99,10 +99,6 @@ export function channelOf(name: string): AnyChannel | undefined {
   return byName.get(name);
 }
 
-/** The neutral words of all channels. */
-export const channelNames: readonly string[] = channels.map(({ name }) => name);
-/** Neutral words and aliases: what requests may name. */
-export const acceptedChannelNames: readonly string[] = [...byName.keys()];
 /** Those of a fixed service, whose address the operator may replace. */
 export const replaceableChannels: readonly string[] = channels.flatMap(({ name, baseUrl }) =>
   baseUrl === undefined ? [] : [name],
