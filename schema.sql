@@ -1742,7 +1742,7 @@
 -- maintenance_subjects.maintenance_subjects_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- maintenance_webhook_checks.maintenance_webhook_checks_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- messenger_groups.messenger_groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
--- messenger_link_tokens.own_messenger_link_tokens * using ((user_id = current_user_id()))
+-- messenger_link_tokens.own_messenger_link_tokens * using (((user_id = current_user_id()) AND ((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces())))))
 -- messenger_people.own_messenger_people * using ((user_id = current_user_id()))
 -- monitor_expiries.monitor_expiries_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = monitor_expiries.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- monitor_group_members.members_of_tenant * using ((workspace_id = ANY (current_workspaces())))

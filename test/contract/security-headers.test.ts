@@ -13,7 +13,7 @@ t.test('every answer of every route has the security headers, errors included', 
   const pages = new Set(
     contracts
       .filter(({ success }) => success.contentType?.startsWith('text/html') === true)
-      .map((contract) => contract.path),
+      .map((contract) => contract.path.replaceAll(/:[a-z_]+/g, '1')),
   );
   t.ok(pages.size >= 3, `${pages.size} pages`);
   const statuses = new Set<number>();
@@ -56,9 +56,10 @@ function keepsToItself(t: Test, policy: string, name: string): void {
     t.same(allowed.get(directive), ["'none'"], `${name}: ${directive}`);
   }
   for (const directive of ['script-src', 'style-src']) {
-    const sources = allowed.get(directive) ?? [];
+    const sources = allowed.get(directive);
+    // What is not named is what `default-src` says: none.
     t.ok(
-      sources.length > 0 && sources.every((source) => /^'sha256-[\w+/=]{44}'$/.test(source)),
+      sources === undefined || sources.every((source) => /^'sha256-[\w+/=]{44}'$/.test(source)),
       `${name}: ${directive}`,
     );
   }

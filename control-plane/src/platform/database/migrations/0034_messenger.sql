@@ -85,7 +85,8 @@ alter table messenger_groups force row level security;
 create policy messenger_groups_of_tenant on messenger_groups using (workspace_id = any (current_workspaces()));
 alter table messenger_link_tokens enable row level security;
 alter table messenger_link_tokens force row level security;
-create policy own_messenger_link_tokens on messenger_link_tokens using (user_id = current_user_id());
+create policy own_messenger_link_tokens on messenger_link_tokens using (
+  user_id = current_user_id() and (workspace_id is null or workspace_id = any (current_workspaces())));
 grant select, insert, delete on messenger_people, messenger_link_tokens to parallax_api;
 grant select, update, delete on messenger_groups to parallax_api;
 -- Requests may leave something there, and see nothing of it: they hold what no tenant is named in.
