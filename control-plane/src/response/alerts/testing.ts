@@ -14,7 +14,12 @@ import { createSender } from './sending/job.ts';
 import type { Sender } from './sending/job.ts';
 
 /** A message that a recording channel was given. */
-export type Recorded = { readonly target: string; readonly message: Message; readonly isLastAttempt: boolean };
+export type Recorded = {
+  readonly ownerId: number;
+  readonly target: string;
+  readonly message: Message;
+  readonly isLastAttempt: boolean;
+};
 
 const historyRow = z.object({
   kind: z.string(),
@@ -30,6 +35,7 @@ export type AlertsWorld = {
   readonly recorded: Recorded[];
   /** What becomes of a sending; by default it arrives. */
   outcome: (to: OwnedTarget, message: Message) => Promise<Sent> | Sent;
+  /** Targets, or targets by whom: "7 a". */
   readonly unusable: Set<string>;
   /** Makes an alert. @returns its number */
   readonly alert: (fields?: Readonly<Record<string, unknown>>) => Promise<number>;
@@ -73,10 +79,17 @@ export async function alertsWorld(t: TestContext): Promise<AlertsWorld> {
       maskTarget: ({ target: name }) => `${name.slice(0, 1)}…`,
       keepsOpen: ({ channel }) => channel === 'pagerduty',
       usable: async (_, targets) =>
-        new Set([...targets].filter(([, each]) => !unusable.has(each.target.target)).map(([key]) => key)),
+        new Set(
+          [...targets]
+            .filter(
+              ([, { ownerId, target: each }]) =>
+                !unusable.has(each.target) && !unusable.has(`${ownerId} ${each.target}`),
+            )
+            .map(([key]) => key),
+        ),
       deliver: async (to, message, isLastAttempt) => {
         const outcome = await world.outcome(to, message);
-        recorded.push({ target: to.target.target, message, isLastAttempt });
+        recorded.push({ ownerId: to.ownerId, target: to.target.target, message, isLastAttempt });
         return outcome;
       },
     },
@@ -123,12 +136,13 @@ export async function alertsWorld(t: TestContext): Promise<AlertsWorld> {
         min_duration_seconds: least = 0,
         covers_all: all = true,
         tags = [],
+        owner_id: ownerId = user,
       } = fields;
       const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
       return pool.oneFirst(sql.typeAlias('id')`
         insert into alerts (workspace_id, owner_id, name, covers_all, tags, events, steps, failover, quiet_hours, reminder_interval_seconds,
           min_duration_seconds, active_since)
-        values (${api.workspaceId}, ${user}, 'all', ${all as boolean}, ${sql.array(tags as string[], 'text')},
+        values (${api.workspaceId}, ${ownerId as number}, 'all', ${all as boolean}, ${sql.array(tags as string[], 'text')},
           ${sql.array(events as string[], 'text')}, ${json(steps)}::jsonb, ${json(failover)}::jsonb, ${json(quietHours)}::jsonb,
           ${reminder as number | null}, ${least as number}, ${sql.timestamp(new Date(api.context.now() - 1_000))})
         returning id`);
