@@ -78,6 +78,7 @@ export async function alertsWorld(t: TestContext): Promise<AlertsWorld> {
       targetKeyOf: (_, each) => `${each.channel}:${each.target}`,
       maskTarget: ({ target: name }) => `${name.slice(0, 1)}…`,
       keepsOpen: ({ channel }) => channel === 'pagerduty',
+      keepingOpen: ['pagerduty'],
       usable: async (_, targets) =>
         new Set(
           [...targets]
@@ -112,6 +113,8 @@ export async function alertsWorld(t: TestContext): Promise<AlertsWorld> {
       await own.idle();
     }
   };
+  // The account's own, which would be told of everything too.
+  await pool.query(sql.unsafe`delete from alerts`);
   const user = await pool.oneFirst(sql.typeAlias('id')`select min(id) as id from users`);
   return {
     api,

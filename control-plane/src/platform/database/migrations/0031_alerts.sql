@@ -146,6 +146,8 @@ create table deliveries (
   target_masked text not null,
   -- What it is: `opened` … `digest`.
   kind text not null,
+  -- The eldest notification that it carries: of two that tell of the same, the one with the lower number goes first.
+  first_notification_id bigint not null default 0,
   status text not null default 'queued' check (status in ('queued', 'sent', 'failed', 'cancelled')),
   attempts smallint not null default 0,
   next_attempt_at timestamptz,
