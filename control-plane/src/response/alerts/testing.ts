@@ -1,6 +1,7 @@
 import type { TestContext } from '@parallax/testkit';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
+import { moveIncidents } from '../incidents/index.ts';
 import { incidentsApi } from '../incidents/testing.ts';
 import type { IncidentsApi } from '../incidents/testing.ts';
 import { asText, compose } from '../messages/index.ts';
@@ -8,6 +9,7 @@ import type { Message } from '../messages/index.ts';
 import type { AlertTarget } from './alert.ts';
 import { bundleOnce } from './bundling/job.ts';
 import type { AlertParts, OwnedTarget, Sent } from './channels-gateway.ts';
+import { leaveAlertsOfMoved } from './hooks/queries.ts';
 import { occasionConsumers } from './occasions/consumer.ts';
 import { planOnce } from './planning/job.ts';
 import { createSender } from './sending/job.ts';
@@ -64,7 +66,10 @@ export const target = (name: string): AlertTarget => ({
 
 /** For tests: monitors, incidents and alerts over a real database, a clock that stands, and a channel that records. */
 export async function alertsWorld(t: TestContext): Promise<AlertsWorld> {
-  const api = await incidentsApi(t, { more: [{ name: 'alerts', consumers: occasionConsumers }] });
+  const api = await incidentsApi(t, {
+    more: [{ name: 'alerts', consumers: occasionConsumers }],
+    monitors: { onMonitorsMoved: [leaveAlertsOfMoved, moveIncidents] },
+  });
   const recorded: Recorded[] = [];
   const pool = api.database.worker;
   const world: { outcome: AlertsWorld['outcome'] } = {

@@ -81,6 +81,8 @@ function countsOf(underWay: ReadonlyMap<number, { readonly workspaceId: number }
 
 async function sendOne(context: SenderContext, delivery: ClaimedDelivery, carried: readonly Part[]): Promise<void> {
   const { pool, parts } = context;
+  // It was decided while they were.
+  if (!delivery.is_member) return noteFailed(pool, delivery, ownerLeft, null, context.now());
   const verdicts = carried.map((part) => ({ part, verdict: stillHolds(part) }));
   const isDigest = delivery.kind === 'digest' || delivery.kind === 'after_quiet';
   // A digest says of each thing how it is now.
@@ -105,6 +107,13 @@ async function sendOne(context: SenderContext, delivery: ClaimedDelivery, carrie
   const retryMs = retryAtMs(delivery.attempts, outcome.fault, outcome.retryAfterMs, nowMs);
   await noteFailed(pool, delivery, outcome, retryMs, nowMs);
 }
+
+const ownerLeft = {
+  code: 'not_configured',
+  fault: 'target',
+  message: 'Whose alert it is has left the workspace.',
+  latencyMs: 0,
+};
 
 /** A defect of ours: trying again would not help, and others are told instead. */
 const notComposed = {
