@@ -118,7 +118,7 @@ void t.test('what was over before anybody could look is told, however late its n
   await tell('heartbeat.recovered', api.clock.nowMs + 50);
   await api.passes(minute);
   await world.settle();
-  t.same(world.kinds(), ['was_down']);
+  t.same(await world.history(), [['was_down', 'sent', null, 'a']]);
 });
 
 void t.test('what was too short to be told stands in the history', async (t) => {

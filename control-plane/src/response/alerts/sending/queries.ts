@@ -41,6 +41,9 @@ export type Shares = {
 /** Messages under way at once to one target of a service that keeps open what it is told. */
 const lanes = 8;
 
+/** So many messages that have waited longest are looked at before all others are. */
+const windowSize = 1_000;
+
 /**
  * Claims messages that are due: one of each target, or several of a service that keeps each thing apart; none before another of the same occasion
  * to the same target is done with, which is why those that share an occasion go by their eldest notification: digests cannot wait for each other.
@@ -51,42 +54,79 @@ export async function claimDeliveries(
   replica: string,
   nowMs: number,
   most: number,
+  shares: Shares,
+): Promise<ClaimedDelivery[]> {
+  return pool.transaction(async (transaction) => {
+    await transaction.query(sql.unsafe`select pg_advisory_xact_lock(hashtextextended('alerts claim', 0))`);
+    const eldest = await claimOf(transaction, eldestTargets(nowMs), replica, nowMs, most, shares);
+    if (eldest.length === most) return eldest;
+    // Those that have waited longest may all be for a few targets, or wait for others.
+    const underWay = new Map(shares.underWay);
+    for (const { workspace_id: id } of eldest) underWay.set(id, (underWay.get(id) ?? 0) + 1);
+    const room = most - eldest.length;
+    return [...eldest, ...(await claimOf(transaction, allTargets, replica, nowMs, room, { ...shares, underWay }))];
+  });
+}
+
+/** Targets of the messages that have waited longest. */
+const eldestTargets = (nowMs: number) => sql.fragment`
+  select distinct target_key from (
+    select target_key from deliveries
+    where status = 'queued' and next_attempt_at <= ${at(nowMs)} and coalesce(lease_until <= ${at(nowMs)}, true)
+    order by next_attempt_at limit ${windowSize}) eldest`;
+
+/** Targets for which there is any message, by leaps through the index: a backlog for one costs no more than one message. */
+const allTargets = sql.fragment`
+  select min(target_key) from deliveries where status = 'queued'
+  union all
+  select (select min(d.target_key) from deliveries d where d.status = 'queued' and d.target_key > keys.target_key)
+  from keys where keys.target_key is not null`;
+
+async function claimOf(
+  transaction: Transaction,
+  targets: ReturnType<typeof sql.fragment>,
+  replica: string,
+  nowMs: number,
+  most: number,
   { underWay, mostOfWorkspace, channelsInLanes }: Shares,
 ): Promise<ClaimedDelivery[]> {
   const shares = sql.unnest([...underWay], ['int4', 'int4']);
-  return pool.transaction(async (transaction) => {
-    await transaction.query(sql.unsafe`select pg_advisory_xact_lock(hashtextextended('alerts claim', 0))`);
-    const rows = await transaction.any(sql.type(deliveryRow)`
-      with leased as materialized (
-        select target_key, count(*) as n from deliveries where status = 'queued' and lease_until > ${at(nowMs)} group by target_key
-      ), due as (
-        select d.id, d.workspace_id, d.next_attempt_at, d.channel = any(${sql.array([...channelsInLanes], 'text')}) as in_lanes,
-          row_number() over (partition by d.target_key order by d.id) + coalesce(l.n, 0) as place
-        from deliveries d left join leased l on l.target_key = d.target_key
-        where d.status = 'queued' and d.next_attempt_at <= ${at(nowMs)} and coalesce(d.lease_until <= ${at(nowMs)}, true)
+  const inLanes = sql.array([...channelsInLanes], 'text');
+  const rows = await transaction.any(sql.type(deliveryRow)`
+    with recursive keys (target_key) as (${targets}), due as (
+      select d.id, d.workspace_id, d.next_attempt_at, d.channel = any(${inLanes}) as in_lanes,
+        row_number() over (partition by k.target_key order by d.id)
+          + (select count(*) from deliveries l where l.target_key = k.target_key and l.lease_until > ${at(nowMs)}) as place
+      from keys k cross join lateral (
+        select d.id, d.workspace_id, d.next_attempt_at, d.channel from deliveries d
+        where d.target_key = k.target_key and d.status = 'queued' and d.next_attempt_at <= ${at(nowMs)}
+          and coalesce(d.lease_until <= ${at(nowMs)}, true)
+          -- With an offset it is asked of each by itself, until there are enough; of its own by a column of no index, lest a storm that nobody
+          -- has analysed yet be searched by all that is queued.
           and not exists (
             select from notifications mine join notifications elder
               on elder.occasion_id = mine.occasion_id and elder.target_key = mine.target_key and elder.status = 'queued'
                 and elder.id < mine.id and elder.delivery_id is distinct from mine.delivery_id
               left join deliveries e on e.id = elder.delivery_id
-            where mine.delivery_id = d.id and mine.status = 'queued'
-              and (e.id is null or e.first_notification_id < d.first_notification_id))
-      ), shared as (
-        select due.id, due.next_attempt_at,
-          row_number() over (partition by due.workspace_id order by due.next_attempt_at, due.id) + coalesce(s.n, 0) as place
-        from due left join ${shares} as s (workspace_id, n) on s.workspace_id = due.workspace_id
-        where due.place <= case when due.in_lanes then ${lanes} else 1 end
-      ), picked as (
-        select d.id from deliveries d join shared on shared.id = d.id where shared.place <= ${mostOfWorkspace}
-        order by shared.next_attempt_at, d.id limit ${most}
-        for update of d skip locked)
-      update deliveries d set lease_until = ${at(nowMs + leaseMs)}, leased_by = ${replica}, attempts = d.attempts + 1
-      from picked, workspaces w where d.id = picked.id and w.id = d.workspace_id
-      returning d.id, d.workspace_id, w.name as workspace_name, d.owner_id, d.target_key, d.target, d.kind, d.attempts, d.created_at,
-        w.deleted_at is null and exists (
-          select from workspace_members m where m.workspace_id = d.workspace_id and m.user_id = d.owner_id) as is_member`);
-    return rows.map((row) => ({ ...row, id: Number(row.id), target: row.target as AlertTarget }));
-  });
+            where mine.delivery_id = d.id and mine.done_at is null
+              and (e.id is null or e.first_notification_id < d.first_notification_id)
+            offset 0)
+        order by d.id limit ${lanes}) d
+    ), shared as (
+      select due.id, due.next_attempt_at,
+        row_number() over (partition by due.workspace_id order by due.next_attempt_at, due.id) + coalesce(s.n, 0) as place
+      from due left join ${shares} as s (workspace_id, n) on s.workspace_id = due.workspace_id
+      where due.place <= case when due.in_lanes then ${lanes} else 1 end
+    ), picked as (
+      select d.id from deliveries d join shared on shared.id = d.id where shared.place <= ${mostOfWorkspace}
+      order by shared.next_attempt_at, d.id limit ${most}
+      for update of d skip locked)
+    update deliveries d set lease_until = ${at(nowMs + leaseMs)}, leased_by = ${replica}, attempts = d.attempts + 1
+    from picked, workspaces w where d.id = picked.id and w.id = d.workspace_id
+    returning d.id, d.workspace_id, w.name as workspace_name, d.owner_id, d.target_key, d.target, d.kind, d.attempts, d.created_at,
+      w.deleted_at is null and exists (
+        select from workspace_members m where m.workspace_id = d.workspace_id and m.user_id = d.owner_id) as is_member`);
+  return rows.map((row) => ({ ...row, id: Number(row.id), target: row.target as AlertTarget }));
 }
 
 const partRow = z.object({
