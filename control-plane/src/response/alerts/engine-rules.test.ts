@@ -121,6 +121,19 @@ void t.test('what was over before anybody could look is told, however late its n
   t.same(await world.history(), [['was_down', 'sent', null, 'a']]);
 });
 
+void t.test('an outage that was over before its incident was announced is told', async (t) => {
+  const world = await alertsWorld(t);
+  await world.alert();
+  const { id } = await world.api.monitor({ name: 'Shop' });
+  await world.api.turns(id, 'DOWN', world.api.clock.nowMs);
+  // Seen a second ago, and written before anybody announces anything.
+  world.api.clock.nowMs += 2 * second;
+  await world.api.turns(id, 'UP', world.api.clock.nowMs - second);
+  await world.passes(4 * second);
+  await world.passes(4 * second);
+  t.same(await world.history(), [['was_down', 'sent', null, 'a']]);
+});
+
 void t.test('what was too short to be told stands in the history', async (t) => {
   const world = await alertsWorld(t);
   await world.alert({ min_duration_seconds: 300 });

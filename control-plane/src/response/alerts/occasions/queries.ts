@@ -45,7 +45,8 @@ export async function writeChanges(
     insert into alert_occasions (workspace_id, key, event, subject_type, subject_id, incident_id, title, facts, severity, is_lasting, started_at,
       opened_at, ended_at, resolution, acknowledged_at, seq, problem_seq, pending, due_at)
     select g.workspace_id, g.key, g.event, g.subject_type, g.subject_id, g.incident_id, g.title, g.facts, g.severity, g.is_lasting, g.started_at,
-      ${at(nowMs)}, g.ended_at, g.resolution, case when g.is_acknowledged then ${at(nowMs)} end, g.seq, g.seq, g.pending, ${at(nowMs)}
+      -- An end whose beginning was never read here, as of long ago, is no news.
+      case when g.is_problem then least(${at(nowMs)}, g.ended_at) else ${at(nowMs)} end, g.ended_at, g.resolution, case when g.is_acknowledged then ${at(nowMs)} end, g.seq, g.seq, g.pending, ${at(nowMs)}
     from ${given} join workspaces w on w.id = g.workspace_id and w.deleted_at is null
     where ${isThere}
     order by g.key
