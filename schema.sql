@@ -188,6 +188,7 @@
 -- deliveries.config_id integer
 -- deliveries.target_masked text not null
 -- deliveries.kind text not null
+-- deliveries.first_notification_id bigint not null default 0
 -- deliveries.status text not null default 'queued'::text
 -- deliveries.attempts smallint not null default 0
 -- deliveries.next_attempt_at timestamp with time zone
@@ -1451,7 +1452,8 @@
 -- CREATE INDEX deliveries_config ON public.deliveries USING btree (config_id, id)
 -- CREATE INDEX deliveries_done ON public.deliveries USING btree (done_at) WHERE (done_at IS NOT NULL)
 -- CREATE INDEX deliveries_due ON public.deliveries USING btree (next_attempt_at) WHERE (status = 'queued'::text)
--- CREATE INDEX deliveries_open ON public.deliveries USING btree (target_key) WHERE (status = 'queued'::text)
+-- CREATE INDEX deliveries_leased ON public.deliveries USING btree (target_key) WHERE (lease_until IS NOT NULL)
+-- CREATE INDEX deliveries_open ON public.deliveries USING btree (target_key, id) WHERE (status = 'queued'::text)
 -- CREATE INDEX deliveries_target ON public.deliveries USING btree (target_key, created_at)
 -- CREATE INDEX diagnoses_wanted ON public.diagnoses USING btree (due_at) WHERE (state = 'wanted'::text)
 -- CREATE INDEX dnsbl_runs_ended ON public.dnsbl_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL)
@@ -1501,6 +1503,7 @@
 -- CREATE INDEX notifications_queued ON public.notifications USING btree (occasion_id, target_key, id) WHERE (status = 'queued'::text)
 -- CREATE INDEX notifications_subject ON public.notifications USING btree (subject_type, subject_id) WHERE (subject_id IS NOT NULL)
 -- CREATE INDEX notifications_unbundled ON public.notifications USING btree (due_at) WHERE ((status = 'queued'::text) AND (delivery_id IS NULL))
+-- CREATE INDEX notifications_waiting ON public.notifications USING btree (target_key, id) WHERE ((status = 'queued'::text) AND (delivery_id IS NULL))
 -- CREATE INDEX notifications_workspace ON public.notifications USING btree (workspace_id, id DESC)
 -- CREATE INDEX outbox_done ON public.outbox USING btree (done_at) WHERE (done_at IS NOT NULL)
 -- CREATE INDEX outbox_unfinished ON public.outbox USING btree (key, id) WHERE (done_at IS NULL)

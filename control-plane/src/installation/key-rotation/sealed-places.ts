@@ -43,6 +43,7 @@ export const sealedPlaces: readonly SealedPlace[] = [
 /** Columns of bytes that are not sealed: hashes, public keys, measurements. */
 export const unsealedColumns: readonly string[] = [
   'account_tokens.token_hash',
+  'alert_links.token_hash',
   'calendar_tokens.token_hash',
   'channel_targets.confirm_hash',
   'channel_targets.unsubscribe_hash',

@@ -30,6 +30,8 @@ export type Channels = {
   readonly maskTarget: (target: AlertTarget) => string;
   /** Pure. Whether it is a service that keeps open what it was told until it is told of its end: it is sent no digests. */
   readonly keepsOpen: (target: AlertTarget) => boolean;
+  /** The channels of such services. */
+  readonly keepingOpen: readonly string[];
   /**
    * Of targets, by their keys, those that can be sent to now: the configuration is active and its owner still a member who may be told, the address
    * is confirmed and not disabled. One query for all.

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { deliver, keepsOpen, maskTarget, targetKeyOf, usableTargets } from '../channels/index.ts';
+import { channelsThatKeepOpen, deliver, keepsOpen, maskTarget, targetKeyOf, usableTargets } from '../channels/index.ts';
 import { asText, compose } from '../messages/index.ts';
 import type { AlertTarget } from './alert.ts';
 import type { AlertParts } from './channels-gateway.ts';
@@ -15,6 +15,7 @@ export function alertParts(context: Context): AlertParts {
       targetKeyOf: (ownerId, target) => targetKeyOf({ ownerId, ...destined(target) }),
       maskTarget: (target) => maskTarget(target),
       keepsOpen,
+      keepingOpen: channelsThatKeepOpen,
       usable: usableTargets,
       deliver: async ({ target, ...place }, message, isLastAttempt) => {
         const sent = await deliver(context, { ...place, ...destined(target), message, isLastAttempt });

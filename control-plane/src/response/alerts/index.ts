@@ -2,6 +2,7 @@ import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
 import { alertParts } from './gateway.ts';
 import { alertHistoryRoutes } from './history/routes.ts';
+import { deletedOwnerConsumer } from './hooks/consumer.ts';
 import { startAlerting } from './job.ts';
 import { alertLinkRoutes } from './links/routes.ts';
 import { occasionConsumers } from './occasions/consumer.ts';
@@ -32,5 +33,5 @@ export const alertsCapability: Capability<Context> = {
     ...alertLinkRoutes(context),
   ],
   services: [{ name: 'alerting', role: 'worker', start: startAlerting(alertParts) }],
-  consumers: occasionConsumers,
+  consumers: [...occasionConsumers, deletedOwnerConsumer],
 };

@@ -38,7 +38,7 @@ export async function addNotification(
     readonly status?: 'held' | 'queued' | 'sent' | 'failed' | 'suppressed' | 'deduplicated';
     readonly channel?: string;
     readonly targetKey?: string;
-    readonly target?: { readonly locale: string; readonly timezone: string };
+    readonly target?: { readonly locale: string; readonly timezone: string; readonly target?: string };
     readonly subject?: { readonly type: string; readonly id: number };
     readonly atMs?: number;
   },

@@ -1,6 +1,7 @@
 import type { TestContext } from '@parallax/testkit';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
+import { moveIncidents } from '../incidents/index.ts';
 import { incidentsApi } from '../incidents/testing.ts';
 import type { IncidentsApi } from '../incidents/testing.ts';
 import { asText, compose } from '../messages/index.ts';
@@ -8,13 +9,19 @@ import type { Message } from '../messages/index.ts';
 import type { AlertTarget } from './alert.ts';
 import { bundleOnce } from './bundling/job.ts';
 import type { AlertParts, OwnedTarget, Sent } from './channels-gateway.ts';
+import { leaveAlertsOfMoved } from './hooks/queries.ts';
 import { occasionConsumers } from './occasions/consumer.ts';
 import { planOnce } from './planning/job.ts';
 import { createSender } from './sending/job.ts';
 import type { Sender } from './sending/job.ts';
 
 /** A message that a recording channel was given. */
-export type Recorded = { readonly target: string; readonly message: Message; readonly isLastAttempt: boolean };
+export type Recorded = {
+  readonly ownerId: number;
+  readonly target: string;
+  readonly message: Message;
+  readonly isLastAttempt: boolean;
+};
 
 const historyRow = z.object({
   kind: z.string(),
@@ -30,6 +37,7 @@ export type AlertsWorld = {
   readonly recorded: Recorded[];
   /** What becomes of a sending; by default it arrives. */
   outcome: (to: OwnedTarget, message: Message) => Promise<Sent> | Sent;
+  /** Targets, or targets by whom: "7 a". */
   readonly unusable: Set<string>;
   /** Makes an alert. @returns its number */
   readonly alert: (fields?: Readonly<Record<string, unknown>>) => Promise<number>;
@@ -58,7 +66,10 @@ export const target = (name: string): AlertTarget => ({
 
 /** For tests: monitors, incidents and alerts over a real database, a clock that stands, and a channel that records. */
 export async function alertsWorld(t: TestContext): Promise<AlertsWorld> {
-  const api = await incidentsApi(t, { more: [{ name: 'alerts', consumers: occasionConsumers }] });
+  const api = await incidentsApi(t, {
+    more: [{ name: 'alerts', consumers: occasionConsumers }],
+    monitors: { onMonitorsMoved: [leaveAlertsOfMoved, moveIncidents] },
+  });
   const recorded: Recorded[] = [];
   const pool = api.database.worker;
   const world: { outcome: AlertsWorld['outcome'] } = {
@@ -72,11 +83,19 @@ export async function alertsWorld(t: TestContext): Promise<AlertsWorld> {
       targetKeyOf: (_, each) => `${each.channel}:${each.target}`,
       maskTarget: ({ target: name }) => `${name.slice(0, 1)}…`,
       keepsOpen: ({ channel }) => channel === 'pagerduty',
+      keepingOpen: ['pagerduty'],
       usable: async (_, targets) =>
-        new Set([...targets].filter(([, each]) => !unusable.has(each.target.target)).map(([key]) => key)),
+        new Set(
+          [...targets]
+            .filter(
+              ([, { ownerId, target: each }]) =>
+                !unusable.has(each.target) && !unusable.has(`${ownerId} ${each.target}`),
+            )
+            .map(([key]) => key),
+        ),
       deliver: async (to, message, isLastAttempt) => {
         const outcome = await world.outcome(to, message);
-        recorded.push({ target: to.target.target, message, isLastAttempt });
+        recorded.push({ ownerId: to.ownerId, target: to.target.target, message, isLastAttempt });
         return outcome;
       },
     },
@@ -99,6 +118,8 @@ export async function alertsWorld(t: TestContext): Promise<AlertsWorld> {
       await own.idle();
     }
   };
+  // The account's own, which would be told of everything too.
+  await pool.query(sql.unsafe`delete from alerts`);
   const user = await pool.oneFirst(sql.typeAlias('id')`select min(id) as id from users`);
   return {
     api,
@@ -123,12 +144,13 @@ export async function alertsWorld(t: TestContext): Promise<AlertsWorld> {
         min_duration_seconds: least = 0,
         covers_all: all = true,
         tags = [],
+        owner_id: ownerId = user,
       } = fields;
       const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
       return pool.oneFirst(sql.typeAlias('id')`
         insert into alerts (workspace_id, owner_id, name, covers_all, tags, events, steps, failover, quiet_hours, reminder_interval_seconds,
           min_duration_seconds, active_since)
-        values (${api.workspaceId}, ${user}, 'all', ${all as boolean}, ${sql.array(tags as string[], 'text')},
+        values (${api.workspaceId}, ${ownerId as number}, 'all', ${all as boolean}, ${sql.array(tags as string[], 'text')},
           ${sql.array(events as string[], 'text')}, ${json(steps)}::jsonb, ${json(failover)}::jsonb, ${json(quietHours)}::jsonb,
           ${reminder as number | null}, ${least as number}, ${sql.timestamp(new Date(api.context.now() - 1_000))})
         returning id`);

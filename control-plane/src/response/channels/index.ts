@@ -22,7 +22,7 @@ export {
 } from './gateway.ts';
 export type { DeliverRequest, DeliverResult, Destined, NamedTarget, OwnedTarget, TargetVerdict } from './gateway.ts';
 export { createDeliveryMetrics } from './delivery-metrics.ts';
-export { replaceableChannels } from './registry.ts';
+export { channelsThatKeepOpen, replaceableChannels } from './registry.ts';
 export { addDestination } from './outside-changes/gateway.ts';
 export type { AddedDestination, DestinationOwner, GivenDestination } from './outside-changes/gateway.ts';
 export { giveUpTargets, takeTargetBack } from './outside-changes/queries.ts';

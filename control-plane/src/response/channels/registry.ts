@@ -94,6 +94,9 @@ const byName = new Map(
   channels.flatMap((channel) => [channel.name, ...(channel.aliases ?? [])].map((name) => [name, channel])),
 );
 
+/** Services that keep open what they were told until they are told of its end. */
+export const channelsThatKeepOpen: readonly string[] = channels.flatMap(({ name, closes }) => (closes ? [name] : []));
+
 /** The channel of a name or an alias; undefined when there is none. */
 export function channelOf(name: string): AnyChannel | undefined {
   return byName.get(name);

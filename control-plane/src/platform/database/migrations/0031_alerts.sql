@@ -146,6 +146,8 @@ create table deliveries (
   target_masked text not null,
   -- What it is: `opened` … `digest`.
   kind text not null,
+  -- The eldest notification that it carries: of two that tell of the same, the one with the lower number goes first.
+  first_notification_id bigint not null default 0,
   status text not null default 'queued' check (status in ('queued', 'sent', 'failed', 'cancelled')),
   attempts smallint not null default 0,
   next_attempt_at timestamptz,
@@ -167,7 +169,8 @@ create table deliveries (
   check ((lease_until is null) = (leased_by is null))
 ) with (fillfactor = 70);
 create index deliveries_due on deliveries (next_attempt_at) where status = 'queued';
-create index deliveries_open on deliveries (target_key) where status = 'queued';
+create index deliveries_open on deliveries (target_key, id) where status = 'queued';
+create index deliveries_leased on deliveries (target_key) where lease_until is not null;
 create index deliveries_target on deliveries (target_key, created_at);
 create index deliveries_done on deliveries (done_at) where done_at is not null;
 create index deliveries_config on deliveries (config_id, id);
@@ -209,6 +212,7 @@ create table notifications (
 create unique index notifications_once on notifications (occasion_id, kind, seq, target_key) where status <> 'deduplicated';
 create unique index notifications_deduplicated on notifications (occasion_id, kind, seq, target_key, alert_id) where status = 'deduplicated';
 create index notifications_unbundled on notifications (due_at) where status = 'queued' and delivery_id is null;
+create index notifications_waiting on notifications (target_key, id) where status = 'queued' and delivery_id is null;
 create index notifications_queued on notifications (occasion_id, target_key, id) where status = 'queued';
 create index notifications_delivery on notifications (delivery_id) where delivery_id is not null;
 create index notifications_workspace on notifications (workspace_id, id desc);

@@ -20,6 +20,9 @@ export async function bundleOnce(
     if (keys.length === 0) return 0;
     const waiting = await waitingFor(transaction, keys, nowMs);
     const lately = await sentLately(transaction, keys, nowMs);
+    // The room of a minute is the reader's; a digest is of one workspace.
+    const own = new Map<string, number>();
+    for (const each of lately) own.set(each.targetKey, (own.get(each.targetKey) ?? 0) + each.own);
     const deliveries: NewDelivery[] = [];
     const waits: { readonly ids: readonly number[]; readonly untilMs: number }[] = [];
     for (const rows of Map.groupBy(waiting, (row) => `${row.workspace_id} ${row.target_key}`).values()) {
@@ -28,10 +31,17 @@ export async function bundleOnce(
       const byId = new Map(rows.map((row) => [row.id, row]));
       const made = bundle(
         rows.map((row) => ({ id: row.id, dueMs: row.created_at, afterQuiet: row.after_quiet })),
-        lately.get(first.target_key) ?? { own: 0, digestMs: null },
+        {
+          own: own.get(first.target_key) ?? 0,
+          digestMs:
+            lately.find((each) => each.targetKey === first.target_key && each.workspaceId === first.workspace_id)
+              ?.digestMs ?? null,
+        },
         !keepsOpen(first.target),
         nowMs,
       );
+      const alone = made.bundles.filter(({ kind }) => kind === 'own').length;
+      own.set(first.target_key, (own.get(first.target_key) ?? 0) + alone);
       for (const { kind, ids } of made.bundles) {
         const of = byId.get(ids[0] ?? 0);
         if (of !== undefined) deliveries.push({ of, kind: kind === 'own' ? of.kind : kind, notificationIds: ids });

@@ -49,17 +49,27 @@ export async function waitingFor(
   return rows.map((row) => ({ ...row, id: Number(row.id), target: row.target as AlertTarget }));
 }
 
-const latelyRow = z.object({ target_key: z.string(), own: z.number(), digest_at: z.number().nullable() });
+const latelyRow = z.object({
+  target_key: z.string(),
+  workspace_id: z.number(),
+  own: z.number(),
+  digest_at: z.number().nullable(),
+});
 
-/** What targets were sent in the last minute. */
+/** What targets were sent in the last minute, by workspace. */
 export async function sentLately(transaction: Transaction, keys: readonly string[], nowMs: number) {
   const rows = await transaction.any(sql.type(latelyRow)`
-    select target_key, (count(*) filter (where kind not in ('digest', 'after_quiet')))::integer as own,
+    select target_key, workspace_id, (count(*) filter (where kind not in ('digest', 'after_quiet')))::integer as own,
       max(created_at) filter (where kind = 'digest') as digest_at
     from deliveries
     where target_key = any(${sql.array([...keys], 'text')}) and created_at > ${at(nowMs - 60_000)} and status <> 'cancelled'
-    group by target_key`);
-  return new Map(rows.map((row) => [row.target_key, { own: row.own, digestMs: row.digest_at }]));
+    group by target_key, workspace_id`);
+  return rows.map((row) => ({
+    targetKey: row.target_key,
+    workspaceId: row.workspace_id,
+    own: row.own,
+    digestMs: row.digest_at,
+  }));
 }
 
 /** A message to be sent, and the notifications that it carries. */
@@ -97,13 +107,26 @@ export async function writeDeliveries(
     config_id: of.target.config_id,
     target_masked: of.target_masked,
     kind,
+    first_notification_id: Math.min(...(deliveries[index]?.notificationIds ?? [0])),
   }));
+  const gathered = deliveries
+    .filter(({ kind }) => kind === 'digest' || kind === 'after_quiet')
+    .flatMap(({ notificationIds }) => notificationIds.map(String));
+  // What waited for company could not be sent before: only from now on it may be late. Locked before messages, as everybody does.
   await transaction.query(sql.unsafe`
-    insert into deliveries (id, workspace_id, owner_id, target_key, target, channel, config_id, target_masked, kind, next_attempt_at, created_at)
+    update alert_told t set queued_at = ${at(nowMs)}
+    where (t.occasion_id, t.target_key) in (
+      select u.occasion_id, u.target_key from alert_told u join notifications n on n.occasion_id = u.occasion_id and n.target_key = u.target_key
+      where n.id = any(${sql.array(gathered, 'int8')}) and u.state = 'problem' and u.sent_at is null
+      order by u.occasion_id, u.target_key for update of u)`);
+  await transaction.query(sql.unsafe`
+    insert into deliveries (id, workspace_id, owner_id, target_key, target, channel, config_id, target_masked, kind,
+      first_notification_id, next_attempt_at, created_at)
       overriding system value
-    select g.id, g.workspace_id, g.owner_id, g.target_key, g.target, g.channel, g.config_id, g.target_masked, g.kind, ${at(nowMs)}, ${at(nowMs)}
+    select g.id, g.workspace_id, g.owner_id, g.target_key, g.target, g.channel, g.config_id, g.target_masked, g.kind,
+      g.first_notification_id, ${at(nowMs)}, ${at(nowMs)}
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (id bigint, workspace_id integer, owner_id integer, target_key text, target jsonb,
-      channel text, config_id integer, target_masked text, kind text)`);
+      channel text, config_id integer, target_masked text, kind text, first_notification_id bigint)`);
   const pairs = deliveries.flatMap(({ notificationIds }, index) =>
     notificationIds.map((id) => [String(id), String(ids[index])]),
   );

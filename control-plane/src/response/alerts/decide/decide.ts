@@ -1,5 +1,5 @@
-import type { Alert } from '../alert.ts';
-import { endMessage, recoveredMessage, wasDown } from './end.ts';
+import type { AlertTarget } from '../alert.ts';
+import { endMessage, obsolete, recoveredMessage, tooShort, wasDown } from './end.ts';
 import { failoverAfterMs } from './failover.ts';
 import { matches } from './matches.ts';
 import type { Change, Decided, Occasion, Told } from './occasion.ts';
@@ -7,13 +7,14 @@ import { nothing } from './outcome.ts';
 import type { Outcome } from './outcome.ts';
 import { firstMessage, furtherMessage } from './problem.ts';
 import { earlier, wantsOf } from './wants.ts';
-import type { PreparedAlert } from './wants.ts';
+import type { Namer, PreparedAlert, Wish } from './wants.ts';
 
 /** What is known of targets beside what they were told. */
 export type Targets = {
-  readonly isUsable: (key: string) => boolean;
+  /** Whether somebody's target can be sent to now; two who name the same one may differ in that. */
+  readonly isUsable: (ownerId: number, target: AlertTarget) => boolean;
   /** A service that keeps open alarms until it is told of their end. */
-  readonly keepsOpen: (key: string) => boolean;
+  readonly keepsOpen: (target: AlertTarget) => boolean;
   /** The message of the problem waits, and nobody has begun to send it. */
   readonly isWithdrawable: (key: string) => boolean;
 };
@@ -41,15 +42,16 @@ export function decide(
   targets: Targets,
   nowMs: number,
 ): Decision {
-  const { wishes, nextMs } = wantsOf(occasion, alerts, told, nowMs);
+  const { wishes, missed, nextMs } = wantsOf(occasion, alerts, told, nowMs);
   const notifications: Decided[] = [];
   const changed = new Map<string, Told>();
   const withdrawn = new Map<string, 'held' | 'unsent'>();
   let lookAtMs = nextMs;
   let keepsPending = false;
-  for (const key of new Set([...wishes.keys(), ...told.keys()])) {
+  for (const key of new Set([...wishes.keys(), ...missed.keys(), ...told.keys()])) {
     const before = told.get(key);
-    const outcome = decideTarget(key, occasion, alerts, wishes.get(key) ?? [], before, targets, nowMs);
+    const wanted = { wishes: wishes.get(key) ?? [], missed: missed.get(key) ?? [] };
+    const outcome = decideTarget(key, occasion, alerts, wanted, before, targets, nowMs);
     notifications.push(...outcome.notifications);
     if (outcome.told !== undefined && !isSame(outcome.told, before)) changed.set(key, outcome.told);
     if (outcome.withdraws !== 'nothing' && before !== undefined) withdrawn.set(key, outcome.withdraws);
@@ -76,12 +78,13 @@ function decideTarget(
   key: string,
   occasion: Occasion,
   alerts: readonly PreparedAlert[],
-  wishes: Parameters<typeof firstMessage>[1],
+  { wishes, missed }: { readonly wishes: readonly Wish[]; readonly missed: readonly Wish[] },
   before: Told | undefined,
   targets: Targets,
   nowMs: number,
 ): Outcome {
-  const isUsable = targets.isUsable(key);
+  const { isUsable } = targets;
+  if (occasion.isObsolete) return obsolete(before);
   if (occasion.endedMs === null) {
     if (before?.state !== 'problem') {
       // What is told once, and what this problem's end was told of already, is not told again.
@@ -94,9 +97,14 @@ function decideTarget(
   const isNews = before === undefined || before.heldMs !== null || before.problemSeq < occasion.problemSeq;
   if (before?.state === 'problem') {
     const namers = namersOf(key, alerts, occasion, before.alertId);
-    const reach = { isUsable, isWithdrawable: targets.isWithdrawable(key), keepsOpen: targets.keepsOpen(key) };
+    const reach = {
+      isUsable,
+      isWithdrawable: targets.isWithdrawable(key),
+      keepsOpen: targets.keepsOpen(before.target),
+    };
     return endMessage(key, wishes, namers, before, occasion, reach, nowMs);
   }
+  if (before === undefined && wishes.length === 0) return tooShort(key, missed, occasion);
   if (isNews) return wasDown(key, wishes, before, occasion, { isUsable }, nowMs);
   return recoveredMessage(key, namersOf(key, alerts, occasion, before.alertId), before, occasion, isUsable, nowMs);
 }
@@ -107,10 +115,11 @@ function namersOf(
   alerts: readonly PreparedAlert[],
   occasion: Occasion,
   toldBy?: number,
-): readonly Alert[] {
-  return alerts
-    .filter(({ alert, keys }) => keys.has(key) && (alert.id === toldBy || matches(alert, occasion)))
-    .map(({ alert }) => alert);
+): readonly Namer[] {
+  return alerts.flatMap(({ alert, keys }) => {
+    const target = keys.get(key);
+    return target !== undefined && (alert.id === toldBy || matches(alert, occasion)) ? [{ alert, target }] : [];
+  });
 }
 
 const hasFailover = (key: string, alerts: readonly PreparedAlert[]): boolean =>

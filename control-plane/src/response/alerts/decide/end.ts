@@ -1,14 +1,14 @@
-import type { Alert } from '../alert.ts';
 import { holdOf } from './hold.ts';
 import type { Occasion, Told } from './occasion.ts';
 import { addresseeOf, afterHold, decided, deduplicated, firstToEnd, nothing } from './outcome.ts';
-import type { Addressee, Outcome } from './outcome.ts';
+import type { Outcome } from './outcome.ts';
 import { untold } from './problem.ts';
-import type { Wish } from './wants.ts';
+import type { UsableBy } from './problem.ts';
+import type { Namer, Wish } from './wants.ts';
 
 /** How a target stands to what it was sent. */
 export type Reach = {
-  readonly isUsable: boolean;
+  readonly isUsable: UsableBy;
   /** The message of the problem is not under way yet: it can be taken back. */
   readonly isWithdrawable: boolean;
   /** A service that keeps open alarms: it is told of every end. */
@@ -23,7 +23,7 @@ export type Reach = {
 export function endMessage(
   key: string,
   wishes: readonly Wish[],
-  namers: readonly Alert[],
+  namers: readonly Namer[],
   told: Told,
   occasion: Occasion,
   reach: Reach,
@@ -42,13 +42,12 @@ export function endMessage(
     return { ...outcome, withdraws: 'unsent' };
   }
   const over: Told = { ...told, state: 'over', toldSeq: occasion.seq, heldMs: null, heldBy: null };
-  const willing = namers.filter((alert) => alert.notifyOnRecovery);
-  if (willing.length === 0) return nothing(over);
-  const holds = willing.map((alert) => ({ alert, hold: holdOf(alert, occasion, nowMs, 'end') }));
-  const free = holds.find(({ hold }) => hold === null)?.alert;
-  const speaker = free ?? willing[0];
-  if (speaker === undefined) return nothing(over);
-  const to: Addressee = { key, ownerId: told.ownerId, target: told.target, alertId: speaker.id };
+  const { isUsable, holds } = waysToTellTheEnd(namers, occasion, reach.isUsable, nowMs);
+  const free = holds.find(({ hold }) => hold === null);
+  const speaker = free ?? holds[0];
+  // Nobody wants to tell it any more, nor what was held of it.
+  if (speaker === undefined) return { ...nothing(over), withdraws: 'held' };
+  const to = addresseeOf(key, speaker);
   // `resolved` is told once of each problem.
   const seq = told.problemSeq;
   if (free === undefined) {
@@ -61,7 +60,7 @@ export function endMessage(
     const waiting = { ...told, heldMs: told.heldMs ?? nowMs, heldBy: hold?.reason ?? null };
     return { ...nothing(waiting, afterHold(hold, nowMs)), notifications: [held], keepsPending: true };
   }
-  const reason = whyNot(occasion, reach);
+  const reason = whyNot(occasion, isUsable, reach.keepsOpen);
   const afterQuiet = told.heldBy === 'quiet_hours' || told.heldBy === 'muted';
   return {
     ...nothing(over),
@@ -69,10 +68,21 @@ export function endMessage(
   };
 }
 
-function whyNot(occasion: Occasion, { isUsable, keepsOpen }: Reach): string | null {
+/** Alerts that tell of ends, by which the target can be reached where there are such, and what holds them back. */
+function waysToTellTheEnd(namers: readonly Namer[], occasion: Occasion, isUsableBy: UsableBy, nowMs: number) {
+  const willing = namers.filter(({ alert }) => alert.notifyOnRecovery);
+  const able = willing.filter(({ alert, target }) => isUsableBy(alert.ownerId, target));
+  const ways = able.length > 0 ? able : willing;
+  return {
+    isUsable: able.length > 0,
+    holds: ways.map((namer) => ({ ...namer, hold: holdOf(namer.alert, occasion, nowMs, 'end') })),
+  };
+}
+
+function whyNot({ resolution }: Occasion, isUsable: boolean, keepsOpen: boolean): string | null {
   if (!isUsable) return 'target_unusable';
-  // It goes on as part of another incident, of which the same people are told.
-  return occasion.resolution === 'folded' && !keepsOpen ? 'folded' : null;
+  // It goes on as part of another incident, or in another workspace, where people are told of it.
+  return (resolution === 'folded' || resolution === 'moved') && !keepsOpen ? resolution : null;
 }
 
 /**
@@ -84,10 +94,13 @@ export function wasDown(
   wishes: readonly Wish[],
   before: Told | undefined,
   occasion: Occasion,
-  { isUsable }: Pick<Reach, 'isUsable'>,
+  { isUsable: isUsableBy }: Pick<Reach, 'isUsable'>,
   nowMs: number,
 ): Outcome {
-  const wish = wishes.find(({ hold }) => hold === null) ?? wishes[0];
+  const able = wishes.filter(({ alert, target }) => isUsableBy(alert.ownerId, target));
+  const isUsable = able.length > 0;
+  const ways = isUsable ? able : wishes;
+  const wish = ways.find(({ hold }) => hold === null) ?? ways[0];
   const told = before ?? (wish === undefined ? undefined : untold(wish));
   if (told === undefined) return nothing(before);
   const over: Told = {
@@ -102,7 +115,7 @@ export function wasDown(
   if (isSilent || wish === undefined || !isTold(occasion.resolution)) {
     return { ...nothing(over), withdraws: 'held' };
   }
-  const holds = wishes.map(({ alert }) => holdOf(alert, occasion, nowMs, 'end'));
+  const holds = ways.map(({ alert }) => holdOf(alert, occasion, nowMs, 'end'));
   const isHeld = holds.every((hold) => hold !== null);
   const to = addresseeOf(key, wish);
   if (isHeld) {
@@ -141,20 +154,37 @@ const isTold = (resolution: string | null): boolean =>
 /** What a target that was told of an end by hand is told when the thing itself recovers. */
 export function recoveredMessage(
   key: string,
-  namers: readonly Alert[],
+  namers: readonly Namer[],
   told: Told,
   occasion: Occasion,
-  isUsable: boolean,
+  isUsableBy: UsableBy,
   nowMs: number,
 ): Outcome {
   const change = occasion.pending.findLast(({ kind, seq }) => kind === 'recovered' && seq > told.toldSeq);
-  const willing = namers.filter((alert) => alert.notifyOnRecovery);
-  if (change === undefined || willing.length === 0 || !isUsable) return nothing({ ...told, toldSeq: occasion.seq });
-  const holds = willing.map((alert) => ({ alert, hold: holdOf(alert, occasion, nowMs, 'end') }));
-  const free = holds.find(({ hold }) => hold === null)?.alert;
+  const { isUsable, holds } = waysToTellTheEnd(namers, occasion, isUsableBy, nowMs);
+  if (change === undefined || !isUsable) return nothing({ ...told, toldSeq: occasion.seq });
+  const free = holds.find(({ hold }) => hold === null);
   if (free === undefined) {
     return { ...nothing(told, afterHold(firstToEnd(holds.map(({ hold }) => hold)), nowMs)), keepsPending: true };
   }
-  const to: Addressee = { key, ownerId: told.ownerId, target: told.target, alertId: free.id };
-  return { ...nothing({ ...told, toldSeq: occasion.seq }), notifications: [decided(to, 'recovered', change.seq)] };
+  const after = nothing({ ...told, toldSeq: occasion.seq });
+  return { ...after, notifications: [decided(addresseeOf(key, free), 'recovered', change.seq)] };
+}
+
+/** What a target hears of a problem that was over before an alert was to tell of it: nothing, which the history says. */
+export function tooShort(key: string, missed: readonly Wish[], occasion: Occasion): Outcome {
+  const [first] = missed;
+  if (first === undefined || !isTold(occasion.resolution)) return nothing(undefined);
+  const row = decided(addresseeOf(key, first), 'was_down', occasion.problemSeq, {
+    status: 'suppressed',
+    reason: 'too_short',
+  });
+  const over = { state: 'over' as const, problemSeq: occasion.problemSeq, toldSeq: occasion.seq };
+  return { ...nothing({ ...untold(first), ...over }), notifications: [row] };
+}
+
+/** What is to be told once and is no longer so is not told to whom it was held back from. */
+export function obsolete(before: Told | undefined): Outcome {
+  if (before === undefined || before.heldMs === null) return nothing(before);
+  return { ...nothing({ ...before, state: 'over', heldMs: null, heldBy: null }), withdraws: 'held' };
 }

@@ -39,6 +39,8 @@ export type Occasion = {
   readonly isUnderMaintenance: boolean;
   /** Its subject changes too often to be told of each time. */
   readonly isFlapping: boolean;
+  /** What was to be told once is no longer so, as an end that was moved: what is held of it is not told. */
+  readonly isObsolete: boolean;
 };
 
 /** What a target was told of an occasion. */

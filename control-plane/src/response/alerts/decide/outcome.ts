@@ -2,7 +2,7 @@ import type { Alert } from '../alert.ts';
 import type { Hold } from './hold.ts';
 import type { Decided, NotificationKind, Told } from './occasion.ts';
 import { earlier } from './wants.ts';
-import type { Wish } from './wants.ts';
+import type { Namer } from './wants.ts';
 
 export type Withdrawal = 'nothing' | 'held' | 'unsent';
 
@@ -46,8 +46,8 @@ export type Addressee = {
   readonly alertId: number;
 };
 
-/** The addressee of a wish. */
-export const addresseeOf = (key: string, { alert, target }: Wish): Addressee => ({
+/** The target as an alert names it. */
+export const addresseeOf = (key: string, { alert, target }: Namer): Addressee => ({
   key,
   ownerId: alert.ownerId,
   target,

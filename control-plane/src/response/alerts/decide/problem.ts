@@ -1,11 +1,14 @@
-import type { Alert } from '../alert.ts';
+import type { Alert, AlertTarget } from '../alert.ts';
 import { holdOf } from './hold.ts';
 import type { Change, NotificationKind, Occasion, Told } from './occasion.ts';
 import { addresseeOf, afterHold, decided, deduplicated, firstToEnd, nothing } from './outcome.ts';
 import type { Outcome } from './outcome.ts';
 import { reminderDueMs } from './reminder.ts';
 import { earlier } from './wants.ts';
-import type { Wish } from './wants.ts';
+import type { Namer, Wish } from './wants.ts';
+
+/** Whether somebody's target can be sent to now. */
+export type UsableBy = (ownerId: number, target: AlertTarget) => boolean;
 
 /** A target that nobody has told anything. */
 export function untold(wish: Wish): Told {
@@ -34,18 +37,22 @@ export function firstMessage(
   wishes: readonly Wish[],
   before: Told | undefined,
   occasion: Occasion,
-  isUsable: boolean,
+  isUsableBy: UsableBy,
   nowMs: number,
 ): Outcome {
-  const free = wishes.filter(({ hold }) => hold === null);
-  const wish = free[0] ?? wishes[0];
+  // Others may name a target too that they may not send to.
+  const able = wishes.filter(({ alert, target }) => isUsableBy(alert.ownerId, target));
+  const isUsable = able.length > 0;
+  const ways = isUsable ? able : wishes;
+  const free = ways.filter(({ hold }) => hold === null);
+  const wish = free[0] ?? ways[0];
   if (wish === undefined) return nothing(before);
   const kind = kindOfFirst(occasion, wish.step);
   const seq = kind === 'escalated' ? escalationSeq(occasion, wish.step) : occasion.problemSeq;
   const told = before ?? untold(wish);
   const to = addresseeOf(key, wish);
   if (free.length === 0) {
-    const hold = firstToEnd(wishes.map((each) => each.hold));
+    const hold = firstToEnd(ways.map((each) => each.hold));
     return {
       ...nothing({ ...told, heldMs: told.heldMs ?? nowMs, heldBy: hold?.reason ?? null }, afterHold(hold, nowMs)),
       notifications: [
@@ -97,13 +104,14 @@ const escalationSeq = ({ problemSeq }: Occasion, step: number): number => proble
 export function furtherMessage(
   key: string,
   wishes: readonly Wish[],
-  namers: readonly Alert[],
+  namers: readonly Namer[],
   before: Told,
   occasion: Occasion,
-  isUsable: boolean,
+  isUsableBy: UsableBy,
   nowMs: number,
 ): Outcome {
-  const outcome = furtherOf(key, wishes, namers, before, occasion, isUsable, nowMs);
+  const canBy = ({ alert, target }: Namer): boolean => isUsableBy(alert.ownerId, target);
+  const outcome = furtherOf(key, wishes.filter(canBy), namers.filter(canBy), before, occasion, nowMs);
   if (before.heldMs === null || outcome.told === undefined) return outcome;
   // Its end was held, and it has begun again since.
   return { ...outcome, told: { ...outcome.told, heldMs: null, heldBy: null }, withdraws: 'held' };
@@ -112,20 +120,21 @@ export function furtherMessage(
 function furtherOf(
   key: string,
   wishes: readonly Wish[],
-  namers: readonly Alert[],
+  namers: readonly Namer[],
   before: Told,
   occasion: Occasion,
-  isUsable: boolean,
   nowMs: number,
 ): Outcome {
   // It ended and began again before anybody looked.
   const told = before.problemSeq < occasion.problemSeq ? { ...before, problemSeq: occasion.problemSeq } : before;
-  if (!isUsable) return nothing({ ...told, toldSeq: occasion.seq });
+  if (namers.length === 0) return nothing({ ...told, toldSeq: occasion.seq });
   if (told.snoozedUntilMs !== null && told.snoozedUntilMs > nowMs) {
     return nothing({ ...told, toldSeq: occasion.seq }, told.snoozedUntilMs);
   }
-  const holds = namers.map((alert) => ({ alert, hold: holdOf(alert, occasion, nowMs, 'problem') }));
-  const free = holds.filter(({ hold }) => hold === null).map(({ alert }) => alert);
+  const holds = namers.map((namer) => ({ ...namer, hold: holdOf(namer.alert, occasion, nowMs, 'problem') }));
+  const speakers = holds.filter(({ hold }) => hold === null);
+  const free = speakers.map(({ alert }) => alert);
+  const all = namers.map(({ alert }) => alert);
   const freeUntilMs = afterHold(firstToEnd(holds.map(({ hold }) => hold)), nowMs);
   const spoken = (after: Told): Told => ({ ...after, toldSeq: occasion.seq, lastMs: nowMs });
 
@@ -141,15 +150,15 @@ function furtherOf(
     };
   }
 
-  const [alert] = free;
-  const change = lastChange(occasion, told, alert === undefined ? namers : free);
+  const [speaker] = speakers;
+  const change = lastChange(occasion, told, speaker === undefined ? all : free);
   const heldNextMs = higher.length > 0 || change !== undefined ? freeUntilMs : null;
-  if (alert === undefined) {
-    const reminderMs = reminderDueMs(namers, occasion, told);
+  if (speaker === undefined) {
+    const reminderMs = reminderDueMs(all, occasion, told);
     const nextMs = reminderMs === null ? null : Math.max(reminderMs, freeUntilMs);
     return { ...nothing(told, earlier(heldNextMs, nextMs)), keepsPending: change !== undefined };
   }
-  const to = { key, ownerId: alert.ownerId, target: told.target, alertId: alert.id };
+  const to = addresseeOf(key, speaker);
   if (change !== undefined) {
     const kind = change.kind === 'acknowledged' ? 'acknowledged' : 'updated';
     const after = spoken(told);

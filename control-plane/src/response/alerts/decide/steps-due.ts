@@ -4,6 +4,8 @@ import type { Occasion } from './occasion.ts';
 export type DueSteps = {
   /** Steps that are due, with their numbers from 0. */
   readonly due: readonly { readonly index: number; readonly step: AlertStep }[];
+  /** It was over before the first one was due, though the alert was there while it lasted. */
+  readonly isTooShort: boolean;
   /** When the next one is; null for none. */
   readonly nextMs: number | null;
 };
@@ -31,5 +33,9 @@ export function stepsDue(alert: Alert, occasion: Occasion, nowMs: number): DueSt
     .map((step, index) => ({ index, step, dueMs: fromMs + step.after_seconds * 1_000 }))
     .filter(({ index }) => index === 0 || !isFirstOnly);
   const next = occasion.endedMs === null ? steps.find(({ dueMs }) => dueMs > lastMs) : undefined;
-  return { due: steps.filter(({ dueMs }) => dueMs <= lastMs), nextMs: next?.dueMs ?? null };
+  const due = steps.filter(({ dueMs }) => dueMs <= lastMs);
+  return { due, isTooShort: due.length === 0 && wasThere(alert, occasion), nextMs: next?.dueMs ?? null };
 }
+
+const wasThere = ({ activeSinceMs }: Alert, { isLasting, openedMs, endedMs }: Occasion): boolean =>
+  isLasting && endedMs !== null && openedMs <= endedMs && activeSinceMs <= endedMs;

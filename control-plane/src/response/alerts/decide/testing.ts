@@ -60,6 +60,7 @@ export function occasion(startedMs: number, more: Partial<Occasion> = {}): Occas
     subjects: [{ type: 'monitor', id: 7, event: 'monitor.down', tags: ['db'], groupIds: [3] }],
     isUnderMaintenance: false,
     isFlapping: false,
+    isObsolete: false,
     ...more,
   };
 }
@@ -99,7 +100,7 @@ export class World {
       prepared,
       this.told,
       {
-        isUsable: (key) => !this.unusable.has(key),
+        isUsable: (ownerId, each) => !this.unusable.has(each.target) && !this.unusable.has(`${ownerId} ${each.target}`),
         keepsOpen: () => false,
         isWithdrawable: (key) => this.told.get(key)?.sentMs === null,
       },

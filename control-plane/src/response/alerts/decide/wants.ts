@@ -15,8 +15,12 @@ export type PreparedAlert = {
   /** By step. */
   readonly steps: readonly (readonly KeyedTarget[])[];
   readonly failover: KeyedTarget | null;
-  readonly keys: ReadonlySet<string>;
+  /** The targets that it names, by key. */
+  readonly keys: ReadonlyMap<string, AlertTarget>;
 };
+
+/** An alert that names a target, and as what. */
+export type Namer = { readonly alert: Alert; readonly target: AlertTarget };
 
 /** Makes the keys of an alert's targets. */
 export function prepareAlert(alert: Alert, keyOf: (ownerId: number, target: AlertTarget) => string): PreparedAlert {
@@ -24,7 +28,7 @@ export function prepareAlert(alert: Alert, keyOf: (ownerId: number, target: Aler
   const steps = alert.steps.map((step) => step.targets.map(keyed));
   const failover = alert.failover === null ? null : keyed(alert.failover);
   const all = [...steps.flat(), ...(failover === null ? [] : [failover])];
-  return { alert, steps, failover, keys: new Set(all.map(({ key }) => key)) };
+  return { alert, steps, failover, keys: new Map(all.toReversed().map(({ key, target }) => [key, target])) };
 }
 
 /** That an alert wants a target to be told now, by one of its steps. */
@@ -38,6 +42,8 @@ export type Wish = {
 export type Wants = {
   /** By target: the wishes that are due, the first steps first and then the oldest alert. */
   readonly wishes: ReadonlyMap<string, readonly Wish[]>;
+  /** By target: what would have been due had it not been over before. */
+  readonly missed: ReadonlyMap<string, readonly Wish[]>;
   /** When the next step or failover is due; null for none. */
   readonly nextMs: number | null;
 };
@@ -50,12 +56,18 @@ export function wantsOf(
   nowMs: number,
 ): Wants {
   const wishes = new Map<string, Wish[]>();
+  const missed = new Map<string, Wish[]>();
   let nextMs: number | null = null;
   for (const prepared of alerts) {
     const { alert } = prepared;
     if (!matches(alert, occasion)) continue;
     const steps = stepsDue(alert, occasion, nowMs);
     nextMs = earlier(nextMs, steps.nextMs);
+    if (steps.isTooShort) {
+      for (const { key, target } of prepared.steps[0] ?? []) {
+        missed.set(key, [...(missed.get(key) ?? []), { alert, target, step: 0, hold: null }]);
+      }
+    }
     if (steps.due.length === 0) continue;
     const hold = holdOf(alert, occasion, nowMs, 'problem');
     const wish = ({ key, target }: KeyedTarget, step: number): void => {
@@ -74,7 +86,7 @@ export function wantsOf(
     if (isFailoverDue && prepared.failover !== null) wish(prepared.failover, 0);
   }
   for (const list of wishes.values()) list.sort((a, b) => a.step - b.step || a.alert.id - b.alert.id);
-  return { wishes, nextMs };
+  return { wishes, missed, nextMs };
 }
 
 /** The earlier of two instants of which either may be none. */

@@ -4,6 +4,7 @@ import { sql } from '../../../platform/database/pools.ts';
 import { alertsApi } from '../rules/testing.ts';
 import type { AlertsApi } from '../rules/testing.ts';
 import { addNotification, addOccasion } from '../testing-occasions.ts';
+import { deletedOwnerConsumer } from './consumer.ts';
 import { removeAlertsOfWorkspace } from './queries.ts';
 
 const countOf = (api: AlertsApi, table: string) =>
@@ -37,10 +38,55 @@ void t.test('monitors that are moved leave the alerts of the old workspace, whic
   });
   t.match(moved, { status: 200, body: { monitors: [{ dropped: [{ type: 'alert', id }] }] } }, moved.text);
   t.same((await api.read(id)).scope.subjects, []);
-  const row = z.object({ resolution: z.string().nullable(), due_at: z.number().nullable() });
-  t.same(await api.database.worker.any(sql.type(row)`select resolution, due_at from alert_occasions`), [
-    { resolution: 'moved', due_at: null },
+  const row = z.object({ resolution: z.string().nullable(), is_due: z.boolean() });
+  t.same(
+    await api.database.worker.any(
+      sql.type(row)`select resolution, due_at <= clock_timestamp() as is_due from alert_occasions`,
+    ),
+    [{ resolution: 'moved', is_due: true }],
+    'it is looked at once more, and what waits is withdrawn',
+  );
+});
+
+void t.test('of whose account is deleted no address stays, and nothing is sent to it any more', async (t) => {
+  const api = await alertsApi(t);
+  const { id: alertId } = await api.alert();
+  const place = { workspaceId: api.workspaceId, ownerId: api.owner.id, alertId };
+  const address = 'reader@example.com';
+  const target = { channel: 'email', config_id: null, target: address, locale: 'en', timezone: 'UTC' };
+  const { worker } = api.database;
+  for (const status of ['sent', 'held', 'queued'] as const) {
+    await addNotification(api.database, {
+      ...place,
+      status,
+      target,
+      occasionId: await addOccasion(api.database, place),
+    });
+  }
+  await worker.query(sql.unsafe`
+    update notifications set target = ${JSON.stringify(target)}::jsonb where status in ('held', 'queued')`);
+  await worker.query(sql.unsafe`
+    insert into deliveries (workspace_id, owner_id, target_key, target, channel, target_masked, kind)
+    values (${place.workspaceId}, ${place.ownerId}, 'k', ${JSON.stringify(target)}::jsonb, 'email', 'r…', 'opened')`);
+  const consume = () =>
+    worker.transaction(async (transaction) => {
+      const row = { id: 1, key: 'k', kind: 'account.deleted', createdAtMs: 0, attempts: 0 };
+      await deletedOwnerConsumer.consume(transaction, { ...row, payload: { user_id: api.owner.id } }, api.context);
+    });
+  await consume();
+  await consume();
+  const text = await worker.oneFirst(sql.type(z.object({ text: z.string() }))`
+    select concat((select jsonb_agg(to_jsonb(n)) from notifications n), (select jsonb_agg(to_jsonb(d)) from deliveries d),
+      (select jsonb_agg(to_jsonb(t)) from alert_told t)) as text`);
+  t.notMatch(text, address);
+  const states = await worker.any(sql.type(z.object({ status: z.string(), reason: z.string().nullable() }))`
+    select status, reason from notifications order by id`);
+  t.same(states, [
+    { status: 'sent', reason: null },
+    { status: 'suppressed', reason: 'owner_left' },
+    { status: 'suppressed', reason: 'owner_left' },
   ]);
+  t.notOk(await worker.exists(sql.unsafe`select from deliveries where status = 'queued'`));
 });
 
 void t.test('a reset takes what was told of a monitor out of the histories, and keeps the alert', async (t) => {

@@ -23,7 +23,7 @@ const leftRow = z.object({ monitor_id: z.number(), alert_id: z.number() });
 
 /**
  * Hook of the move of monitors to another workspace, before they and their incidents are there: no alert of the old one names them any more, and
- * what they still had to tell there is over without a word. What lasts is told in the new one.
+ * what they still had to tell there is over without a word, but for services that keep alarms open. What lasts is told in the new one.
  */
 export async function leaveAlertsOfMoved(
   tx: Transaction,
@@ -38,7 +38,8 @@ export async function leaveAlertsOfMoved(
   // Of an incident only when nobody of the old workspace stays in it.
   // In the order of their numbers, so that two who do this wait for each other.
   await tx.query(sql.unsafe`
-    update alert_occasions set ended_at = greatest(clock_timestamp(), started_at), resolution = 'moved', due_at = null, pending = '[]'
+    update alert_occasions set ended_at = greatest(clock_timestamp(), started_at), resolution = 'moved', seq = seq + 1,
+      due_at = clock_timestamp(), pending = '[]'
     where id = any(array(
       select o.id from alert_occasions o
       where o.ended_at is null and o.workspace_id <> ${toWorkspaceId} and (
@@ -57,6 +58,15 @@ export async function leaveAlertsOfMoved(
  */
 export async function removeAlertHistoryOfReset(tx: Transaction, monitorId: number): Promise<void> {
   const ofMonitor = sql.fragment`subject_type = 'monitor' and subject_id = ${monitorId}`;
+  // In the order in which planner and sender lock: occasions, messages, what was told, notifications.
+  await tx.query(sql.unsafe`
+    select from alert_occasions where id = any(array(
+      select id from alert_occasions where ${ofMonitor} union select occasion_id from notifications where ${ofMonitor}))
+    order by id for update`);
+  await tx.query(sql.unsafe`
+    select from deliveries where id = any(array(
+      select delivery_id from notifications where ${ofMonitor} and delivery_id is not null))
+    order by id for update`);
   const deliveries = await tx.anyFirst(sql.type(z.object({ id: z.bigint() }))`
     delete from notifications where id = any(array(
       select id from notifications where ${ofMonitor} order by id for update)) and delivery_id is not null
@@ -78,4 +88,27 @@ export async function removeAlertsOfWorkspace(worker: DatabasePool, workspaceId:
   await worker.query(sql.unsafe`delete from alert_occasions where workspace_id = ${workspaceId}`);
   await worker.query(sql.unsafe`delete from deliveries where workspace_id = ${workspaceId}`);
   await worker.query(sql.unsafe`delete from alerts where workspace_id = ${workspaceId}`);
+}
+
+/**
+ * Hook of a deleted account: what is under way to its targets is not sent, and no address of theirs stays but masked in histories. For the worker
+ * login.
+ */
+export async function forgetTargetsOf(transaction: Transaction, ownerId: number, nowMs: number): Promise<void> {
+  const at = sql.timestamp(new Date(nowMs));
+  // In the order in which planner and sender lock.
+  await transaction.query(sql.unsafe`
+    update deliveries set status = 'cancelled', done_at = ${at}, target = null, lease_until = null, leased_by = null
+    where id = any(array(
+      select id from deliveries where owner_id = ${ownerId} and status = 'queued' order by id for update))`);
+  await transaction.query(sql.unsafe`
+    update alert_told t set target = t.target || '{"target": ""}'
+    from (
+      select occasion_id, target_key from alert_told where owner_id = ${ownerId} order by occasion_id, target_key for update) g
+    where t.occasion_id = g.occasion_id and t.target_key = g.target_key`);
+  await transaction.query(sql.unsafe`
+    update notifications set target = null, due_at = null, reason = case when status in ('held', 'queued') then 'owner_left' else reason end,
+      done_at = coalesce(done_at, ${at}), status = case when status in ('held', 'queued') then 'suppressed' else status end
+    where id = any(array(
+      select id from notifications where owner_id = ${ownerId} and target is not null order by id for update))`);
 }

@@ -38,12 +38,17 @@ export async function writeChanges(
   const given = sql.fragment`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (workspace_id integer, key text, event text,
     subject_type text, subject_id integer, incident_id integer, title text, facts jsonb, severity text, is_lasting boolean, started_at timestamptz,
     ended_at timestamptz, resolution text, is_acknowledged boolean, seq integer, is_problem boolean, pending jsonb)`;
+  // What was written before an incident moved to another workspace opens nothing where it was.
+  const isThere = sql.fragment`
+    not exists (select from incidents i where i.id = g.incident_id and i.workspace_id <> g.workspace_id)`;
   await transaction.query(sql.unsafe`
     insert into alert_occasions (workspace_id, key, event, subject_type, subject_id, incident_id, title, facts, severity, is_lasting, started_at,
       opened_at, ended_at, resolution, acknowledged_at, seq, problem_seq, pending, due_at)
     select g.workspace_id, g.key, g.event, g.subject_type, g.subject_id, g.incident_id, g.title, g.facts, g.severity, g.is_lasting, g.started_at,
-      ${at(nowMs)}, g.ended_at, g.resolution, case when g.is_acknowledged then ${at(nowMs)} end, g.seq, g.seq, g.pending, ${at(nowMs)}
-    from ${given} join workspaces w on w.id = g.workspace_id
+      -- An end whose beginning was never read here, as of long ago, is no news.
+      case when g.is_problem then least(${at(nowMs)}, g.ended_at) else ${at(nowMs)} end, g.ended_at, g.resolution, case when g.is_acknowledged then ${at(nowMs)} end, g.seq, g.seq, g.pending, ${at(nowMs)}
+    from ${given} join workspaces w on w.id = g.workspace_id and w.deleted_at is null
+    where ${isThere}
     order by g.key
     on conflict (workspace_id, key) do nothing`);
   await transaction.query(sql.unsafe`
@@ -51,10 +56,11 @@ export async function writeChanges(
       resolution = g.resolution, seq = g.seq,
       acknowledged_at = case when g.is_acknowledged then coalesce(o.acknowledged_at, ${at(nowMs)}) end,
       problem_seq = case when g.is_problem then g.seq else o.problem_seq end,
-      opened_at = case when g.is_problem then ${at(nowMs)} else o.opened_at end,
+      -- What was over before its beginning was read here was known by then.
+      opened_at = least(case when g.is_problem then ${at(nowMs)} else o.opened_at end, g.ended_at),
       pending = o.pending || g.pending, due_at = ${at(nowMs)}
     from ${given}
-    where o.workspace_id = g.workspace_id and o.key = g.key and g.seq > o.seq`);
+    where o.workspace_id = g.workspace_id and o.key = g.key and g.seq > o.seq and ${isThere}`);
 }
 
 /** Which lasting occasions end. */
@@ -85,6 +91,7 @@ export async function endOccasions(
   }));
   await connection.query(sql.unsafe`
     update alert_occasions o set ended_at = greatest(g.ended_at, o.started_at), resolution = g.resolution, seq = o.seq + 1,
+      opened_at = least(o.opened_at, greatest(g.ended_at, o.started_at)),
       pending = o.pending || jsonb_build_array(jsonb_build_object('seq', o.seq + 1, 'kind', 'resolved', 'reason', null, 'at', ${iso(nowMs)}::text)),
       due_at = ${at(nowMs)}
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (subject_type text, subject_id integer, events text[], provider text,
@@ -107,10 +114,9 @@ export async function endOccasionsOf(
 export async function lookAgain(connection: CommonQueryMethods, workspaceId: number, nowMs: number): Promise<void> {
   await connection.query(sql.unsafe`
     update alert_occasions set due_at = least(due_at, ${at(nowMs)})
-    where workspace_id = ${workspaceId} and ended_at is null and is_lasting`);
-  await connection.query(sql.unsafe`
-    update alert_occasions set due_at = least(due_at, ${at(nowMs)})
-    where workspace_id = ${workspaceId} and due_at is not null and (ended_at is not null or not is_lasting)`);
+    where id = any(array(
+      select id from alert_occasions
+      where workspace_id = ${workspaceId} and (ended_at is null and is_lasting or due_at is not null) order by id for update))`);
 }
 
 /** Has what a kind of hold keeps back in workspaces looked at again, when such a hold may have ended. */
@@ -121,9 +127,12 @@ export async function lookAtHeld(
   nowMs: number,
 ): Promise<void> {
   await connection.query(sql.unsafe`
-    update alert_occasions o set due_at = ${at(nowMs)}
-    where o.workspace_id = any(${sql.array([...workspaceIds], 'int4')}) and o.due_at is not null
-      and exists (select from alert_told t where t.occasion_id = o.id and t.held_by = ${heldBy})`);
+    update alert_occasions set due_at = ${at(nowMs)}
+    where id = any(array(
+      select o.id from alert_occasions o
+      where o.workspace_id = any(${sql.array([...workspaceIds], 'int4')}) and o.due_at is not null
+        and exists (select from alert_told t where t.occasion_id = o.id and t.held_by = ${heldBy})
+      order by o.id for update))`);
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { DatabasePool } from 'slonik';
-import type { OwnedTarget } from '../channels-gateway.ts';
-import type { AlertParts } from '../channels-gateway.ts';
+import type { AlertParts, OwnedTarget } from '../channels-gateway.ts';
 import { decide } from '../decide/decide.ts';
 import type { Decision, Targets } from '../decide/decide.ts';
 import type { Occasion } from '../decide/occasion.ts';
@@ -44,11 +43,8 @@ export async function planOnce(
           alerts.filter(({ alert }) => alert.workspaceId === occasion.workspace_id),
           known?.told ?? new Map(),
           {
-            isUsable: (key) => usable.has(key),
-            keepsOpen: (key) => {
-              const target = owned.get(key)?.target;
-              return target !== undefined && channels.keepsOpen(target);
-            },
+            isUsable: (ownerId, target) => usable.has(wayKey({ ownerId, workspaceId: occasion.workspace_id, target })),
+            keepsOpen: channels.keepsOpen,
             isWithdrawable: (key) => known?.withdrawable.has(key) ?? false,
           },
           nowMs,
@@ -103,25 +99,29 @@ function occasionOf(row: OccasionRow, found: readonly FoundSubject[]): Occasion 
     isUnderMaintenance:
       !row.is_manual && row.event !== 'maintenance.all_clear' && every((each) => each.isUnderMaintenance),
     isFlapping: row.event !== 'maintenance.all_clear' && every(({ flaps }) => flaps),
+    isObsolete: row.is_obsolete,
   };
 }
 
-/** Every target that may be told something, by its key. */
+/** One target may be named by several people, of whom not everybody may send to it, and in several workspaces. */
+const wayKey = ({ ownerId, workspaceId, target: { channel, config_id: configId, target } }: OwnedTarget): string =>
+  JSON.stringify([ownerId, workspaceId, channel, configId, target]);
+
+/** Every target that may be told something, as everybody names it who does. */
 function targetsOf(
   alerts: readonly PreparedAlert[],
   occasions: readonly OccasionRow[],
   told: ReadonlyMap<number, ToldOfOccasion>,
 ): ReadonlyMap<string, OwnedTarget> {
-  const targets = new Map<string, OwnedTarget>();
-  for (const occasion of occasions) {
-    for (const [key, each] of told.get(occasion.id)?.told ?? []) {
-      targets.set(key, { ownerId: each.ownerId, workspaceId: occasion.workspace_id, target: each.target });
-    }
-  }
-  for (const { alert, steps, failover } of alerts) {
-    for (const { key, target } of [...steps.flat(), ...(failover === null ? [] : [failover])]) {
-      targets.set(key, { ownerId: alert.ownerId, workspaceId: alert.workspaceId, target });
-    }
-  }
-  return targets;
+  const ways = [
+    ...occasions.flatMap((occasion) =>
+      [...(told.get(occasion.id)?.told.values() ?? [])].map(({ ownerId, target }) => {
+        return { ownerId, workspaceId: occasion.workspace_id, target };
+      }),
+    ),
+    ...alerts.flatMap(({ alert: { ownerId, workspaceId }, keys }) =>
+      [...keys.values()].map((target) => ({ ownerId, workspaceId, target })),
+    ),
+  ];
+  return new Map(ways.map((way) => [wayKey(way), way]));
 }

@@ -25,6 +25,7 @@ const occasionRow = z.object({
   pending: z.array(z.looseObject({ seq: z.number(), kind: z.string(), reason: z.string().nullable() })),
   is_manual: z.boolean(),
   title: z.string(),
+  is_obsolete: z.boolean(),
 });
 export type OccasionRow = Omit<z.output<typeof occasionRow>, 'id' | 'pending'> & {
   readonly id: number;
@@ -34,9 +35,13 @@ export type OccasionRow = Omit<z.output<typeof occasionRow>, 'id' | 'pending'> &
 /** Occasions that are to be looked at by now and that nobody else looks at, locked until the transaction ends. */
 export async function claimOccasions(transaction: Transaction, nowMs: number, most: number): Promise<OccasionRow[]> {
   const rows = await transaction.any(sql.type(occasionRow)`
-    select id, workspace_id, event, severity, is_lasting, started_at, opened_at, ended_at, resolution, acknowledged_at, seq, problem_seq, pending,
-      coalesce((facts ->> 'is_manual')::boolean, false) as is_manual, title
-    from alert_occasions where due_at <= ${at(nowMs)} order by due_at, id limit ${most} for update skip locked`);
+    select o.id, o.workspace_id, o.event, o.severity, o.is_lasting, o.started_at, o.opened_at, o.ended_at, o.resolution, o.acknowledged_at, o.seq,
+      o.problem_seq, o.pending, coalesce((o.facts ->> 'is_manual')::boolean, false) as is_manual, o.title,
+      -- The end that it tells of has been moved since, as by a new certificate.
+      case when o.event in ('certificate.expiring', 'domain.expiring') then coalesce((
+        select monitor_expiry(m.id, split_part(o.event, '.', 1), m.probe_revision) > (o.facts ->> 'not_after')::timestamptz
+        from monitors m where o.subject_type = 'monitor' and m.id = o.subject_id), false) else false end as is_obsolete
+    from alert_occasions o where o.due_at <= ${at(nowMs)} order by o.due_at, o.id limit ${most} for update of o skip locked`);
   return rows.map((row) => ({ ...row, id: Number(row.id), pending: row.pending as unknown as readonly Change[] }));
 }
 

@@ -35,6 +35,7 @@ export function wouldTell(
     subjects: subject === null ? [] : [{ ...subject, event }],
     isUnderMaintenance: false,
     isFlapping: false,
+    isObsolete: false,
   };
   if (!matches(alertOf(row), occasion)) return null;
   return {

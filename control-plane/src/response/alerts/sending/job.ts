@@ -13,8 +13,9 @@ import { stillHolds } from './still-holds.ts';
 const mostUnderWay = 64;
 const mostOfWorkspace = 16;
 
-/** A message that is over waits so long for the decision on what is told instead. */
+/** A message that is over waits so long for the decision on what is told instead; longer where quiet hours hold that back. */
 const waitMs = 500;
+const waitHeldMs = 30_000;
 
 export type SenderContext = {
   readonly pool: DatabasePool;
@@ -40,7 +41,12 @@ export function createSender(context: SenderContext, onDone: () => void = () => 
     begin: async () => {
       const room = mostUnderWay - underWay.size;
       if (room <= 0) return 0;
-      const claimed = await claimDeliveries(context.pool, context.replica, context.now(), room, busyOf(underWay));
+      const shares = {
+        underWay: countsOf(underWay),
+        mostOfWorkspace,
+        channelsInLanes: context.parts.channels.keepingOpen,
+      };
+      const claimed = await claimDeliveries(context.pool, context.replica, context.now(), room, shares);
       if (claimed.length === 0) return 0;
       const parts = await partsOf(
         context.pool,
@@ -67,19 +73,22 @@ export function createSender(context: SenderContext, onDone: () => void = () => 
   };
 }
 
-function busyOf(underWay: ReadonlyMap<number, { readonly workspaceId: number }>): readonly number[] {
+function countsOf(underWay: ReadonlyMap<number, { readonly workspaceId: number }>): ReadonlyMap<number, number> {
   const counts = new Map<number, number>();
   for (const { workspaceId } of underWay.values()) counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1);
-  return [...counts].filter(([, count]) => count >= mostOfWorkspace).map(([workspaceId]) => workspaceId);
+  return counts;
 }
 
 async function sendOne(context: SenderContext, delivery: ClaimedDelivery, carried: readonly Part[]): Promise<void> {
   const { pool, parts } = context;
+  // It was decided while they were.
+  if (!delivery.is_member) return noteFailed(pool, delivery, ownerLeft, null, context.now());
   const verdicts = carried.map((part) => ({ part, verdict: stillHolds(part) }));
   const isDigest = delivery.kind === 'digest' || delivery.kind === 'after_quiet';
   // A digest says of each thing how it is now.
   if (!isDigest && verdicts.some(({ verdict }) => verdict === 'wait')) {
-    return giveBack(pool, delivery.id, context.now() + waitMs);
+    const isHeld = carried.some((part) => part.is_held);
+    return giveBack(pool, delivery.id, context.now() + (isHeld ? waitHeldMs : waitMs));
   }
   const sent = verdicts.filter(({ verdict }) => typeof verdict === 'string').map(({ part }) => part);
   const dropped = verdicts.flatMap(({ part, verdict }) =>
@@ -90,14 +99,21 @@ async function sendOne(context: SenderContext, delivery: ClaimedDelivery, carrie
   if (first === undefined) return;
   const notice = isDigest ? noticeOfMany(delivery, sent, context.publicUrl) : await noticeOf(context, delivery, first);
   const message = composed(context, delivery, notice);
-  if (message === null) return noteFailed(pool, delivery.id, notComposed, null, context.now());
+  if (message === null) return noteFailed(pool, delivery, notComposed, null, context.now());
   const to = { ownerId: delivery.owner_id, workspaceId: delivery.workspace_id, target: delivery.target };
   const outcome = await parts.channels.deliver(to, message, delivery.attempts >= mostAttempts);
   const nowMs = context.now();
   if (outcome.ok) return noteSent(pool, delivery.id, { ...outcome, text: parts.asText(message) }, nowMs);
   const retryMs = retryAtMs(delivery.attempts, outcome.fault, outcome.retryAfterMs, nowMs);
-  await noteFailed(pool, delivery.id, outcome, retryMs, nowMs);
+  await noteFailed(pool, delivery, outcome, retryMs, nowMs);
 }
+
+const ownerLeft = {
+  code: 'not_configured',
+  fault: 'target',
+  message: 'Whose alert it is has left the workspace.',
+  latencyMs: 0,
+};
 
 /** A defect of ours: trying again would not help, and others are told instead. */
 const notComposed = {

@@ -19,6 +19,7 @@ const parts: AlertParts = {
     maskTarget: () => '…',
     // Each in a message of its own.
     keepsOpen: () => true,
+    keepingOpen: [],
     usable: async (_, targets) => new Set(targets.keys()),
     deliver: async (_, message) => {
       const startedMs = performance.now();

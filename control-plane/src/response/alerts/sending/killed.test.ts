@@ -34,6 +34,8 @@ void t.test(
     const workspaceId = await pool.oneFirst(sql.typeAlias('id')`
     insert into workspaces (owner_id, name, ping_key) values (${user}, 'w', 'key') returning id`);
     await pool.query(sql.unsafe`
+    insert into workspace_members (workspace_id, user_id, role) values (${workspaceId}, ${user}, 'owner')`);
+    await pool.query(sql.unsafe`
     insert into alerts (workspace_id, owner_id, name, covers_all, events, steps, active_since)
     values (${workspaceId}, ${user}, 'all', true, '{monitor.degraded}', ${JSON.stringify([{ after_seconds: 0, targets: [target('a'), target('b')] }])}::jsonb,
       'epoch')`);

@@ -1,6 +1,7 @@
 import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
+import type { Transaction } from '../../../platform/database/pools.ts';
 import type { AlertTarget } from '../alert.ts';
 import { notificationKinds } from '../decide/occasion.ts';
 
@@ -20,47 +21,112 @@ const deliveryRow = z.object({
   kind: z.string(),
   attempts: z.number(),
   created_at: z.number(),
+  /** Whose alert it is is still a member of the workspace. */
+  is_member: z.boolean(),
 });
 export type ClaimedDelivery = Omit<z.output<typeof deliveryRow>, 'id' | 'target'> & {
   readonly id: number;
   readonly target: AlertTarget;
 };
 
+/** How much of what is under way is whose, and how much may be. */
+export type Shares = {
+  /** Messages of each workspace that this process sends. */
+  readonly underWay: ReadonlyMap<number, number>;
+  readonly mostOfWorkspace: number;
+  /** Channels that are told each thing by itself, and to whose targets several messages may be under way. */
+  readonly channelsInLanes: readonly string[];
+};
+
+/** Messages under way at once to one target of a service that keeps open what it is told. */
+const lanes = 8;
+
+/** So many messages that have waited longest are looked at before all others are. */
+const windowSize = 1_000;
+
 /**
- * Claims messages that are due, one of each target, and none before another of the same occasion to the same target is done with. Claims go one
- * after another over all replicas: two at once would each not see that the other sends to the same target.
- * @param busy workspaces that have their share of what is under way
+ * Claims messages that are due: one of each target, or several of a service that keeps each thing apart; none before another of the same occasion
+ * to the same target is done with, which is why those that share an occasion go by their eldest notification: digests cannot wait for each other.
+ * Claims go one after another over all replicas: two at once would each not see that the other sends to the same target.
  */
 export async function claimDeliveries(
   pool: DatabasePool,
   replica: string,
   nowMs: number,
   most: number,
-  busy: readonly number[],
+  shares: Shares,
 ): Promise<ClaimedDelivery[]> {
   return pool.transaction(async (transaction) => {
     await transaction.query(sql.unsafe`select pg_advisory_xact_lock(hashtextextended('alerts claim', 0))`);
-    const rows = await transaction.any(sql.type(deliveryRow)`
-      with due as (
-        select distinct on (d.target_key) d.id, d.next_attempt_at from deliveries d
-        where d.status = 'queued' and d.next_attempt_at <= ${at(nowMs)} and coalesce(d.lease_until <= ${at(nowMs)}, true)
-          and d.workspace_id <> all(${sql.array([...busy], 'int4')})
-          and not exists (
-            select from deliveries o where o.target_key = d.target_key and o.status = 'queued' and o.lease_until > ${at(nowMs)})
+    const eldest = await claimOf(transaction, eldestTargets(nowMs), replica, nowMs, most, shares);
+    if (eldest.length === most) return eldest;
+    // Those that have waited longest may all be for a few targets, or wait for others.
+    const underWay = new Map(shares.underWay);
+    for (const { workspace_id: id } of eldest) underWay.set(id, (underWay.get(id) ?? 0) + 1);
+    const room = most - eldest.length;
+    return [...eldest, ...(await claimOf(transaction, allTargets, replica, nowMs, room, { ...shares, underWay }))];
+  });
+}
+
+/** Targets of the messages that have waited longest. */
+const eldestTargets = (nowMs: number) => sql.fragment`
+  select distinct target_key from (
+    select target_key from deliveries
+    where status = 'queued' and next_attempt_at <= ${at(nowMs)} and coalesce(lease_until <= ${at(nowMs)}, true)
+    order by next_attempt_at limit ${windowSize}) eldest`;
+
+/** Targets for which there is any message, by leaps through the index: a backlog for one costs no more than one message. */
+const allTargets = sql.fragment`
+  select min(target_key) from deliveries where status = 'queued'
+  union all
+  select (select min(d.target_key) from deliveries d where d.status = 'queued' and d.target_key > keys.target_key)
+  from keys where keys.target_key is not null`;
+
+async function claimOf(
+  transaction: Transaction,
+  targets: ReturnType<typeof sql.fragment>,
+  replica: string,
+  nowMs: number,
+  most: number,
+  { underWay, mostOfWorkspace, channelsInLanes }: Shares,
+): Promise<ClaimedDelivery[]> {
+  const shares = sql.unnest([...underWay], ['int4', 'int4']);
+  const inLanes = sql.array([...channelsInLanes], 'text');
+  const rows = await transaction.any(sql.type(deliveryRow)`
+    with recursive keys (target_key) as (${targets}), due as (
+      select d.id, d.workspace_id, d.next_attempt_at, d.channel = any(${inLanes}) as in_lanes,
+        row_number() over (partition by k.target_key order by d.id)
+          + (select count(*) from deliveries l where l.target_key = k.target_key and l.lease_until > ${at(nowMs)}) as place
+      from keys k cross join lateral (
+        select d.id, d.workspace_id, d.next_attempt_at, d.channel from deliveries d
+        where d.target_key = k.target_key and d.status = 'queued' and d.next_attempt_at <= ${at(nowMs)}
+          and coalesce(d.lease_until <= ${at(nowMs)}, true)
+          -- With an offset it is asked of each by itself, until there are enough; of its own by a column of no index, lest a storm that nobody
+          -- has analysed yet be searched by all that is queued.
           and not exists (
             select from notifications mine join notifications elder
               on elder.occasion_id = mine.occasion_id and elder.target_key = mine.target_key and elder.status = 'queued'
                 and elder.id < mine.id and elder.delivery_id is distinct from mine.delivery_id
-            where mine.delivery_id = d.id and mine.status = 'queued')
-        order by d.target_key, d.id
-      ), picked as (
-        select d.id from deliveries d join due on due.id = d.id order by due.next_attempt_at, d.id limit ${most}
-        for update of d skip locked)
-      update deliveries d set lease_until = ${at(nowMs + leaseMs)}, leased_by = ${replica}, attempts = d.attempts + 1
-      from picked, workspaces w where d.id = picked.id and w.id = d.workspace_id
-      returning d.id, d.workspace_id, w.name as workspace_name, d.owner_id, d.target_key, d.target, d.kind, d.attempts, d.created_at`);
-    return rows.map((row) => ({ ...row, id: Number(row.id), target: row.target as AlertTarget }));
-  });
+              left join deliveries e on e.id = elder.delivery_id
+            where mine.delivery_id = d.id and mine.done_at is null
+              and (e.id is null or e.first_notification_id < d.first_notification_id)
+            offset 0)
+        order by d.id limit ${lanes}) d
+    ), shared as (
+      select due.id, due.next_attempt_at,
+        row_number() over (partition by due.workspace_id order by due.next_attempt_at, due.id) + coalesce(s.n, 0) as place
+      from due left join ${shares} as s (workspace_id, n) on s.workspace_id = due.workspace_id
+      where due.place <= case when due.in_lanes then ${lanes} else 1 end
+    ), picked as (
+      select d.id from deliveries d join shared on shared.id = d.id where shared.place <= ${mostOfWorkspace}
+      order by shared.next_attempt_at, d.id limit ${most}
+      for update of d skip locked)
+    update deliveries d set lease_until = ${at(nowMs + leaseMs)}, leased_by = ${replica}, attempts = d.attempts + 1
+    from picked, workspaces w where d.id = picked.id and w.id = d.workspace_id
+    returning d.id, d.workspace_id, w.name as workspace_name, d.owner_id, d.target_key, d.target, d.kind, d.attempts, d.created_at,
+      w.deleted_at is null and exists (
+        select from workspace_members m where m.workspace_id = d.workspace_id and m.user_id = d.owner_id) as is_member`);
+  return rows.map((row) => ({ ...row, id: Number(row.id), target: row.target as AlertTarget }));
 }
 
 const partRow = z.object({
@@ -85,7 +151,10 @@ const partRow = z.object({
   ended_at: z.number().nullable(),
   resolution: z.string().nullable(),
   acknowledged_at: z.number().nullable(),
-  has_pending: z.boolean(),
+  /** It is over, and nobody has decided yet what its target is told of that. */
+  is_undecided: z.boolean(),
+  /** What it is to be told is held back. */
+  is_held: z.boolean(),
   is_snoozed: z.boolean(),
   /** The message of the problem did not arrive. */
   is_lost: z.boolean(),
@@ -106,7 +175,9 @@ export async function partsOf(
   const rows = await connection.any(sql.type(partRow)`
     select n.delivery_id, n.id as notification_id, n.alert_name, n.kind, n.seq, n.created_at as decided_at, o.id as occasion_id, o.key, n.event,
       o.event as occasion_event, o.subject_type, o.subject_id, o.incident_id, o.title, o.facts, o.severity, o.is_lasting, o.started_at, o.ended_at,
-      o.resolution, o.acknowledged_at, o.pending <> '[]' as has_pending, coalesce(t.snoozed_until > ${at(nowMs)}, false) as is_snoozed,
+      o.resolution, o.acknowledged_at, 
+      coalesce(o.is_lasting and o.ended_at is not null and t.state = 'problem', false) as is_undecided, t.held_at is not null as is_held,
+      coalesce(t.snoozed_until > ${at(nowMs)}, false) as is_snoozed,
       coalesce(t.lost_at is not null and t.sent_at is null, false) as is_lost, n.reason
     from notifications n join alert_occasions o on o.id = n.occasion_id
       left join alert_told t on t.occasion_id = n.occasion_id and t.target_key = n.target_key
@@ -136,12 +207,12 @@ export async function noteSent(
         error_code = null, error_fault = null, latency_ms = ${Math.round(sent.latencyMs)}, reference = ${sent.reference?.slice(0, 300) ?? null},
         text = ${sent.text.slice(0, 4_000)}
       where id = ${deliveryId} and status = 'queued'`);
+    await lockTold(transaction, deliveryId);
     await transaction.query(sql.unsafe`
       update alert_told t set sent_at = coalesce(t.sent_at, ${at(nowMs)}), lost_at = null
       from (
         select n.occasion_id, n.target_key from notifications n
-        where n.delivery_id = ${deliveryId} and n.status = 'queued' and n.kind not in ('resolved', 'recovered', 'was_down')
-        order by n.occasion_id) n
+        where n.delivery_id = ${deliveryId} and n.status = 'queued' and n.kind not in ('resolved', 'recovered', 'was_down')) n
       where t.occasion_id = n.occasion_id and t.target_key = n.target_key`);
     await transaction.query(sql.unsafe`
       update notifications set status = 'sent', done_at = ${at(nowMs)}, target = null where delivery_id = ${deliveryId} and status = 'queued'`);
@@ -158,26 +229,30 @@ export type Failure = {
 /** Notes that a message did not arrive. @param retryMs when it is tried again; null: never, and whoever stands in is told instead */
 export async function noteFailed(
   pool: DatabasePool,
-  deliveryId: number,
+  { id: deliveryId, attempts }: Pick<ClaimedDelivery, 'id' | 'attempts'>,
   failure: Failure,
   retryMs: number | null,
   nowMs: number,
 ): Promise<void> {
+  // Whoever comes after the end of the lease says nothing of an attempt that another makes meanwhile.
+  const isOurs = sql.fragment`id = ${deliveryId} and status = 'queued' and attempts = ${attempts}`;
   const error = sql.fragment`error_code = ${failure.code}, error_fault = ${failure.fault}, error = ${failure.message.slice(0, 1_000)},
     latency_ms = ${Math.round(failure.latencyMs)}, lease_until = null, leased_by = null`;
   if (retryMs !== null) {
     await pool.query(sql.unsafe`
-      update deliveries set ${error}, next_attempt_at = ${at(retryMs)} where id = ${deliveryId} and status = 'queued'`);
+      update deliveries set ${error}, next_attempt_at = ${at(retryMs)} where ${isOurs}`);
     return;
   }
   await pool.transaction(async (transaction) => {
-    await transaction.query(sql.unsafe`
-      update deliveries set ${error}, status = 'failed', done_at = ${at(nowMs)}, target = null where id = ${deliveryId} and status = 'queued'`);
+    const { rowCount } = await transaction.query(sql.unsafe`
+      update deliveries set ${error}, status = 'failed', done_at = ${at(nowMs)}, target = null where ${isOurs}`);
+    if (rowCount === 0) return;
+    await lockTold(transaction, deliveryId);
     await transaction.query(sql.unsafe`
       update alert_told t set lost_at = ${at(nowMs)}
       from (
         select n.occasion_id, n.target_key from notifications n
-        where n.delivery_id = ${deliveryId} and n.status = 'queued' order by n.occasion_id) n
+        where n.delivery_id = ${deliveryId} and n.status = 'queued') n
       where t.occasion_id = n.occasion_id and t.target_key = n.target_key and t.sent_at is null`);
     await transaction.query(sql.unsafe`
       update notifications set status = 'failed', done_at = ${at(nowMs)}, target = null where delivery_id = ${deliveryId} and status = 'queued'`);
@@ -185,8 +260,16 @@ export async function noteFailed(
   // Apart from the above: the planner locks occasions first, and what targets were told after them.
   await pool.query(sql.unsafe`
     update alert_occasions set due_at = least(due_at, ${at(nowMs)})
-    where id in (select occasion_id from notifications where delivery_id = ${deliveryId})
-      and (ended_at is null or due_at is not null)`);
+    where (ended_at is null or due_at is not null) and id = any(array(
+      select o.id from alert_occasions o join notifications n on n.occasion_id = o.id where n.delivery_id = ${deliveryId}
+      order by o.id for update of o))`);
+}
+
+/** What targets were told of all that a message carries, in the order in which the planner locks it. */
+async function lockTold(transaction: Transaction, deliveryId: number): Promise<void> {
+  await transaction.query(sql.unsafe`
+    select from alert_told t join notifications n on n.occasion_id = t.occasion_id and n.target_key = t.target_key
+    where n.delivery_id = ${deliveryId} and n.status = 'queued' order by t.occasion_id, t.target_key for update of t`);
 }
 
 /** Gives a message back that was not sent, as if it had not been claimed. */

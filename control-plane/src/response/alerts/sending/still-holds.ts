@@ -10,7 +10,7 @@ export function stillHolds(part: Part): Verdict {
   switch (part.kind) {
     case 'opened':
     case 'escalated':
-      if (part.ended_at !== null && part.is_lasting && part.has_pending) return 'wait';
+      if (part.is_undecided) return 'wait';
       if (part.kind === 'escalated' && part.acknowledged_at !== null) return { suppress: 'acknowledged' };
       return part.is_snoozed ? { suppress: 'snoozed' } : 'send';
     case 'reminder':

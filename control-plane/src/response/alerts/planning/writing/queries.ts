@@ -102,7 +102,8 @@ async function insertNotifications(
     await transaction.query(sql.unsafe`${insertion(own)}
       on conflict (occasion_id, kind, seq, target_key) where status <> 'deduplicated' do update
         set status = excluded.status, reason = excluded.reason, due_at = excluded.due_at, after_quiet = excluded.after_quiet,
-          target = excluded.target, done_at = excluded.done_at
+          alert_id = excluded.alert_id, alert_name = excluded.alert_name, owner_id = excluded.owner_id, target = excluded.target,
+          channel = excluded.channel, config_id = excluded.config_id, target_masked = excluded.target_masked, done_at = excluded.done_at
         where notifications.status = 'held'`);
   }
   if (others.length > 0) await transaction.query(sql.unsafe`${insertion(others)} on conflict do nothing`);
