@@ -248,7 +248,22 @@ void t.test(
     t.equal((await api.call('POST', unsubscribe, oneClick)).status, 200);
     t.equal((await api.call('POST', unsubscribe, oneClick)).status, 200, 'twice is once');
     t.match(await mail('ada@example.com'), { ok: false, code: 'target_not_confirmed', message: /unsubscribed/ });
-    t.equal((await api.call('GET', `/api/v1/public/mail-alerts/${token.slice(0, -1)}x`)).status, 404);
+    const dead = `/api/v1/public/mail-alerts/${token.slice(0, -1)}x`;
+    t.match(await api.call('GET', dead), { status: 404, text: /<h1>This link does not work any more/ });
+    t.match(await api.call('POST', dead, { ...oneClick, headers: { ...oneClick.headers, 'accept-language': 'ru' } }), {
+      status: 404,
+      text: /<html lang="ru">/,
+    });
+    t.match(await call('POST', '/alert-channel-configs/mail-confirmations', { target: 'ada@example.com' }), {
+      status: 202,
+      body: { status: 'asked' },
+    });
+    const [own] = await takeMails(api);
+    t.equal(own?.to, 'ada@example.com', 'who ended alerts to their own address is asked again');
+    const back = /mail-alerts\/(plmc_[0-9A-Za-z]+)/.exec(own?.text ?? '')?.[1] ?? 'none';
+    t.equal((await api.call('POST', `/api/v1/public/mail-alerts/${back}`, form)).status, 200);
+    t.match(await mail('ada@example.com'), { ok: true });
+    t.equal((await api.call('POST', unsubscribe, oneClick)).status, 200);
     const users = await api.database.worker.anyFirst(sql.type(z.object({ n: z.number() }))`
     select count(*)::integer as n from channel_targets where disabled_at is not null and channel = 'email'`);
     t.same(users, [0], 'lack of consent is no fault of the target');
