@@ -173,6 +173,19 @@ void t.test(
     );
     t.notMatch(tested.text, 'hook-credential');
     t.match(await send({ target: 'b' }), { ok: true });
+    status = 410;
+    t.match(await send({ target: 'b' }), { ok: false, code: 'unknown_target' });
+    status = 200;
+    t.match(await send({ target: 'b' }), { ok: false }, 'it was given up again');
+    const destinations = [
+      { key: 'a', name: 'A' },
+      { key: 'b', name: 'B', url: `${url}/new` },
+    ];
+    t.match((await call('PATCH', `/alert-channel-configs/${configId}`, { settings: { destinations } })).body, {
+      disabled_targets: [],
+    });
+    t.match(await send({ target: 'b' }), { ok: true }, 'another address behind the same key is another one');
+    await takeMails(api);
     t.match(await call('POST', `/alert-channel-configs/${configId}/test`, {}), { status: 422 }, 'which of the two?');
   },
 );
