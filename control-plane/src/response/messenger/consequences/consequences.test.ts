@@ -1,9 +1,11 @@
 import t from 'tap';
 import { z } from 'zod';
+import { capabilities } from '../../../capabilities.ts';
 import { testApi } from '../../../identity/testing.ts';
 import { defaultWorkspace } from '../../../monitoring/testing.ts';
 import { sql } from '../../../platform/database/pools.ts';
-import { channelsCapability, isUsable } from '../../channels/index.ts';
+import { memoryBus } from '../../../testing/probes.ts';
+import { isUsable } from '../../channels/index.ts';
 import { consequences } from './gateway.ts';
 
 const chat = -1_001_234_567_890;
@@ -15,8 +17,11 @@ const steps = (...targets: (readonly [channel: string, target: string])[]) =>
 
 void t.test('alerts and their targets follow what happens in the messenger', async (t) => {
   const api = await testApi(t, {
-    capabilities: [channelsCapability],
-    context: { signIn: { identityProviders: {}, messengerBotToken: '1:x' } },
+    capabilities,
+    context: {
+      bus: memoryBus(),
+      signIn: { identityProviders: {}, messengerBotToken: '1:x' },
+    },
   });
   const { worker } = api.database;
   const ada = await api.account('ada@example.com');
