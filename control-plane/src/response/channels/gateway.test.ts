@@ -109,38 +109,49 @@ void t.test(
   },
 );
 
-void t.test('a failure with settings of before does not switch off those of now', async (t) => {
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
-  const slow = createServer((request, response) => {
-    request.resume();
-    void held.then(() => response.writeHead(400).end());
-  });
-  await new Promise<void>((resolve) => void slow.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => slow.close());
-  const at = slow.address();
-  const port = typeof at === 'object' && at !== null ? at.port : 0;
-  const change = (target: string) =>
-    call('PATCH', `/alert-channel-configs/${configId}`, {
-      settings: {
-        destinations: [
-          { key: 'a', name: 'A', url: target },
-          { key: 'b', name: 'B', url },
-        ],
-      },
+void t.test(
+  'a failure with settings of before does not switch off those of now, nor gives up their targets',
+  async (t) => {
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const slow = createServer((request, response) => {
+      request.resume();
+      void held.then(() => response.writeHead(request.url === '/gone' ? 410 : 400).end());
     });
-  await change(`http://127.0.0.1:${port}/`);
-  const under = Array.from({ length: 10 }, () => send());
-  const waiting = () =>
-    new Promise<number>((resolve, reject) =>
-      slow.getConnections((error, n) => (error === null ? resolve(n) : reject(error))),
-    );
-  while ((await waiting()) < 10) await new Promise((resolve) => setTimeout(resolve, 20));
-  t.equal((await change(url)).status, 200);
-  release();
-  for (const result of await Promise.all(under)) t.match(result, { ok: false, fault: 'message' });
-  t.match(await config(), { is_active: true, failures_in_row: 0 });
-});
+    await new Promise<void>((resolve) => void slow.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => slow.close());
+    const at = slow.address();
+    const port = typeof at === 'object' && at !== null ? at.port : 0;
+    const change = (target: string) =>
+      call('PATCH', `/alert-channel-configs/${configId}`, {
+        settings: {
+          destinations: [
+            { key: 'a', name: 'A', url: target },
+            { key: 'b', name: 'B', url },
+          ],
+        },
+      });
+    await change(`http://127.0.0.1:${port}/`);
+    const under = Array.from({ length: 10 }, () => send());
+    const waiting = () =>
+      new Promise<number>((resolve, reject) =>
+        slow.getConnections((error, n) => (error === null ? resolve(n) : reject(error))),
+      );
+    const arrive = async (number: number) => {
+      while ((await waiting()) < number) await new Promise((resolve) => setTimeout(resolve, 20));
+    };
+    await arrive(10);
+    await change(`http://127.0.0.1:${port}/gone`);
+    const gone = send();
+    await arrive(11);
+    t.equal((await change(url)).status, 200);
+    release();
+    for (const result of await Promise.all(under)) t.match(result, { ok: false, fault: 'message' });
+    t.match(await gone, { ok: false, fault: 'target' });
+    t.match(await config(), { is_active: true, failures_in_row: 0, disabled_targets: [] });
+    t.same(await takeMails(api), [], 'and nobody is told of it');
+  },
+);
 
 void t.test(
   'a target that is gone is given up alone, its owner is told once, and a test that arrives brings it back',
@@ -282,6 +293,20 @@ void t.test(
     t.same(users, [0], 'lack of consent is no fault of the target');
   },
 );
+
+void t.test('an address that nobody has confirmed is not who asks', async (t) => {
+  const eve = await api.account('boss@example.com');
+  await takeMails(api);
+  const target = 'staff@example.com';
+  const asked = await api.call('POST', '/api/v1/alert-channel-configs/mail-confirmations', {
+    token: eve.accessToken,
+    body: { target },
+  });
+  t.equal(asked.status, 202);
+  const [letter] = await takeMails(api);
+  t.match(letter, { to: target, text: new RegExp(`user ${eve.id} wants`) });
+  t.notMatch(JSON.stringify(letter), 'boss');
+});
 
 void t.test('tests of mail go to nobody who has not agreed, and are counted', async (t) => {
   const before = sent.length;

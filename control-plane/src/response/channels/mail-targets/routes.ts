@@ -51,7 +51,9 @@ export function mailTargetRoutes(context: Context): readonly Route[] {
         const token = confirmToken.make();
         if (!(await askConsent(scope, tx, address, randomKeyHash(token)))) return false;
         const url = mailTargetUrl(context.publicUrl, token);
-        const letter = confirmTargetLetter(user.locale, { from: user.email ?? `user ${caller.userId}`, url });
+        // An address that nobody has confirmed may be that of somebody whom the reader trusts.
+        const from = user.email_verified && user.email !== null ? user.email : `user ${caller.userId}`;
+        const letter = confirmTargetLetter(user.locale, { from, url });
         await enqueueMail(tx, context.sealer, { to: address, ...renderLetter(letter) });
         return true;
       });
