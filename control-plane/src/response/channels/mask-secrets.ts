@@ -31,8 +31,8 @@ function partsOf(address: string): readonly string[] {
   if (url === null) return [];
   const path = `${url.pathname}${url.search}`.replace(/^\//, '');
   const keys = url.pathname.split('/').filter((part) => part.length >= 16 || (part.length >= 8 && /[0-9]/.test(part)));
-  const values = [...url.searchParams.values()]
-    .filter((value) => value.length >= 8)
-    .flatMap((value) => [value, encodeURIComponent(value.toWellFormed())]);
+  const values = [...url.searchParams.values()].flatMap((value) =>
+    value.length >= 8 ? [value, encodeURIComponent(value.toWellFormed())] : [],
+  );
   return [path, path.replace(/\/$/, '').split('/').at(-1) ?? '', ...keys, ...values];
 }
