@@ -268,6 +268,8 @@ export const confirmMailTargetRoute = route({
 
 const linkParams = z.object({ token: z.string().min(1).max(200) });
 
+const deadLink = { status: 404, description: 'the link does not work any more: a page that says so' } as const;
+
 export const mailTargetPageRoute = route({
   method: 'GET',
   path: '/api/v1/public/mail-alerts/:token',
@@ -277,7 +279,7 @@ export const mailTargetPageRoute = route({
   params: linkParams,
   perAddressPerMinute: 60,
   success: { status: 200, answer: z.string(), contentType: 'text/html; charset=utf-8' },
-  errors: [404],
+  alternative: deadLink,
 });
 
 export const actOnMailTargetRoute = route({
@@ -291,5 +293,5 @@ export const actOnMailTargetRoute = route({
   bytes: { keptBytes: 1_000, readBytes: 10_000 },
   perAddressPerMinute: 60,
   success: { status: 200, answer: z.string(), contentType: 'text/html; charset=utf-8' },
-  errors: [404],
+  alternative: deadLink,
 });

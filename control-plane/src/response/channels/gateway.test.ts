@@ -109,38 +109,49 @@ void t.test(
   },
 );
 
-void t.test('a failure with settings of before does not switch off those of now', async (t) => {
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
-  const slow = createServer((request, response) => {
-    request.resume();
-    void held.then(() => response.writeHead(400).end());
-  });
-  await new Promise<void>((resolve) => void slow.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => slow.close());
-  const at = slow.address();
-  const port = typeof at === 'object' && at !== null ? at.port : 0;
-  const change = (target: string) =>
-    call('PATCH', `/alert-channel-configs/${configId}`, {
-      settings: {
-        destinations: [
-          { key: 'a', name: 'A', url: target },
-          { key: 'b', name: 'B', url },
-        ],
-      },
+void t.test(
+  'a failure with settings of before does not switch off those of now, nor gives up their targets',
+  async (t) => {
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const slow = createServer((request, response) => {
+      request.resume();
+      void held.then(() => response.writeHead(request.url === '/gone' ? 410 : 400).end());
     });
-  await change(`http://127.0.0.1:${port}/`);
-  const under = Array.from({ length: 10 }, () => send());
-  const waiting = () =>
-    new Promise<number>((resolve, reject) =>
-      slow.getConnections((error, n) => (error === null ? resolve(n) : reject(error))),
-    );
-  while ((await waiting()) < 10) await new Promise((resolve) => setTimeout(resolve, 20));
-  t.equal((await change(url)).status, 200);
-  release();
-  for (const result of await Promise.all(under)) t.match(result, { ok: false, fault: 'message' });
-  t.match(await config(), { is_active: true, failures_in_row: 0 });
-});
+    await new Promise<void>((resolve) => void slow.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => slow.close());
+    const at = slow.address();
+    const port = typeof at === 'object' && at !== null ? at.port : 0;
+    const change = (target: string) =>
+      call('PATCH', `/alert-channel-configs/${configId}`, {
+        settings: {
+          destinations: [
+            { key: 'a', name: 'A', url: target },
+            { key: 'b', name: 'B', url },
+          ],
+        },
+      });
+    await change(`http://127.0.0.1:${port}/`);
+    const under = Array.from({ length: 10 }, () => send());
+    const waiting = () =>
+      new Promise<number>((resolve, reject) =>
+        slow.getConnections((error, n) => (error === null ? resolve(n) : reject(error))),
+      );
+    const arrive = async (number: number) => {
+      while ((await waiting()) < number) await new Promise((resolve) => setTimeout(resolve, 20));
+    };
+    await arrive(10);
+    await change(`http://127.0.0.1:${port}/gone`);
+    const gone = send();
+    await arrive(11);
+    t.equal((await change(url)).status, 200);
+    release();
+    for (const result of await Promise.all(under)) t.match(result, { ok: false, fault: 'message' });
+    t.match(await gone, { ok: false, fault: 'target' });
+    t.match(await config(), { is_active: true, failures_in_row: 0, disabled_targets: [] });
+    t.same(await takeMails(api), [], 'and nobody is told of it');
+  },
+);
 
 void t.test(
   'a target that is gone is given up alone, its owner is told once, and a test that arrives brings it back',
@@ -173,6 +184,19 @@ void t.test(
     );
     t.notMatch(tested.text, 'hook-credential');
     t.match(await send({ target: 'b' }), { ok: true });
+    status = 410;
+    t.match(await send({ target: 'b' }), { ok: false, code: 'unknown_target' });
+    status = 200;
+    t.match(await send({ target: 'b' }), { ok: false }, 'it was given up again');
+    const destinations = [
+      { key: 'a', name: 'A' },
+      { key: 'b', name: 'B', url: `${url}/new` },
+    ];
+    t.match((await call('PATCH', `/alert-channel-configs/${configId}`, { settings: { destinations } })).body, {
+      disabled_targets: [],
+    });
+    t.match(await send({ target: 'b' }), { ok: true }, 'another address behind the same key is another one');
+    await takeMails(api);
     t.match(await call('POST', `/alert-channel-configs/${configId}/test`, {}), { status: 422 }, 'which of the two?');
   },
 );
@@ -248,12 +272,41 @@ void t.test(
     t.equal((await api.call('POST', unsubscribe, oneClick)).status, 200);
     t.equal((await api.call('POST', unsubscribe, oneClick)).status, 200, 'twice is once');
     t.match(await mail('ada@example.com'), { ok: false, code: 'target_not_confirmed', message: /unsubscribed/ });
-    t.equal((await api.call('GET', `/api/v1/public/mail-alerts/${token.slice(0, -1)}x`)).status, 404);
+    const dead = `/api/v1/public/mail-alerts/${token.slice(0, -1)}x`;
+    t.match(await api.call('GET', dead), { status: 404, text: /<h1>This link does not work any more/ });
+    t.match(await api.call('POST', dead, { ...oneClick, headers: { ...oneClick.headers, 'accept-language': 'ru' } }), {
+      status: 404,
+      text: /<html lang="ru">/,
+    });
+    t.match(await call('POST', '/alert-channel-configs/mail-confirmations', { target: 'ada@example.com' }), {
+      status: 202,
+      body: { status: 'asked' },
+    });
+    const [own] = await takeMails(api);
+    t.equal(own?.to, 'ada@example.com', 'who ended alerts to their own address is asked again');
+    const back = /mail-alerts\/(plmc_[0-9A-Za-z]+)/.exec(own?.text ?? '')?.[1] ?? 'none';
+    t.equal((await api.call('POST', `/api/v1/public/mail-alerts/${back}`, form)).status, 200);
+    t.match(await mail('ada@example.com'), { ok: true });
+    t.equal((await api.call('POST', unsubscribe, oneClick)).status, 200);
     const users = await api.database.worker.anyFirst(sql.type(z.object({ n: z.number() }))`
     select count(*)::integer as n from channel_targets where disabled_at is not null and channel = 'email'`);
     t.same(users, [0], 'lack of consent is no fault of the target');
   },
 );
+
+void t.test('an address that nobody has confirmed is not who asks', async (t) => {
+  const eve = await api.account('boss@example.com');
+  await takeMails(api);
+  const target = 'staff@example.com';
+  const asked = await api.call('POST', '/api/v1/alert-channel-configs/mail-confirmations', {
+    token: eve.accessToken,
+    body: { target },
+  });
+  t.equal(asked.status, 202);
+  const [letter] = await takeMails(api);
+  t.match(letter, { to: target, text: new RegExp(`user ${eve.id} wants`) });
+  t.notMatch(JSON.stringify(letter), 'boss');
+});
 
 void t.test('tests of mail go to nobody who has not agreed, and are counted', async (t) => {
   const before = sent.length;

@@ -295,21 +295,23 @@ async function keepFailure(
     if (sender.email === null || !sender.email_verified) return;
     await enqueueMail(tx, context.sealer, { to: sender.email, ...renderLetter(letter) });
   };
+  const { config_id: configId, settings_version: settingsVersion } = sender;
+  const config = configId === null || settingsVersion === null ? null : { id: configId, settingsVersion };
   await context.database.worker.transaction(async (tx) => {
     if (error.fault === 'target') {
       const place = { ownerId: request.ownerId, channel: channel.name, target };
       if (channel.name === 'web-push' && (await hasBrowser(context, request.ownerId, tx, target))) return;
-      if (!(await disableTarget(tx, place, error.message))) return;
+      if (!(await disableTarget(tx, place, config, error.message))) return;
       const facts = { channel: channel.title, target: channel.target.mask(target), error: error.message };
       return tell(tx, targetDisabledLetter(sender.locale, facts));
     }
     const isFinal = error.fault !== 'passing' || request.isLastAttempt === true;
-    if (!isFinal || sender.config_id === null || sender.settings_version === null) return;
-    const reason = await noteFailure(
-      tx,
-      { id: sender.config_id, settingsVersion: sender.settings_version },
-      { code: error.code, message: error.message, isRefused: error.fault === 'configuration' },
-    );
+    if (!isFinal || config === null) return;
+    const reason = await noteFailure(tx, config, {
+      code: error.code,
+      message: error.message,
+      isRefused: error.fault === 'configuration',
+    });
     if (reason === null) return;
     await tell(tx, configDisabledLetter(sender.locale, { channel: channel.title, reason, error: error.message }));
   });

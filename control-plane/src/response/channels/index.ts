@@ -23,8 +23,8 @@ export {
 export type { DeliverRequest, DeliverResult, Destined, NamedTarget, OwnedTarget, TargetVerdict } from './gateway.ts';
 export { createDeliveryMetrics } from './delivery-metrics.ts';
 export { channelsThatKeepOpen, replaceableChannels } from './registry.ts';
-export { addDestination } from './outside-changes/gateway.ts';
+export { addDestination, giveUpTargets } from './outside-changes/gateway.ts';
 export type { AddedDestination, DestinationOwner, GivenDestination } from './outside-changes/gateway.ts';
-export { giveUpTargets, takeTargetBack } from './outside-changes/queries.ts';
+export { takeTargetBack } from './outside-changes/queries.ts';
 export { testMessage } from './trials/test-message.ts';
 export type { ChannelSettings, TeamChatApp } from './operator-settings.ts';

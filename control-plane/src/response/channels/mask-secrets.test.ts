@@ -21,6 +21,13 @@ void t.test('of an address the path goes and the host stays', async (t) => {
   t.notMatch(maskSecrets('no service services/T0/B0/abcdef?x=1', [url]), 'abcdef');
 });
 
+void t.test('keys of an address are masked alone, plain words of its path are not', async (t) => {
+  const url = 'https://hooks.example.com/integration/v2/0123abcd4567/send?access_token=k9-secret&sig=a%2Bb%2Fc%3Ddef';
+  t.equal(maskSecrets('no token k9-secret', [url]), 'no token ***');
+  t.equal(maskSecrets('wrong sig a+b/c=def or a%2Bb%2Fc%3Ddef', [url]), 'wrong sig *** or ***');
+  t.equal(maskSecrets('integration 0123abcd4567 is unknown', [url]), 'integration *** is unknown');
+});
+
 void t.test('no secret of four characters or more is left in any text', async () => {
   const secret = fc.string({ minLength: 4, maxLength: 40 }).filter((text) => !text.includes('*'));
   fc.assert(

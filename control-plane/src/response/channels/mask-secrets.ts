@@ -14,7 +14,6 @@ export function maskSecrets(text: string, secrets: readonly string[]): string {
 }
 
 function formsOf(secret: string): readonly string[] {
-  const path = pathOf(secret);
   return [
     secret,
     encodeURIComponent(secret.toWellFormed()),
@@ -22,12 +21,18 @@ function formsOf(secret: string): readonly string[] {
     Buffer.from(secret).toString('base64'),
     Buffer.from(secret).toString('base64').replace(/=+$/, ''),
     Buffer.from(secret).toString('base64url'),
-    ...(path === undefined ? [] : [path, path.replace(/\/$/, '').split('/').at(-1) ?? '']),
+    ...partsOf(secret),
   ];
 }
 
-function pathOf(text: string): string | undefined {
-  if (!/^https?:\/\//i.test(text)) return undefined;
-  const url = URL.parse(text);
-  return url === null ? undefined : `${url.pathname}${url.search}`.replace(/^\//, '');
+/** What of an address must not be repeated alone: its path, the end of that, and each part that is long enough to be a key and no plain word. */
+function partsOf(address: string): readonly string[] {
+  const url = /^https?:\/\//i.test(address) ? URL.parse(address) : null;
+  if (url === null) return [];
+  const path = `${url.pathname}${url.search}`.replace(/^\//, '');
+  const keys = url.pathname.split('/').filter((part) => part.length >= 16 || (part.length >= 8 && /[0-9]/.test(part)));
+  const values = [...url.searchParams.values()].flatMap((value) =>
+    value.length >= 8 ? [value, encodeURIComponent(value.toWellFormed())] : [],
+  );
+  return [path, path.replace(/\/$/, '').split('/').at(-1) ?? '', ...keys, ...values];
 }

@@ -54,6 +54,19 @@ void t.test('an update is kept once, by whatever way and however often it comes,
   }
 });
 
+void t.test('the longest messages of strangers keep nobody from being heard', async (t) => {
+  const api = await messengerApi(t);
+  api.messenger.chats.set(eve.id, { type: 'private' });
+  const text = 'ж'.repeat(4_096);
+  for (let number = 1; number < 100; number += 1) {
+    const said = { message_id: number, date: 0, chat: { id: group, type: 'supergroup' }, from: eve, text };
+    api.messenger.tell({ message: { ...said, reply_to_message: said } });
+  }
+  api.messenger.write(eve.id, eve, '/help');
+  await api.works();
+  t.not(api.last(eve.id), '');
+});
+
 void t.test(
   'updates are asked for by one replica, from where the last one was, with nothing that was not asked for',
   async (t) => {

@@ -36,6 +36,31 @@ void t.test('another host loses the credentials of the old one, another path doe
   );
 });
 
+void t.test('credentials in a list go with the host that stands above it', async (t) => {
+  const gotify = { secrets: ['destinations[].token'] };
+  const stored = { server: 'https://a.example', destinations: [{ key: 'a', name: 'A', token: 'secret' }] };
+  const bare = [{ key: 'a', name: 'A' }];
+  const server = 'https://b.example';
+  t.same(mergeSettings(gotify, stored, { server }), { server, destinations: bare });
+  t.same(mergeSettings(gotify, stored, { server, destinations: bare }), { server, destinations: bare });
+  const again = [{ key: 'a', name: 'A', token: 'again' }];
+  t.same(mergeSettings(gotify, stored, { server, destinations: again }), { server, destinations: again });
+  t.same(mergeSettings(gotify, stored, { server: 'https://a.example/below', destinations: bare }), {
+    ...stored,
+    server: 'https://a.example/below',
+  });
+});
+
+void t.test('a host that is named first, or given up for the usual one, is another host', async (t) => {
+  t.same(mergeSettings(channel, { token: 'secret' }, { server: 'https://b.example' }), { server: 'https://b.example' });
+  t.same(mergeSettings(channel, { server: 'https://b.example', token: 'secret' }, { server: null }), {});
+  const stored = { destinations: [{ key: 'a', server: 'https://a.example', secret: 's' }] };
+  for (const item of [{ key: 'a', server: 'https://b.example' }, { key: 'a' }]) {
+    t.same(mergeSettings(channel, stored, { destinations: [item] }), { destinations: [item] });
+  }
+  t.same(mergeSettings(channel, { token: 'x' }, { topic: 'v1.2' }), { token: 'x', topic: 'v1.2' }, 'a word is no host');
+});
+
 void t.test('items of a list keep their credentials by their key, whatever their order', async (t) => {
   const one = { key: 'a', name: 'A', url: 'https://x.example/1', secret: 's1' };
   const two = { key: 'b', name: 'B', url: 'https://x.example/2', secret: 's2' };

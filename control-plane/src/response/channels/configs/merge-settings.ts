@@ -3,53 +3,70 @@ import { isRecord, listsWithSecrets, namesOf } from './shown-settings.ts';
 
 /**
  * Settings after a change: an absent key keeps, `null` clears, a list replaces the list. Items of lists with credentials keep theirs by their
- * `key`. Where a host changes, the credentials that were stored beside it go unless they are sent again: they were given for the old one, and
- * whoever may name a host must not be able to have them sent there. `has_…` of an answer that is sent back says nothing.
+ * `key`. Where a host changes, the credentials that were stored beside it or in lists below it go unless they are sent again: they were given for
+ * the old one, and whoever may name a host must not be able to have them sent there. `has_…` of an answer that is sent back says nothing.
  */
 export function mergeSettings(
   channel: Pick<Channel, 'secrets'>,
   stored: AnySettings,
   change: AnySettings,
 ): AnySettings {
-  const merged = mergeRecord(stored, change, namesOf(channel, undefined));
+  const secrets = namesOf(channel, undefined);
+  const isElsewhere = movesAway(stored, merged(stored, change, secrets));
+  const kept = isElsewhere ? withoutCredentials(channel, stored) : stored;
+  const settings = merged(kept, change, secrets);
   for (const list of listsWithSecrets(channel)) {
     const given = change[list];
     if (!Array.isArray(given)) continue;
-    const before = Array.isArray(stored[list]) ? (stored[list] as readonly unknown[]) : [];
-    merged[list] = given.map((item: unknown) => mergeItem(before, item, namesOf(channel, list)));
+    const before = Array.isArray(kept[list]) ? (kept[list] as readonly unknown[]) : [];
+    settings[list] = given.map((item: unknown) => mergeItem(before, item, namesOf(channel, list)));
   }
-  return merged;
+  return settings;
 }
 
-function mergeRecord(stored: AnySettings, change: AnySettings, secrets: readonly string[]): Record<string, unknown> {
-  const kept = movesAway(stored, change) ? without(stored, secrets) : stored;
-  const all: Record<string, unknown> = { ...kept, ...withoutHas(change, secrets) };
+function merged(stored: AnySettings, change: AnySettings, secrets: readonly string[]): Record<string, unknown> {
+  const all: Record<string, unknown> = { ...stored, ...withoutHas(change, secrets) };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && value !== undefined));
 }
 
 /** An item of a list: of the stored one with the same key only credentials are kept. */
 function mergeItem(before: readonly unknown[], given: unknown, secrets: readonly string[]): unknown {
   if (!isRecord(given)) return given;
-  const stored = before.find((each) => isRecord(each) && each['key'] === given['key']);
-  const credentials = isRecord(stored) ? only(stored, secrets) : {};
-  return mergeRecord(credentials, given, secrets);
+  const found = before.find((each) => isRecord(each) && each['key'] === given['key']);
+  const stored = isRecord(found) ? found : {};
+  const credentials = only(stored, secrets);
+  const item = merged(credentials, given, secrets);
+  return movesAway(stored, item) ? merged({}, given, secrets) : item;
 }
 
-/** Whether an address in these settings leads to another host than before. */
-function movesAway(stored: AnySettings, change: AnySettings): boolean {
-  return Object.entries(change).some(([name, value]) => {
-    const before = stored[name];
-    if (typeof before !== 'string' || typeof value !== 'string' || before === value) return false;
-    const host = hostOf(before);
-    return host !== undefined && host !== hostOf(value);
+/** Whether an address leads to another host than before; one that appears or goes away does, since there is a usual one in its place. */
+function movesAway(before: AnySettings, after: AnySettings): boolean {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].some((name) => {
+    const [old, now] = [before[name], after[name]];
+    if (old === now) return false;
+    return originOf(old) !== originOf(now) || (isHostName(old) && typeof now === 'string');
   });
 }
 
-/** Scheme, host and port of a URL, or a bare host name; undefined for text that is neither. */
-function hostOf(text: string): string | undefined {
-  const url = URL.parse(text);
-  if (url !== null && url.host !== '') return url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin;
-  return /^[a-z0-9-]+(\.[a-z0-9-]+)+(:[0-9]+)?$/i.test(text) ? text.toLowerCase() : undefined;
+/** Scheme, host and port of a URL; undefined for what is none. */
+function originOf(value: unknown): string | undefined {
+  const url = typeof value === 'string' ? URL.parse(value) : null;
+  if (url === null || url.host === '') return undefined;
+  return url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin;
+}
+
+function isHostName(value: unknown): boolean {
+  return typeof value === 'string' && /^[a-z0-9-]+(\.[a-z0-9-]+)+(:[0-9]+)?$/i.test(value);
+}
+
+function withoutCredentials(channel: Pick<Channel, 'secrets'>, stored: AnySettings): AnySettings {
+  const kept: Record<string, unknown> = { ...without(stored, namesOf(channel, undefined)) };
+  for (const list of listsWithSecrets(channel)) {
+    const items = stored[list];
+    if (!Array.isArray(items)) continue;
+    kept[list] = items.map((item: unknown) => (isRecord(item) ? without(item, namesOf(channel, list)) : item));
+  }
+  return kept;
 }
 
 function withoutHas(change: AnySettings, secrets: readonly string[]): AnySettings {

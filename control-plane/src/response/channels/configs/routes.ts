@@ -116,7 +116,8 @@ export function configRoutes(context: Context): readonly Route[] {
           isActive,
           sealedSettings: isSame ? undefined : sealSettings(context.sealer, row.id, settings),
         });
-        if (isActive === true) await enableTargets(scope, tx, row.channel);
+        // What was given up was given up by other settings: a destination may be another one behind the same key.
+        if (isActive === true || !isSame) await enableTargets(scope, tx, row.channel);
         return 'alert_channel_config.updated';
       }),
     ),

@@ -3,8 +3,10 @@ import type { IncomingResponse } from '../channel.ts';
 import { hostileMessage, hostileTexts, longMessage, resolvedMessage, sampleMessage } from '../testing/messages.ts';
 import { chat, meaningOf as meaningOfChat } from './chat.ts';
 import { googleChat, meaningOf as meaningOfGoogle } from './google-chat.ts';
+import { messenger } from './messenger.ts';
 import { mattermost, meaningOf as meaningOfMattermost } from './mattermost.ts';
 import { rocketchat, meaningOf as meaningOfRocketChat } from './rocketchat.ts';
+import { teamChat } from './team-chat.ts';
 import { meaningOf as meaningOfTeams, teams } from './teams.ts';
 
 const longest = ['a', 'я', '商', '𝕊', '*', '<', '"'].map((character) => longMessage(character));
@@ -24,6 +26,16 @@ type Embed = {
   readonly color: number;
   readonly fields: readonly { readonly name: string; readonly value: string }[];
 };
+
+void t.test('Slack and Telegram: a list that is too long is cut, not left out', async (t) => {
+  const lines = Array.from({ length: 200 }, (_, index) => `Monitor number ${index} is down`);
+  const message = sampleMessage({ sections: [{ heading: 'What is affected', lines }] });
+  const slack = teamChat.settings.parse(destinations('https://hooks.slack.com/services/T0/B0/x'));
+  for (const content of [teamChat.render(message, slack, 'alerts'), messenger.render(message, {}, '42')]) {
+    t.match(JSON.stringify(content), /What is affected.*Monitor number 0 is down/);
+    t.notMatch(JSON.stringify(content), 'Monitor number 199');
+  }
+});
 
 void t.test('Discord: an embed within its limits, which pings nobody', async (t) => {
   const settings = chat.settings.parse(destinations(`https://discord.com/api/webhooks/123456/${'t'.repeat(60)}`));

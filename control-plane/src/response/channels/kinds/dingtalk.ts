@@ -5,7 +5,6 @@ import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsWith, secretText, webAddress } from '../setting-shapes.ts';
 import { bytes } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';
-import { secretsOf } from './shared/secrets-of-address.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import {
   isAccepted,
@@ -54,7 +53,7 @@ export const dingtalk: Channel<z.output<typeof settings>, Readonly<Record<string
   }),
   send: async (body, { settings, target }, io) => {
     const { url, secret } = destinationOf(settings, target);
-    const secrets = [...secretsOf(url), ...(secret === undefined ? [] : [secret])];
+    const secrets = [url, ...(secret === undefined ? [] : [secret])];
     const signed = secret === undefined ? url : signedAddress(url, secret, io.now());
     const answer = await io.request({ method: 'POST', url: signed, body, secrets });
     const code = fieldOf(answer, 'errcode');

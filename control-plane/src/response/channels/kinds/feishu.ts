@@ -6,7 +6,6 @@ import { destinationsWith, secretText, webAddress } from '../setting-shapes.ts';
 import type { Message } from '../../messages/index.ts';
 import { bytes, cut } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';
-import { secretsOf } from './shared/secrets-of-address.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import {
   isAccepted,
@@ -51,7 +50,7 @@ export const feishu: Channel<z.output<typeof settings>, Readonly<Record<string, 
   render,
   send: async (content, { settings, target }, io) => {
     const { url, secret } = destinationOf(settings, target);
-    const secrets = [...secretsOf(url), ...(secret === undefined ? [] : [secret])];
+    const secrets = [url, ...(secret === undefined ? [] : [secret])];
     const body = secret === undefined ? content : { ...signature(secret, io.now()), ...content };
     const answer = await io.request({ method: 'POST', url, body, secrets });
     // Older answers say `StatusCode` of a success.

@@ -48,6 +48,11 @@ void t.test('a target needs what reaches it', (t) => {
   t.end();
 });
 
+void t.test('an action that takes its 10 seconds is waited for', (t) => {
+  t.ok((homeAssistant.timeoutMs ?? 10_000) > 12_000);
+  t.end();
+});
+
 void t.test('no text opens a template', (t) => {
   fc.assert(
     fc.property(

@@ -61,6 +61,8 @@ export const homeAssistant: Channel<Settings, Content> = {
     },
     mask: (target) => target,
   },
+  // An action is answered when it was done, or after 10 seconds ("POST /api/services/<domain>/<service>"): whoever hangs up before tells it twice.
+  timeoutMs: 20_000,
   render,
   send: async (content, { settings, target }, io) => {
     const secrets = [settings.token, settings.webhook_id].filter((secret) => secret !== undefined);

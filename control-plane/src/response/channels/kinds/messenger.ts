@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { asText, escapeHtml } from '../../messages/index.ts';
+import { escapeHtml } from '../../messages/index.ts';
 import { keyboardOf } from '../../messenger/keyboard/index.ts';
 import type { InlineKeyboard } from '../../messenger/keyboard/index.ts';
 import { answerFault, isSuccess, serviceFault } from '../answer-fault.ts';
 import type { Channel, ChannelIo, IncomingResponse } from '../channel.ts';
 import { DeliveryError } from '../delivery-error.ts';
+import { layOut, type Markup } from './shared/lay-out.ts';
 
 const botToken = z
   .string()
@@ -29,6 +30,14 @@ type Content = {
 const mostCharacters = 4_096;
 const service = 'Telegram';
 
+const markup: Markup = {
+  escape: escapeHtml,
+  title: (text) => `<b>${escapeHtml(text)}</b>`,
+  heading: (text) => `<b>${escapeHtml(text)}</b>`,
+  fact: (label, value) => `${escapeHtml(label)}: ${escapeHtml(value)}`,
+  link: ({ label, url }) => `<a href="${escapeHtml(url)}">${escapeHtml(label)}</a>`,
+};
+
 /** Telegram, by a bot: people, groups, topics of groups and channels. */
 export const messenger: Channel<Settings, Content> = {
   name: 'messenger',
@@ -36,7 +45,7 @@ export const messenger: Channel<Settings, Content> = {
   title: service,
   documentation: 'https://core.telegram.org/bots/api#sendmessage',
   setup:
-    'Link the bot of this installation to yourself or to a group, or name a bot of your own by its token, start it, and name the chat id: of a person a number, of a group a negative number, of a public channel @name; a topic stands behind a colon.',
+    'Link the bot of this installation to yourself or to a group, or name a bot of your own by its token, start it, and name the chat id: of a person a number, of a group a negative number, of a public channel @name, which needs a bot of your own; a topic stands behind a colon.',
   settings,
   secrets: ['bot_token'],
   baseUrl: 'https://api.telegram.org',
@@ -53,12 +62,7 @@ export const messenger: Channel<Settings, Content> = {
     mask: (target) => `…${target.slice(-4)}`,
   },
   render: (message, { bot_token: own }) => ({
-    text: asText(message, {
-      most: mostCharacters,
-      escape: escapeHtml,
-      strong: (text) => `<b>${text}</b>`,
-      link: (label, url) => `<a href="${escapeHtml(url)}">${label}</a>`,
-    }),
+    text: layOut(message, markup, mostCharacters),
     parse_mode: 'HTML',
     link_preview_options: { is_disabled: true },
     disable_notification: message.state === 'information',

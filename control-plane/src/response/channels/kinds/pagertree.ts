@@ -6,7 +6,6 @@ import type { Message } from '../../messages/index.ts';
 import { actionOf, levelOf, pageOf } from './shared/alarm.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
-import { secretsOf } from './shared/secrets-of-address.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import { isAccepted, type Meaning, meaningForDestination, refusal, unknownTarget } from './shared/refusal.ts';
 
@@ -35,13 +34,13 @@ export const pagertree: Channel<z.output<typeof settings>, Readonly<Record<strin
   render,
   send: async (body, { settings, target }, io) => {
     const { url } = destinationOf(settings, target);
-    const answer = await io.request({ method: 'POST', url, body, secrets: secretsOf(url) });
+    const answer = await io.request({ method: 'POST', url, body, secrets: [url] });
     if (isAccepted(answer)) return referenceOf(fieldOf(answer, 'id'));
     throw refusal(answer, {
       title,
       meaning: meaningOf(answer.status),
       detail: fieldOf(answer, 'message') ?? fieldOf(answer, 'error'),
-      secrets: secretsOf(url),
+      secrets: [url],
       now: io.now(),
     });
   },

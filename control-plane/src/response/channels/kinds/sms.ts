@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { asShort } from '../../messages/index.ts';
 import type { Channel } from '../channel.ts';
 import { phoneNumber } from './shared/phone-number.ts';
+import { segments } from './shared/segments.ts';
 import { createAtTwilio, twilioAccount } from './shared/twilio.ts';
 
 const settings = z.strictObject({
@@ -13,12 +14,7 @@ const settings = z.strictObject({
       'must be a number in E.164, a Messaging Service SID, or a sender id of 1 to 11 letters and digits',
     )
     .describe('Number, Messaging Service SID (MG…) or alphanumeric sender id that sends.'),
-  segments: z
-    .int()
-    .min(1)
-    .max(6)
-    .default(2)
-    .describe('How many short messages one alert may take, each of which is paid for.'),
+  segments,
 });
 type Settings = z.infer<typeof settings>;
 

@@ -6,7 +6,6 @@ import type { Message } from '../../messages/index.ts';
 import { actionOf, levelOf } from './shared/alarm.ts';
 import { bytes, cut } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';
-import { secretsOf } from './shared/secrets-of-address.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import { isAccepted, meaningForDestination, refusal } from './shared/refusal.ts';
 
@@ -37,13 +36,13 @@ export const squadcast: Channel<z.output<typeof settings>, Readonly<Record<strin
   render,
   send: async (body, { settings, target }, io) => {
     const { url } = destinationOf(settings, target);
-    const answer = await io.request({ method: 'POST', url, body, secrets: secretsOf(url) });
+    const answer = await io.request({ method: 'POST', url, body, secrets: [url] });
     if (isAccepted(answer)) return {};
     throw refusal(answer, {
       title,
       meaning: meaningForDestination(answer.status),
       detail: fieldOf(answer, 'meta', 'error_message') ?? fieldOf(answer, 'message'),
-      secrets: secretsOf(url),
+      secrets: [url],
       now: io.now(),
     });
   },

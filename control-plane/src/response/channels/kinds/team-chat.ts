@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { asText, cut, escapeSlack } from '../../messages/index.ts';
+import { cut, escapeSlack } from '../../messages/index.ts';
 import type { Message, MessageState } from '../../messages/index.ts';
 import { answerFault, isSuccess } from '../answer-fault.ts';
 import type { Channel } from '../channel.ts';
 import type { DeliveryErrorCode, DeliveryFault } from '../delivery-error.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsOf } from '../setting-shapes.ts';
+import { layOut, type Markup, plain } from './shared/lay-out.ts';
 
 const settings = z.strictObject({ destinations: destinationsOf() });
 type Settings = z.output<typeof settings>;
@@ -85,7 +86,7 @@ const reasons: Readonly<Record<string, readonly [DeliveryErrorCode, DeliveryFaul
 
 function blocksOf(message: Message): Block[] {
   const links = message.links.filter(({ purpose, url }) => purpose !== 'unsubscribe' && url.length <= most.url);
-  const body = asText({ ...message, facts: [], links: [] }, { most: most.section, escape: escapeSlack, strong });
+  const body = layOut(message, markup, most.section, { facts: false, links: false });
   const fields = message.facts
     .slice(0, most.fields)
     .map(({ label, value }) => mrkdwn(`${strong(escaped(label, 100))}\n${escaped(value, most.field)}`));
@@ -106,6 +107,13 @@ function blocksOf(message: Message): Block[] {
       : []),
   ];
 }
+
+const markup: Markup = {
+  ...plain,
+  escape: escapeSlack,
+  title: (text) => strong(escapeSlack(text)),
+  heading: (text) => strong(escapeSlack(text)),
+};
 
 /** Cut before it is escaped, so that no escape is torn apart; an escape takes up to five times as much. */
 function escaped(text: string, longest: number): string {

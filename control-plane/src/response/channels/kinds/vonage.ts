@@ -6,6 +6,7 @@ import { basic } from './shared/basic.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
 import { phoneNumber } from './shared/phone-number.ts';
 import { isAccepted, type Meaning, rateLimited, refusal, refusedCredentials, unknownTarget } from './shared/refusal.ts';
+import { segments } from './shared/segments.ts';
 import { uuidOf } from './shared/uuid-of.ts';
 
 const service = 'Vonage';
@@ -23,12 +24,7 @@ const settings = z.strictObject({
       'must be a number, or a sender id of 1 to 11 letters and digits',
     )
     .describe('Number or sender id that sends.'),
-  segments: z
-    .int()
-    .min(1)
-    .max(6)
-    .default(2)
-    .describe('How many short messages one alert may take, each of which is paid for.'),
+  segments,
 });
 type Settings = z.infer<typeof settings>;
 

@@ -48,7 +48,7 @@ const settings = z.strictObject({
       .max(10_000)
       .optional()
       .describe(
-        'The body, with placeholders such as `{{title}}`, escaped for its content type. Absent: the JSON that docs/channels.md describes.',
+        'The body, with at most 50 placeholders such as `{{title}}`, escaped for its content type. Absent: the JSON that docs/channels.md describes.',
       ),
   }).superRefine((list, context) => {
     for (const [index, { template, content_type: type }] of list.entries()) {

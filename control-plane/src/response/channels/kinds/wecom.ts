@@ -4,7 +4,6 @@ import { destinationOf, destinationTarget } from '../destination-target.ts';
 import { destinationsWith, webAddress } from '../setting-shapes.ts';
 import { bytes } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';
-import { secretsOf } from './shared/secrets-of-address.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import {
   isAccepted,
@@ -39,7 +38,7 @@ export const wecom: Channel<z.output<typeof settings>, Readonly<Record<string, u
   render: (message) => ({ msgtype: 'text', text: { content: layOut(message, plain, 2048, {}, bytes) } }),
   send: async (body, { settings, target }, io) => {
     const { url } = destinationOf(settings, target);
-    const secrets = secretsOf(url);
+    const secrets = [url];
     const answer = await io.request({ method: 'POST', url, body, secrets });
     const code = fieldOf(answer, 'errcode');
     if (isAccepted(answer) && code === 0) return {};

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { escapeHtml } from '../../../platform/mail/letter.ts';
-import { pageWords } from './words.ts';
+import { deadLinkWords, pageWords } from './words.ts';
 
 // The look of the pages of an account's links (identity/accounts/link-pages).
 const style = `
@@ -24,8 +24,17 @@ export function mailLinkPage(link: MailLink, isDone: boolean): string {
   const words = pageWords[link.locale][link.purpose];
   const [head, text] = isDone ? words.done : [words.title, words.text];
   const form = isDone ? '' : `<form method="post"><button>${escapeHtml(words.button)}</button></form>`;
+  return documentOf(link.locale, head, text(link.address), form);
+}
+
+/** The page of a link that does not work. Nobody knows whose it was, so it speaks the language that is asked for. */
+export function deadLinkPage(locale: MailLink['locale']): string {
+  return documentOf(locale, ...deadLinkWords[locale], '');
+}
+
+function documentOf(locale: string, head: string, text: string, form: string): string {
   return `<!doctype html>
-<html lang="${link.locale}">
+<html lang="${locale}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -38,7 +47,7 @@ export function mailLinkPage(link: MailLink, isDone: boolean): string {
 <p>Parallax</p>
 <div role="status">
 <h1>${escapeHtml(head)}</h1>
-<p>${escapeHtml(text(link.address))}</p>
+<p>${escapeHtml(text)}</p>
 </div>
 ${form}
 </main>

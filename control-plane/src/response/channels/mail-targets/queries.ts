@@ -20,6 +20,13 @@ export async function useMailLink(
     select purpose, target, locale from identity_mail_target(${sql.binary(tokenHash)}, ${act})`);
 }
 
+/** Whether whoever reads an address has ended the alerts of the scope's user to it. */
+export async function hasUnsubscribed(scope: Scope, tx: Transaction, address: string): Promise<boolean> {
+  return tx.exists(sql.unsafe`
+    select from channel_targets
+    where user_id = ${scope.userId} and channel = 'email' and target = ${address} and unsubscribed_at is not null`);
+}
+
 const days = 7;
 
 /** Notes that the reader of an address was asked, by a token that is good for 7 days; an earlier one ends. False: they have agreed already. */

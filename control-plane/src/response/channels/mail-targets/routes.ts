@@ -3,14 +3,13 @@ import {
   confirmMailTargetRoute,
   invalidInput,
   mailTargetPageRoute,
-  Problem,
 } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { randomKeyHash } from '../../../platform/crypto/random-key.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import { applyRates } from '../../../platform/http/apply-rates.ts';
 import { scopeOf } from '../../../platform/http/caller.ts';
-import { handle } from '../../../platform/http/handler.ts';
+import { AlternativeAnswer, handle } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
 import { countOnce } from '../../../platform/http/rate-limits.ts';
 import { renderLetter } from '../../../platform/mail/letter.ts';
@@ -20,8 +19,8 @@ import { confirmTargetLetter } from '../letters.ts';
 import { targetKey } from '../sending/target-key.ts';
 import { readTester } from '../trials/queries.ts';
 import { mailTargetUrl } from './links.ts';
-import { mailLinkPage, mailLinkPolicy } from './page.ts';
-import { askConsent, useMailLink } from './queries.ts';
+import { deadLinkPage, mailLinkPage, mailLinkPolicy } from './page.ts';
+import { askConsent, hasUnsubscribed, useMailLink } from './queries.ts';
 import { confirmToken, unsubscribeToken } from './token.ts';
 
 /** How readers of mail addresses agree to alerts, and take it back. */
@@ -46,11 +45,15 @@ export function mailTargetRoutes(context: Context): readonly Route[] {
       const scope = scopeOf(caller);
       const isAsked = await inScope(database.api, scope, async (tx) => {
         const user = await readTester(scope, tx);
-        if (user.email_verified && user.email === address) return false;
+        // The own address needs no asking, unless its reader has ended alerts to it: then this is the only way back.
+        const isOwn = user.email_verified && user.email === address;
+        if (isOwn && !(await hasUnsubscribed(scope, tx, address))) return false;
         const token = confirmToken.make();
         if (!(await askConsent(scope, tx, address, randomKeyHash(token)))) return false;
         const url = mailTargetUrl(context.publicUrl, token);
-        const letter = confirmTargetLetter(user.locale, { from: user.email ?? `user ${caller.userId}`, url });
+        // An address that nobody has confirmed may be that of somebody whom the reader trusts.
+        const from = user.email_verified && user.email !== null ? user.email : `user ${caller.userId}`;
+        const letter = confirmTargetLetter(user.locale, { from, url });
         await enqueueMail(tx, context.sealer, { to: address, ...renderLetter(letter) });
         return true;
       });
@@ -62,13 +65,18 @@ export function mailTargetRoutes(context: Context): readonly Route[] {
   ];
 }
 
-/** @throws Problem `not_found` */
-async function answerLink(context: Context, token: string, request: RequestFacts, act: boolean): Promise<string> {
+async function answerLink(
+  context: Context,
+  token: string,
+  request: RequestFacts,
+  act: boolean,
+): Promise<string | AlternativeAnswer<string>> {
   const isForm = confirmToken.isForm(token) || unsubscribeToken.isForm(token);
   const found = isForm ? await useMailLink(context.database.api, randomKeyHash(token), act) : undefined;
-  if (found?.purpose == null || found.target === null || found.locale === null) {
-    throw new Problem('not_found', 'this link is not valid any more');
-  }
   void request.reply.header('content-security-policy', mailLinkPolicy);
+  if (found?.purpose == null || found.target === null || found.locale === null) {
+    const isRussian = request.header('accept-language')?.toLowerCase().startsWith('ru') === true;
+    return new AlternativeAnswer(deadLinkPage(isRussian ? 'ru' : 'en'));
+  }
   return mailLinkPage({ purpose: found.purpose, locale: found.locale, address: found.target }, act);
 }

@@ -5,6 +5,18 @@ type Words = {
   readonly done: readonly [head: string, text: (address: string) => string];
 };
 
+/** What the page of a link says that is unknown, or whose days are over. */
+export const deadLinkWords: Readonly<Record<'en' | 'ru', readonly [head: string, text: string]>> = {
+  en: [
+    'This link does not work any more',
+    'Links that ask for consent are good for 7 days. Whoever wants to send you alerts can have a new one sent to you.',
+  ],
+  ru: [
+    'Эта ссылка больше не действует',
+    'Ссылка с просьбой о согласии действует 7 дней. Тот, кто хочет присылать вам оповещения, может отправить новую.',
+  ],
+};
+
 /** What the page of a link says, by what it is for. */
 export const pageWords: Readonly<Record<'en' | 'ru', Readonly<Record<'confirm' | 'unsubscribe', Words>>>> = {
   en: {

@@ -7,6 +7,7 @@ import type { Caller } from '../../../platform/http/caller.ts';
 import type { AnySettings } from '../channel.ts';
 import {
   countConfigs,
+  enableTargets,
   findConfigOfChannel,
   insertConfig,
   lockConfig,
@@ -17,6 +18,7 @@ import {
 import { openSettings, sealSettings } from '../configs/seal-settings.ts';
 import { channelOf } from '../registry.ts';
 import { freeKey } from './free-key.ts';
+import { configsOfOwners, noteGivenUp } from './queries.ts';
 
 /** A place that a service itself let somebody choose, by a URL that is the credential. */
 export type GivenDestination = { readonly name: string; readonly url: string };
@@ -59,6 +61,7 @@ export async function addDestination(
     const sealedSettings = sealSettings(context.sealer, id, settings.data);
     if (row !== null) {
       await writeConfig(tx, id, { name: row.name, sealedSettings, isActive: row.is_active ? undefined : true });
+      await enableTargets(scope, tx, channel.name);
     } else {
       if (owner.most !== undefined && (await countConfigs(scope, tx)) >= owner.most)
         return { kind: 'too_many_channels' };
@@ -72,6 +75,31 @@ export async function addDestination(
     });
     return { kind: 'added', key };
   });
+}
+
+/**
+ * The installation's bot reaches some targets no more. Who has set a bot of their own writes by that, and is told nothing by it; the others' targets
+ * are given up. For the worker login.
+ */
+export async function giveUpTargets(
+  context: Pick<Context, 'database' | 'sealer'>,
+  channelName: string,
+  targets: readonly { readonly ownerId: number; readonly target: string }[],
+  reason: string,
+): Promise<void> {
+  const { worker } = context.database;
+  const rows = await configsOfOwners(worker, channelName, [...new Set(targets.map(({ ownerId }) => ownerId))]);
+  const byThemselves = new Set(
+    rows
+      .filter((row) => openSettings(context.sealer, row.id, row.sealed_settings)['bot_token'] !== undefined)
+      .map((row) => row.user_id),
+  );
+  await noteGivenUp(
+    worker,
+    channelName,
+    targets.filter(({ ownerId }) => !byThemselves.has(ownerId)),
+    reason,
+  );
 }
 
 type Kept = { readonly key: string; readonly url: string };

@@ -1,8 +1,22 @@
 import type { CommonQueryMethods } from 'slonik';
+import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 
+const ownedConfig = z.object({ id: z.number(), user_id: z.number(), sealed_settings: z.instanceof(Buffer) });
+
+/** The configurations of a channel that some users have. For the worker login. */
+export async function configsOfOwners(
+  connection: CommonQueryMethods,
+  channel: string,
+  ownerIds: readonly number[],
+): Promise<readonly z.output<typeof ownedConfig>[]> {
+  return connection.any(sql.type(ownedConfig)`
+    select id, user_id, sealed_settings from channel_configs
+    where channel = ${channel} and user_id = any (${sql.array([...ownerIds], 'int4')})`);
+}
+
 /** Nothing will arrive at some targets of a channel any more. For the worker login. */
-export async function giveUpTargets(
+export async function noteGivenUp(
   connection: CommonQueryMethods,
   channel: string,
   targets: readonly { readonly ownerId: number; readonly target: string }[],

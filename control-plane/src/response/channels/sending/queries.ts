@@ -86,12 +86,22 @@ export async function noteFailure(
   return row?.reason ?? null;
 }
 
-/** Nothing arrives at a target any more. @returns whether this call noted it */
+/**
+ * Nothing arrives at a target any more. What was sent with settings of before says nothing of those of now.
+ * @param config by which it was sent; null: by none
+ * @returns whether this call noted it
+ */
 export async function disableTarget(
   tx: Transaction,
   place: { readonly ownerId: number; readonly channel: string; readonly target: string },
+  config: { readonly id: number; readonly settingsVersion: number } | null,
   reason: string,
 ): Promise<boolean> {
+  if (config !== null) {
+    const isCurrent = await tx.exists(sql.unsafe`
+      select from channel_configs where id = ${config.id} and settings_version = ${config.settingsVersion} for share`);
+    if (!isCurrent) return false;
+  }
   const { rowCount } = await tx.query(sql.unsafe`
     insert into channel_targets as t (user_id, channel, target, disabled_at, reason)
     values (${place.ownerId}, ${place.channel}, ${place.target}, clock_timestamp(), ${reason.slice(0, 600)})

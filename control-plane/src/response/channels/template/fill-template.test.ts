@@ -10,6 +10,7 @@ void t.test('a template is judged when it is written', async (t) => {
     '{"n":{{ workspace_id }}}',
     '"{{ summary }}"',
     '{}',
+    `[${'{{json data}},'.repeat(50)}0]`,
   ]) {
     t.equal(templateProblem(good, 'json'), undefined, good);
   }
@@ -20,6 +21,7 @@ void t.test('a template is judged when it is written', async (t) => {
     '{',
     'hello',
     '{"a":"{{json title}}"}',
+    `[${'{{json data}},'.repeat(51)}0]`,
   ]) {
     t.type(templateProblem(wrong, 'json'), 'string', wrong);
   }

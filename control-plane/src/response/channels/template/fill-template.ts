@@ -25,9 +25,14 @@ export type TemplateForm = 'json' | 'form' | 'xml' | 'text';
 
 const placeholder = /\{\{\s*(json\s+)?([a-z_]{1,40})\s*\}\}/g;
 
+/** Each may be as long as all that is known of an outage: without a bound, one short template would make bodies of many megabytes. */
+const mostPlaceholders = 50;
+
 /** What is wrong with a template, in one sentence; undefined when it can be filled. */
 export function templateProblem(template: string, form: TemplateForm): string | undefined {
-  const unknown = [...template.matchAll(placeholder)].find(([, , name]) => !isField(name ?? ''));
+  const found = [...template.matchAll(placeholder)];
+  if (found.length > mostPlaceholders) return `has more than ${mostPlaceholders} placeholders`;
+  const unknown = found.find(([, , name]) => !isField(name ?? ''));
   if (unknown !== undefined)
     return `{{${unknown[2] ?? ''}}} is not a field; known are ${Object.keys(templateFields).join(', ')}`;
   if (/\{\{/.test(template.replaceAll(placeholder, ''))) return '{{ opens a placeholder that is not closed';

@@ -9,7 +9,7 @@ import type { AnySettings, SubscribedBrowsers } from '../channel.ts';
  *
  * One file in `stand-ins/`, one value:
  *
- *   // Written from https://… (title), read 2026-11-23.
+ *   // Written from memory of https://… (title). Read on 2026-11-23: its list of fields, in two clients the path; the errors are from memory.
  *   export const pushover: StandIn = {
  *     channel: 'pushover',
  *     documents: ['https://pushover.net/api'],

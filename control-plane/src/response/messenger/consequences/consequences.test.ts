@@ -1,8 +1,10 @@
 import t from 'tap';
 import { z } from 'zod';
+import { capabilities } from '../../../capabilities.ts';
 import { testApi } from '../../../identity/testing.ts';
 import { defaultWorkspace } from '../../../monitoring/testing.ts';
 import { sql } from '../../../platform/database/pools.ts';
+import { memoryBus } from '../../../testing/probes.ts';
 import { isUsable } from '../../channels/index.ts';
 import { consequences } from './gateway.ts';
 
@@ -14,7 +16,13 @@ const steps = (...targets: (readonly [channel: string, target: string])[]) =>
   }));
 
 void t.test('alerts and their targets follow what happens in the messenger', async (t) => {
-  const api = await testApi(t, { context: { signIn: { identityProviders: {}, messengerBotToken: '1:x' } } });
+  const api = await testApi(t, {
+    capabilities,
+    context: {
+      bus: memoryBus(),
+      signIn: { identityProviders: {}, messengerBotToken: '1:x' },
+    },
+  });
   const { worker } = api.database;
   const ada = await api.account('ada@example.com');
   const eve = await api.account('eve@example.com');
@@ -45,6 +53,11 @@ void t.test('alerts and their targets follow what happens in the messenger', asy
   t.same(await names(sql.fragment`muted_until is not null`), []);
   t.equal(await consequences.muteAlerts(api.context, { ...of, chatId: 5 }, null), 0);
 
+  const own = await api.account('own@example.com');
+  const bot = { channel: 'messenger', settings: { bot_token: '123:abcdefghijklmnopqrstuvwxyz' } };
+  t.equal((await api.call('POST', '/api/v1/alert-channel-configs', { token: own.accessToken, body: bot })).status, 201);
+  await alert('own bot', workspaceId, own.id, steps(['messenger', String(chat)]));
+
   await consequences.onChatGone(api.context, chat);
   const given = worker.any(sql.type(z.object({ user_id: z.number(), target: z.string() }))`
     select user_id, target from channel_targets where disabled_at is not null order by user_id, target`);
@@ -53,6 +66,11 @@ void t.test('alerts and their targets follow what happens in the messenger', asy
     { user_id: ada.id, target: `${chat}:17` },
     { user_id: eve.id, target: String(chat) },
   ]);
+  t.equal(
+    (await isUsable(api.context, { ownerId: own.id, channel: 'messenger', configId: null, target: String(chat) })).ok,
+    true,
+    'a bot of their own is still there',
+  );
   await consequences.onChatBack(api.context, chat);
   t.equal(await worker.exists(sql.unsafe`select from channel_targets where disabled_at is not null`), false);
 
@@ -80,5 +98,6 @@ void t.test('alerts and their targets follow what happens in the messenger', asy
     { name: 'last', failover: /"-7"/ },
     { name: 'near', steps: new RegExp(`"${chat}1"`) },
     { name: 'theirs', steps: /"-7"/ },
+    { name: 'own bot', steps: /"-7"/ },
   ]);
 });

@@ -24,9 +24,8 @@ export const consequences: MessengerHooks = {
       return muted;
     }),
   onChatGone: async (context, chatId) => {
-    const { worker } = context.database;
     const reason = 'The bot was removed from the group, or the person has blocked it.';
-    await giveUpTargets(worker, channel, await targetsAt(worker, place(chatId)), reason);
+    await giveUpTargets(context, channel, await targetsAt(context.database.worker, place(chatId)), reason);
   },
   onChatBack: async (context, chatId) => takeTargetBack(context.database.worker, channel, String(chatId)),
   onChatMoved: async (context, fromChatId, toChatId) =>

@@ -53,6 +53,12 @@ async function receive(
   return { pauseMs: 0 };
 }
 
+/**
+ * Of one answer with updates. Anybody may write to the bot: 4,096 characters take 24 kB of escaped JSON, what they answer to as much, and formats
+ * more than both. An answer that is broken off would come again and again, and the bot be deaf until nobody waits.
+ */
+const mostUpdateBytes = 16 * 1_048_576;
+
 /** The address of the webhook. */
 export function webhookUrl(publicUrl: string, bot: Bot): string {
   return `${publicUrl.replace(/\/$/, '')}/api/v1/messenger-updates/${webhookSecrets(bot).path}`;
@@ -86,6 +92,7 @@ async function poll(
         ...(offset === undefined ? {} : { offset }),
       },
       timeoutMs: (pollSeconds + 10) * 1_000,
+      mostBytes: mostUpdateBytes,
       signal,
     }),
   );

@@ -19,8 +19,8 @@ type Parts = {
 };
 
 /**
- * A message as one text of at most `limit`, by whatever measure a service has, and line by line: a digest that is cut still names the first of its subjects (`asText` of
- * messages gives whole parts away). Where all of it has no room, what weighs least goes first: the lines of sections, then facts from
+ * A message as one text of at most `limit`, by whatever measure a service has, and line by line: a digest that is cut still names the first of its subjects. Mails and
+ * histories have room for all of it and are written by `asText` of messages. Where all of it has no room, what weighs least goes first: the lines of sections, then facts from
  * the last; then the summary is cut. Title and links stay.
  */
 export function layOut(

@@ -1,5 +1,6 @@
-// Written from https://docs.discord.com/developers/resources/webhook (Execute Webhook), …/resources/message (embed limits, allowed mentions) and
-// …/topics/rate-limits, …/topics/opcodes-and-status-codes (JSON error codes); the first in discord/discord-api-docs, read 2026-11-23, the others from memory.
+// Written from https://docs.discord.com/developers/resources/webhook (Execute Webhook) in discord/discord-api-docs, read on 2026-11-23, and its list
+// of JSON error codes (docs/topics/Opcodes_and_Status_Codes.md there, the beginning). Embed limits, allowed mentions and rate limits
+// (…/resources/message, …/topics/rate-limits) are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { type Body, hasOnly, isText, isTime, isWebAddress, jsonBody, objectOf, objectsOf } from './parts.ts';
 

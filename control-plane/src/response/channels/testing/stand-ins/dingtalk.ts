@@ -1,4 +1,6 @@
-// Written from https://open.dingtalk.com/document/robots/custom-robot-access (custom robots: messages, signature, error codes), read 2026-11-23.
+// Written from memory of https://open.dingtalk.com/document/robots/custom-robot-access (custom robots: messages, signature, error codes), which could
+// not be read. Read on 2026-11-23: in reports of users, the form of the signature and 310000 for one that does not match. The other numbers are from
+// memory.
 import { createHmac } from 'node:crypto';
 import type { StandIn } from '../stand-in.ts';
 import { isText, jsonBody, objectOf } from './parts.ts';

@@ -1,5 +1,7 @@
-// Written from https://docs.opsgenie.com/docs/alert-api and /docs/response (Opsgenie), and from
-// https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events/ (Jira Service Management), read 2026-11-23.
+// Written from memory of https://docs.opsgenie.com/docs/alert-api and /docs/response (Opsgenie) and of
+// https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events/ (Jira Service Management). Read on 2026-11-23:
+// https://docs.opsgenie.com/docs/alert-deprecated (lengths of message, alias and description), a client's list of paths, a guide (GenieKey, 202 with
+// requestId), and JSDCLOUD-14179 (identifierType=alias at Atlassian). Errors are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { isOneOf, isOptionalText, isText, jsonBody, objectOf } from './parts.ts';
 

@@ -1,5 +1,5 @@
-// Written from https://docs.github.com/en/rest/issues/issues, /rest/issues/comments, /rest/search/search and
-// /rest/using-the-rest-api/rate-limits-for-the-rest-api, read 2026-11-23.
+// Written from memory of https://docs.github.com/en/rest/issues/issues, /rest/issues/comments, /rest/search/search and
+// /rest/using-the-rest-api/rate-limits-for-the-rest-api. Nothing of it was checked on 2026-11-23.
 import type { SeenRequest, StandIn, StandInAnswer } from '../stand-in.ts';
 import { isOneOf, isText, jsonBody, objectOf } from './parts.ts';
 

@@ -1,5 +1,6 @@
-// Written from https://docs.gitlab.com/operations/incident_management/integrations/ ("Customize the alert payload outside of GitLab", "Request types"),
-// read 2026-11-23.
+// Written from memory of https://docs.gitlab.com/operations/incident_management/integrations/ ("Customize the alert payload outside of GitLab",
+// "Request types"). Read on 2026-11-23: its beginning, and in a guide of a user the names of the fields, the severities and the header. Answers and
+// lengths are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { isOneOf, isOptionalText, isText, isTime, jsonBody } from './parts.ts';
 

@@ -1,5 +1,6 @@
-// Written from https://developers.home-assistant.io/docs/api/rest/ (REST API) and https://companion.home-assistant.io/docs/notifications/notifications-basic/,
-// read 2026-11-23.
+// Written from memory. Read on 2026-11-23: docs/api/rest.md of home-assistant/developers.home-assistant, with "POST
+// /api/services/<domain>/<service>", which answers when it has acted or after 10 seconds. Fields of
+// https://companion.home-assistant.io/docs/notifications/notifications-basic/ and the errors are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { hasOnly, isText, jsonBody, objectOf } from './parts.ts';
 

@@ -1,4 +1,6 @@
-// Written from https://api.ilert.com/api-docs/#tag/Events (Post an event to ilert), read 2026-11-23.
+// Written from memory of https://api.ilert.com/api-docs/#tag/Events (Post an event to ilert). Read on 2026-11-23: ilert's own guides (address,
+// fields, the three types; `integrationKey` in the newer, `apiKey` in the older) and that others see 202 of a success. The words of errors are from
+// memory.
 import type { StandIn } from '../stand-in.ts';
 import { isOneOf, isText, isWebAddress, jsonBody, objectOf, objectsOf } from './parts.ts';
 

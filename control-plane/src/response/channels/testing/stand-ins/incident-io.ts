@@ -1,4 +1,6 @@
-// Written from https://api-docs.incident.io/tag/Alert-Events-V2 (Create HTTP) and its chapter on errors, read 2026-11-23.
+// Written from memory of https://api-docs.incident.io/tag/Alert-Events-V2 (Create HTTP) and its chapter on errors. Read on 2026-11-23: a client made
+// from its OpenAPI document (path, fields of request and answer, the two states); that the token may be a Bearer token, in other senders. Errors are
+// from memory.
 import type { StandIn } from '../stand-in.ts';
 import { hasOnly, isText, isWebAddress, jsonBody, objectOf } from './parts.ts';
 

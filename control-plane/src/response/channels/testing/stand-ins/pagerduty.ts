@@ -1,4 +1,5 @@
-// Written from https://developer.pagerduty.com/docs/send-alert-event (Send an alert event, with its responses) and events-api-v2-overview, read 2026-11-23.
+// Written from memory, checked on 2026-11-23 against docs/events-API-v2/01-Overview.md and 02-Trigger-Events.md of PagerDuty/developer-docs (fields,
+// lengths, statuses, 512 KB). The words of errors are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { isOneOf, isText, isTime, isWebAddress, jsonBody, objectOf, objectsOf } from './parts.ts';
 

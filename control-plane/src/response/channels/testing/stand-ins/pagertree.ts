@@ -1,4 +1,5 @@
-// Written from https://pagertree.com/docs/integration-guides/webhook (Webhook Integration), read 2026-11-23.
+// Written from memory of https://pagertree.com/docs/integration-guides/webhook (Webhook Integration). Read on 2026-11-23, in other senders: the
+// address, and event_type, title, description, urgency and tags. The rest is from memory.
 import type { StandIn } from '../stand-in.ts';
 import { isOneOf, isText, jsonBody } from './parts.ts';
 

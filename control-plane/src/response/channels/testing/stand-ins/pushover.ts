@@ -1,5 +1,6 @@
-// Written from https://pushover.net/api (Pushing Messages, Message Priority, Emergency, Limitations, Being Friendly to our API), from memory; the page could not
-// be read on 2026-11-23, what other libraries say of it was.
+// Written from memory of https://pushover.net/api (Pushing Messages, Message Priority, Emergency, Limitations, Being Friendly to our API), which
+// could not be read. Read on 2026-11-23, in clients: the lengths (gregdel/pushover), the five priorities with retry and expire, and cancel_by_tag.
+// Errors are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { isText, isWebAddress } from './parts.ts';
 

@@ -1,5 +1,6 @@
-// Written from https://docs.rocket.chat/docs/integrations (Incoming webhook) and the attachment fields of https://developer.rocket.chat/apidocs/post-message,
-// from memory; neither page could be read on 2026-11-23. What a removed integration answers is taken from the server's webhook endpoint.
+// Written from memory of https://docs.rocket.chat/docs/integrations (Incoming webhook) and the attachment fields of
+// https://developer.rocket.chat/apidocs/post-message, which could not be read. Read on 2026-11-23: what a removed integration answers, in the
+// server's source (app/integrations/server/api/api.ts: 404 in older versions, an error thrown in newer ones, which others report as 400).
 import type { StandIn } from '../stand-in.ts';
 import { hasOnly, isText, isWebAddress, jsonBody, objectsOf, textOf } from './parts.ts';
 

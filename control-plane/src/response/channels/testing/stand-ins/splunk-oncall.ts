@@ -1,5 +1,6 @@
-// Written from https://help.splunk.com/splunk-observability-cloud/splunk-on-call/integrations-with-splunk-on-call/rest-endpoint-integration-for-splunk-on-call
-// (REST Endpoint integration), read 2026-11-23.
+// Written from memory of
+// https://help.splunk.com/splunk-observability-cloud/splunk-on-call/integrations-with-splunk-on-call/rest-endpoint-integration-for-splunk-on-call
+// (REST Endpoint integration). Read on 2026-11-23, in other senders: the address. Fields and answers are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { isOneOf, isOptionalText, isText, jsonBody } from './parts.ts';
 

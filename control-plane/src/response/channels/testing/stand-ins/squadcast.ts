@@ -1,4 +1,5 @@
-// Written from https://developers.squadcast.com/incoming-webhooks/payload-format/ (Incoming Webhooks), read 2026-11-23.
+// Written from memory of https://developers.squadcast.com/incoming-webhooks/payload-format/ (Incoming Webhooks). Nothing of it was checked on
+// 2026-11-23.
 import type { StandIn } from '../stand-in.ts';
 import { isText, jsonBody, objectOf } from './parts.ts';
 

@@ -1,4 +1,5 @@
-// Written from https://dev.vk.com/ru/method/messages.send and https://dev.vk.com/ru/reference/errors, read 2026-11-23.
+// Written from memory of https://dev.vk.com/ru/method/messages.send and https://dev.vk.com/ru/reference/errors. Read on 2026-11-23: errors.json of
+// VKCOM/vk-api-schema (5.199) as far as search showed it, and in reports the form of an error and 901.
 import type { StandIn, StandInAnswer } from '../stand-in.ts';
 
 const token = 'vk1.a.community-credential-06';

@@ -1,4 +1,6 @@
-// Written from https://developer.work.weixin.qq.com/document/path/91770 (group robots) and /document/path/90313 (global error codes), read 2026-11-23.
+// Written from memory of https://developer.work.weixin.qq.com/document/path/91770 (group robots) and /document/path/90313 (global error codes), which
+// could not be read. Read on 2026-11-23, in reports of users: address and body of a text, 93000 for an address that is none and 45009 for too many.
+// The rest is from memory.
 import type { StandIn } from '../stand-in.ts';
 import { jsonBody, objectOf } from './parts.ts';
 
