@@ -273,11 +273,12 @@ export const mailTargetPageRoute = route({
   path: '/api/v1/public/mail-alerts/:token',
   credentials: 'none',
   tag,
-  summary: 'The page of a link in a mail: confirms an address or ends alerts to it when its button is pressed',
+  summary: 'Page of a link in a mail, whose button confirms an address or ends alerts to it',
+  description:
+    'Opening it changes nothing: programs that look at mails open links. A link that does not work any more gets a page that says so.',
   params: linkParams,
   perAddressPerMinute: 60,
   success: { status: 200, answer: z.string(), contentType: 'text/html; charset=utf-8' },
-  errors: [404],
 });
 
 export const actOnMailTargetRoute = route({
@@ -291,5 +292,4 @@ export const actOnMailTargetRoute = route({
   bytes: { keptBytes: 1_000, readBytes: 10_000 },
   perAddressPerMinute: 60,
   success: { status: 200, answer: z.string(), contentType: 'text/html; charset=utf-8' },
-  errors: [404],
 });

@@ -3,7 +3,6 @@ import {
   confirmMailTargetRoute,
   invalidInput,
   mailTargetPageRoute,
-  Problem,
 } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { randomKeyHash } from '../../../platform/crypto/random-key.ts';
@@ -12,6 +11,7 @@ import { applyRates } from '../../../platform/http/apply-rates.ts';
 import { scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
+import { pageLocale } from '../../../platform/http/page.ts';
 import { countOnce } from '../../../platform/http/rate-limits.ts';
 import { renderLetter } from '../../../platform/mail/letter.ts';
 import { enqueueMail } from '../../../platform/mail/mail.ts';
@@ -20,7 +20,7 @@ import { confirmTargetLetter } from '../letters.ts';
 import { targetKey } from '../sending/target-key.ts';
 import { readTester } from '../trials/queries.ts';
 import { mailTargetUrl } from './links.ts';
-import { mailLinkPage, mailLinkPolicy } from './page.ts';
+import { mailLinkPage, noMailLinkPage } from './page.ts';
 import { askConsent, useMailLink } from './queries.ts';
 import { confirmToken, unsubscribeToken } from './token.ts';
 
@@ -62,13 +62,13 @@ export function mailTargetRoutes(context: Context): readonly Route[] {
   ];
 }
 
-/** @throws Problem `not_found` */
 async function answerLink(context: Context, token: string, request: RequestFacts, act: boolean): Promise<string> {
   const isForm = confirmToken.isForm(token) || unsubscribeToken.isForm(token);
   const found = isForm ? await useMailLink(context.database.api, randomKeyHash(token), act) : undefined;
-  if (found?.purpose == null || found.target === null || found.locale === null) {
-    throw new Problem('not_found', 'this link is not valid any more');
-  }
-  void request.reply.header('content-security-policy', mailLinkPolicy);
-  return mailLinkPage({ purpose: found.purpose, locale: found.locale, address: found.target }, act);
+  const page =
+    found?.purpose == null || found.target === null || found.locale === null
+      ? noMailLinkPage(pageLocale(request.header('accept-language')))
+      : mailLinkPage({ purpose: found.purpose, locale: found.locale, address: found.target }, act);
+  void request.reply.header('content-security-policy', page.policy);
+  return page.html;
 }

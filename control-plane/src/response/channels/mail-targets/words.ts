@@ -5,8 +5,12 @@ type Words = {
   readonly done: readonly [head: string, text: (address: string) => string];
 };
 
+type PageWords = Readonly<Record<'confirm' | 'unsubscribe', Words>> & {
+  readonly invalid: readonly [head: string, text: string];
+};
+
 /** What the page of a link says, by what it is for. */
-export const pageWords: Readonly<Record<'en' | 'ru', Readonly<Record<'confirm' | 'unsubscribe', Words>>>> = {
+export const pageWords: Readonly<Record<'en' | 'ru', PageWords>> = {
   en: {
     confirm: {
       title: 'Alerts to this address',
@@ -26,6 +30,10 @@ export const pageWords: Readonly<Record<'en' | 'ru', Readonly<Record<'confirm' |
         (address) => `${address} gets no more alerts from this account. You can close this page.`,
       ],
     },
+    invalid: [
+      'This link does not work any more',
+      'It was used for something newer, is older than 7 days, or the account is gone. Ask whoever sent it for a new one.',
+    ],
   },
   ru: {
     confirm: {
@@ -46,5 +54,9 @@ export const pageWords: Readonly<Record<'en' | 'ru', Readonly<Record<'confirm' |
         (address) => `На ${address} от этой учётной записи ничего не придёт. Эту страницу можно закрыть.`,
       ],
     },
+    invalid: [
+      'Ссылка больше не действует',
+      'Её заменила новая, ей больше 7 дней, или учётной записи больше нет. Попросите новую у того, кто её прислал.',
+    ],
   },
 };
