@@ -166,8 +166,16 @@ const quietHoursSchema = z
   .meta({ id: 'AlertQuietHoursInput' });
 export type AlertQuietHoursInput = z.output<typeof quietHoursSchema>;
 
+/** One of `alertEvents`. */
+export const alertEventSchema = z.enum(alertEvents, {
+  error: ({ input }) =>
+    typeof input === 'string' && /[._](up|ok|recovered|resolved|online)$/.test(input)
+      ? 'recovery is no event of its own: `notify_on_recovery` tells of the end of what was told'
+      : `must be one of ${alertEvents.join(', ')}`,
+});
+
 const eventsSchema = z
-  .array(z.enum(alertEvents))
+  .array(alertEventSchema)
   .min(1)
   .max(alertEvents.length)
   .overwrite((events) => alertEvents.filter((event) => events.includes(event)))

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { alertEvents, alertLimits, alertSchema, createAlertSchema, updateAlertSchema } from './alert-shapes.ts';
+import { alertEventSchema, alertLimits, alertSchema, createAlertSchema, updateAlertSchema } from './alert-shapes.ts';
 import { incidentSeverities, subjectTypes } from './incidents.ts';
 import { searchText } from './monitors.ts';
 import { route } from './route.ts';
@@ -212,7 +212,7 @@ export const previewAlertsRoute = route({
   body: z
     .strictObject({
       workspace_id: bodyId,
-      event: z.enum(alertEvents),
+      event: alertEventSchema,
       subject: z.strictObject({ type: z.enum(subjectTypes), id: bodyId }).nullish(),
     })
     .meta({ id: 'PreviewAlerts' }),
