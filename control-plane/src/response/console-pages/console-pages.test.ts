@@ -74,6 +74,7 @@ void t.test('what messages lead to is a page in the language that is asked for',
     t.equal(english.status, 200);
     t.equal(english.headers.get('content-type'), 'text/html; charset=utf-8');
     t.match(english.text, `<h1>${thingWords.en.titles[thing](id)}</h1>`);
+    t.match(english.text, 'authorization: Bearer', 'what all of them take');
     t.match(english.text, `/api/v1/${thing}s/${id}</code>`);
     const russian = await api.call('GET', `/${thing}s/${id}`, { headers: { 'accept-language': 'ru' } });
     t.match(russian.text, thingWords.ru.titles[thing](id));

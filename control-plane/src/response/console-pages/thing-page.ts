@@ -16,7 +16,7 @@ export function thingPage(thing: Thing, id: number, publicUrl: string, locale: '
     parts: [
       `<h1>${escapeHtml(title)}</h1>`,
       `<p>${escapeHtml(words.text)}</p>`,
-      `<p><code>curl -H 'X-API-Key: …' ${escapeHtml(`${base}/api/v1/${thing}s/${id}`)}</code></p>`,
+      `<p><code>curl -H 'authorization: Bearer …' ${escapeHtml(`${base}/api/v1/${thing}s/${id}`)}</code></p>`,
       `<p class="hint">${escapeHtml(words.hints[thing])}</p>`,
       `<p class="hint"><a href="${escapeHtml(`${base}/docs`)}">${escapeHtml(words.documentation)}</a></p>`,
     ],

@@ -67,7 +67,7 @@ export const thingWords: Readonly<Record<'en' | 'ru', ThingWords>> = {
       monitor: (id) => `Monitor ${id}`,
       probe: (id) => `Probe ${id}`,
     },
-    text: 'There is no console here yet. The API tells everything, by a key or an access token of yours:',
+    text: 'There is no console here yet. The API tells the same, by an access token of yours:',
     hints: {
       incident: 'Messages also have a link that acknowledges it, or lets it rest for a while, without signing in.',
       monitor: 'What it saw stands below /results, what the probes agreed on below /status-ranges.',
@@ -81,9 +81,9 @@ export const thingWords: Readonly<Record<'en' | 'ru', ThingWords>> = {
       monitor: (id) => `Монитор ${id}`,
       probe: (id) => `Зонд ${id}`,
     },
-    text: 'Консоли здесь пока нет. Всё расскажет API, по вашему ключу или токену доступа:',
+    text: 'Консоли здесь пока нет. То же расскажет API, по вашему токену доступа:',
     hints: {
-      incident: 'В сообщениях есть и ссылка, по которой инцидент принимают или откладывают без входа.',
+      incident: 'В сообщениях есть и ссылка, по которой инцидент берут в работу или откладывают без входа.',
       monitor: 'Что он видел, читают по /results, к чему пришли зонды, по /status-ranges.',
       probe: 'Зонды установки показываются администраторам.',
     },
