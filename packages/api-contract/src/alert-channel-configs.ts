@@ -60,7 +60,11 @@ const testAnswer = z
   .meta({ id: 'AlertChannelTest' });
 export type AlertChannelTest = z.output<typeof testAnswer>;
 
-const targetText = z.string().min(1).max(2_000).describe('An address, chat or number of the channel.');
+const targetText = z
+  .string()
+  .min(1)
+  .max(2_000)
+  .describe('An address, chat or number of the channel, or the key of a destination.');
 
 const tag = 'Alert channels';
 const params = z.object({ config_id: idSchema });
@@ -234,7 +238,7 @@ export const testSendRoute = route({
   tag,
   summary: 'Send a test message without saving anything',
   description:
-    'By settings that are given, or by those of a configuration. 10 an hour, and 3 an hour to one target. Mail goes to the own address that is ' +
+    'By settings that are given, or by those of a configuration; channels that need none take neither. The answer is 200 also when it did not arrive: `ok` and `steps` say what came of it. 10 an hour, and 3 an hour to one target. Mail goes to the own address that is ' +
     'confirmed, or to one whose reader has agreed.',
   body: z
     .strictObject({
@@ -262,7 +266,11 @@ export const confirmMailTargetRoute = route({
   body: z.strictObject({ target: targetText }).meta({ id: 'MailConfirmationRequest' }),
   success: {
     status: 202,
-    answer: z.object({ status: z.enum(['asked', 'confirmed']) }).meta({ id: 'MailConfirmation' }),
+    answer: z
+      .object({
+        status: z.enum(['asked', 'confirmed']).describe('`asked`: the letter goes out. `confirmed`: none is needed.'),
+      })
+      .meta({ id: 'MailConfirmation' }),
   },
 });
 

@@ -101,7 +101,9 @@ export type AlertTargetInput = z.output<typeof targetSchema>;
 
 const stepSchema = z
   .strictObject({
-    after_seconds: delaySchema.default(0).describe('Since it was told first.'),
+    after_seconds: delaySchema
+      .default(0)
+      .describe('Since the problem became known, and had lasted for `min_duration_seconds`.'),
     targets: z.array(targetSchema).min(1).max(alertLimits.targets),
   })
   .meta({ id: 'AlertStepInput' });

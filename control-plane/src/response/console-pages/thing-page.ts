@@ -2,8 +2,7 @@ import { smallPage } from '../../platform/http/page.ts';
 import type { Page } from '../../platform/http/page.ts';
 import { escapeHtml } from '../../platform/mail/letter.ts';
 import { thingWords } from './words.ts';
-
-export type Thing = 'incident' | 'monitor' | 'probe';
+import type { Thing } from './words.ts';
 
 /** The page of something that a message leads to: says by which request its facts are read. It reads nothing, so it is the same for everybody. */
 export function thingPage(thing: Thing, id: number, publicUrl: string, locale: 'en' | 'ru'): Page {

@@ -1,5 +1,7 @@
 import type { TeamChatError } from '../team-chat/index.ts';
-import type { Thing } from './thing-page.ts';
+
+/** What messages lead to. */
+export type Thing = 'incident' | 'monitor' | 'probe';
 
 type ConnectedWords = {
   readonly title: string;
