@@ -91,6 +91,17 @@ A user has one configuration for each channel (\`POST /api/v1/alert-channel-conf
 are sealed in the database and never answered: in their place stands \`has_<name>\`. Where an address is the credential, settings hold \`destinations\`,
 and targets name the key of one. In a change an absent key keeps, \`null\` clears, and another host drops the credentials that were stored for the old one.
 
+\`\`\`sh
+curl -sS "$URL/api/v1/alerts/channels/availability" -H "authorization: Bearer $TOKEN"    # which there are, and which you have configured
+curl -sS "$URL/api/v1/alert-channel-configs" -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
+  -d '{"channel":"pushover","settings":{"api_token":"azGDORePK8gMaC0QOYAMyEEuzJnyUi"}}'
+curl -sS "$URL/api/v1/alerts/test-send" -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
+  -d '{"channel":"pushover","target":"uQiRzpo4DXghDmr9QzzfQu27cmVRsG","config_id":1}'    # answers each step
+\`\`\`
+
+\`test-send\` also takes \`settings\` in place of \`config_id\`, and then saves nothing. An account may send ten tests an hour, three of them to one target
+(\`channel_test\` and \`channel_test_to_target\` in limits.md). [alerts.md](alerts.md) says how alerts use channels.
+
 Addresses that users name are reached only where the operator's address policy allows it; redirects are never followed, answers are read up to 64 KiB, and
 a sending takes at most 10 s (30 s where a channel says so). A target that is gone is given up; a configuration is switched off when its credentials are
 refused or ten messages in a row failed, and its owner is told by mail. \`POST …/activate\` switches it on again and forgets the failures.

@@ -57,6 +57,7 @@ import {
   removeIncidentsOfWorkspace,
   resolveIncidentOfDeleted,
 } from './response/incidents/index.ts';
+import { consolePagesCapability } from './response/console-pages/index.ts';
 import { teamChatCapability } from './response/team-chat/index.ts';
 import { createMessengerCapability, removeMessengerGroupsOfWorkspace } from './response/messenger/index.ts';
 import {
@@ -120,6 +121,7 @@ export const capabilities: readonly Capability<Context>[] = [
   channelsCapability,
   createMessengerCapability(),
   teamChatCapability,
+  consolePagesCapability,
   createWebPushCapability({ onSubscribed: [takeUpBrowser] }),
   statisticsCapability,
   slaCapability,

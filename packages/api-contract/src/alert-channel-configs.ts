@@ -60,7 +60,11 @@ const testAnswer = z
   .meta({ id: 'AlertChannelTest' });
 export type AlertChannelTest = z.output<typeof testAnswer>;
 
-const targetText = z.string().min(1).max(2_000).describe('An address, chat or number of the channel.');
+const targetText = z
+  .string()
+  .min(1)
+  .max(2_000)
+  .describe('An address, chat or number of the channel, or the key of a destination.');
 
 const tag = 'Alert channels';
 const params = z.object({ config_id: idSchema });
@@ -234,7 +238,7 @@ export const testSendRoute = route({
   tag,
   summary: 'Send a test message without saving anything',
   description:
-    'By settings that are given, or by those of a configuration. 10 an hour, and 3 an hour to one target. Mail goes to the own address that is ' +
+    'By settings that are given, or by those of a configuration; channels that need none take neither. The answer is 200 also when it did not arrive: `ok` and `steps` say what came of it. 10 an hour, and 3 an hour to one target. Mail goes to the own address that is ' +
     'confirmed, or to one whose reader has agreed.',
   body: z
     .strictObject({
@@ -262,24 +266,27 @@ export const confirmMailTargetRoute = route({
   body: z.strictObject({ target: targetText }).meta({ id: 'MailConfirmationRequest' }),
   success: {
     status: 202,
-    answer: z.object({ status: z.enum(['asked', 'confirmed']) }).meta({ id: 'MailConfirmation' }),
+    answer: z
+      .object({
+        status: z.enum(['asked', 'confirmed']).describe('`asked`: the letter goes out. `confirmed`: none is needed.'),
+      })
+      .meta({ id: 'MailConfirmation' }),
   },
 });
 
 const linkParams = z.object({ token: z.string().min(1).max(200) });
-
-const deadLink = { status: 404, description: 'the link does not work any more: a page that says so' } as const;
 
 export const mailTargetPageRoute = route({
   method: 'GET',
   path: '/api/v1/public/mail-alerts/:token',
   credentials: 'none',
   tag,
-  summary: 'The page of a link in a mail: confirms an address or ends alerts to it when its button is pressed',
+  summary: 'Page of a link in a mail, whose button confirms an address or ends alerts to it',
+  description:
+    'Opening it changes nothing: programs that look at mails open links. A link that does not work any more gets a page that says so.',
   params: linkParams,
   perAddressPerMinute: 60,
   success: { status: 200, answer: z.string(), contentType: 'text/html; charset=utf-8' },
-  alternative: deadLink,
 });
 
 export const actOnMailTargetRoute = route({
@@ -293,5 +300,4 @@ export const actOnMailTargetRoute = route({
   bytes: { keptBytes: 1_000, readBytes: 10_000 },
   perAddressPerMinute: 60,
   success: { status: 200, answer: z.string(), contentType: 'text/html; charset=utf-8' },
-  alternative: deadLink,
 });

@@ -101,7 +101,9 @@ export type AlertTargetInput = z.output<typeof targetSchema>;
 
 const stepSchema = z
   .strictObject({
-    after_seconds: delaySchema.default(0).describe('Since it was told first.'),
+    after_seconds: delaySchema
+      .default(0)
+      .describe('Since the problem became known, and had lasted for `min_duration_seconds`.'),
     targets: z.array(targetSchema).min(1).max(alertLimits.targets),
   })
   .meta({ id: 'AlertStepInput' });
@@ -166,8 +168,16 @@ const quietHoursSchema = z
   .meta({ id: 'AlertQuietHoursInput' });
 export type AlertQuietHoursInput = z.output<typeof quietHoursSchema>;
 
+/** One of `alertEvents`. */
+export const alertEventSchema = z.enum(alertEvents, {
+  error: ({ input }) =>
+    typeof input === 'string' && /[._](up|ok|recovered|resolved|online)$/.test(input)
+      ? 'recovery is no event of its own: `notify_on_recovery` tells of the end of what was told'
+      : `must be one of ${alertEvents.join(', ')}`,
+});
+
 const eventsSchema = z
-  .array(z.enum(alertEvents))
+  .array(alertEventSchema)
   .min(1)
   .max(alertEvents.length)
   .overwrite((events) => alertEvents.filter((event) => events.includes(event)))

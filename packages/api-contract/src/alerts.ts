@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { alertEvents, alertLimits, alertSchema, createAlertSchema, updateAlertSchema } from './alert-shapes.ts';
+import { alertEventSchema, alertLimits, alertSchema, createAlertSchema, updateAlertSchema } from './alert-shapes.ts';
 import { incidentSeverities, subjectTypes } from './incidents.ts';
 import { searchText } from './monitors.ts';
 import { route } from './route.ts';
@@ -27,7 +27,7 @@ const historyEntrySchema = z
     alert_name: z.string().nullable(),
     occasion: z.string().describe('What it is about, the same from its beginning to its end: `incident:17`.'),
     incident_id: z.number().int().nullable(),
-    event: z.string(),
+    event: z.string().describe('One of the `events` of alerts.'),
     kind: z.string().describe('`opened`, `updated`, `reminder`, `escalated`, `acknowledged`, `resolved` …'),
     severity: z.enum(incidentSeverities),
     title: z.string(),
@@ -40,11 +40,16 @@ const historyEntrySchema = z
     status: z
       .enum(notificationStatuses)
       .describe('`deduplicated`: another alert has told the same target. `suppressed`: it was not to be told.'),
-    reason: z.string().nullable().describe('Why it is held, or was not sent.'),
+    reason: z
+      .string()
+      .nullable()
+      .describe(
+        'Why it is held (`quiet_hours`, `muted`, `maintenance`, `flapping`) or was not sent (`over`, `folded`, `target_unusable`): docs/alerts.md.',
+      ),
     channel: z.string(),
     target_masked: z.string(),
     attempts: z.number().int(),
-    error_code: z.string().nullable(),
+    error_code: z.string().nullable().describe('One of the error codes of docs/channels.md.'),
     error: z.string().nullable(),
     latency_ms: z.number().int().nullable().describe('Of the attempt that succeeded.'),
     text: z.string().nullable().describe('What was sent, as text. A digest has it in each of its entries.'),
@@ -208,11 +213,12 @@ export const previewAlertsRoute = route({
   credentials: 'bearer',
   tag,
   summary: 'Who would be told',
-  description: 'Which active alerts tell of an event of a subject, and whom. Nothing is sent or stored.',
+  description:
+    'Which active alerts tell of an event of a subject, and whom, by name of the alert. Without a subject: of something about none, such as an incident that was opened by hand. Nothing is sent or stored.',
   body: z
     .strictObject({
       workspace_id: bodyId,
-      event: z.enum(alertEvents),
+      event: alertEventSchema,
       subject: z.strictObject({ type: z.enum(subjectTypes), id: bodyId }).nullish(),
     })
     .meta({ id: 'PreviewAlerts' }),

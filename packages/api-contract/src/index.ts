@@ -10,6 +10,7 @@ export * from './audit.ts';
 export * from './auth.ts';
 export * from './durable-credentials.ts';
 export * from './certificates.ts';
+export * from './console-pages.ts';
 export * from './dnsbl.ts';
 export * from './group-check.ts';
 export * from './health.ts';

@@ -194,6 +194,10 @@ export const rules: Readonly<Record<string, Rule>> = {
 
   'GET /api/v1/auth/ways': anybody,
   'GET /auth/complete': anybody,
+  'GET /alerts': anybody,
+  'GET /incidents/:id': anybody,
+  'GET /monitors/:id': anybody,
+  'GET /probes/:id': anybody,
   'GET /api/v1/auth/identity-provider-a/login': account,
   'GET /api/v1/auth/identity-provider-a/callback': anybody,
   'GET /api/v1/auth/identity-provider-b/login': account,

@@ -27,6 +27,8 @@ export type Channel<Settings extends AnySettings = AnySettings, Content = unknow
   readonly target: TargetRule<Settings>;
   /** What the operator must have set for it to work; absent: nothing. Gives the reason why it is not available. */
   readonly missing?: (operator: OperatorChannels) => string | null;
+  /** Whether the installation itself can send, so that no configuration is needed. Absent: when all settings have defaults. */
+  readonly sendsWithoutConfig?: (operator: OperatorChannels) => boolean;
   /** The fixed service's address, which the operator may replace (`PARALLAX_CHANNEL_BASE_URLS`). Absent: tenants name the address. */
   readonly baseUrl?: string;
   /** How long a sending may take, milliseconds; 10,000 when absent, at most 30,000. */

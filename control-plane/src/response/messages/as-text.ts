@@ -8,7 +8,7 @@ export type TextOptions = {
   readonly escape?: (text: string) => string;
   /** How a title is set off; absent: as it is. Gets text that is escaped. */
   readonly strong?: (text: string) => string;
-  /** How a link is written: by label (escaped) and address; absent: `label: address`. */
+  /** How a link is written: by label (escaped) and address; absent: `label: address`, and `label / label: address` where several lead to one place. */
   readonly link?: (label: string, url: string) => string;
   /** Without the title, where a service shows it elsewhere. */
   readonly withoutTitle?: boolean;
@@ -56,8 +56,12 @@ function partsOf(message: Message, options: TextOptions): Part[] {
   return parts;
 }
 
-function linksOf(message: Message, { escape = same, link = plainLink }: TextOptions): string {
-  return message.links.map(({ label, url }) => link(escape(label), url)).join('\n');
+function linksOf(message: Message, { escape = same, link }: TextOptions): string {
+  if (link !== undefined) return message.links.map(({ label, url }) => link(escape(label), url)).join('\n');
+  // One page may do several things: in plain text its address, which is long, stands once.
+  const labels = new Map<string, string[]>();
+  for (const { label, url } of message.links) labels.set(url, [...(labels.get(url) ?? []), escape(label)]);
+  return [...labels].map(([url, of]) => plainLink(of.join(' / '), url)).join('\n');
 }
 
 function joined(parts: readonly Part[]): string {

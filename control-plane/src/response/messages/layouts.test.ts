@@ -159,3 +159,16 @@ function textOf(node: DefaultTreeAdapterTypes.Node): string {
   if ('value' in node) return node.value;
   return 'childNodes' in node ? node.childNodes.map((child) => textOf(child)).join('') : '';
 }
+
+void t.test('in plain text the address of a page stands once, whatever can be done there', async (t) => {
+  const url = 'https://monitor.example/alerts/snooze/x';
+  const message = sampleNamed('en', 'opened, several at once');
+  const links = [
+    { label: 'Open', url: 'https://monitor.example/incidents/1', purpose: 'open' },
+    { label: 'Acknowledge', url, purpose: 'acknowledge' },
+    { label: 'Snooze', url, purpose: 'snooze' },
+  ] as const;
+  const text = asText({ ...message, links });
+  t.ok(text.endsWith(`\n\nOpen: https://monitor.example/incidents/1\nAcknowledge / Snooze: ${url}`), text.slice(-200));
+  t.match(asText({ ...message, links }, { link: (label) => `[${label}]` }), '[Open]\n[Acknowledge]\n[Snooze]');
+});

@@ -5,10 +5,11 @@ import { recordAudit } from '../../../identity/audit/index.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
+import { pageLocale } from '../../../platform/http/page.ts';
 import { acknowledgeByLink } from '../../incidents/index.ts';
 import { snooze } from '../occasions/queries.ts';
 import { actionOf, snoozeUntil } from './action.ts';
-import { isOpen, linkPage, linkPagePolicy, noLinkPage } from './page.ts';
+import { isOpen, linkPage, noLinkPage } from './page.ts';
 import type { LinkSubject } from './page.ts';
 import { findLink } from './queries.ts';
 import type { LinkRow } from './queries.ts';
@@ -21,10 +22,12 @@ export function alertLinkRoutes(context: Context): Route[] {
     return hash === undefined ? null : findLink(context.database.api, hash);
   };
   const answer = (request: RequestFacts, row: LinkRow | null) => {
-    void request.reply.header('content-security-policy', linkPagePolicy);
-    if (row !== null) return linkPage(subjectOf(row), context.now());
-    const isRussian = request.header('accept-language')?.toLowerCase().startsWith('ru') === true;
-    return noLinkPage(isRussian ? 'ru' : 'en');
+    const page =
+      row === null
+        ? noLinkPage(pageLocale(request.header('accept-language')))
+        : linkPage(subjectOf(row), context.now());
+    void request.reply.header('content-security-policy', page.policy);
+    return page.html;
   };
   return [
     handle(alertLinkPageRoute, async ({ params, request }) => answer(request, await find(params.token))),

@@ -120,6 +120,9 @@ void t.test('what cannot be is refused by its place', async (t) => {
     const answer = await api.alerts('POST', '', { ...base, ...more });
     t.match(answer, { status: 422, body: { errors: [{ in: 'body', path }] } }, `${path}: ${answer.text}`);
   }
+  t.match((await api.alerts('POST', '', { ...base, events: ['monitor.up'] })).body, {
+    detail: 'body /events/0: recovery is no event of its own: `notify_on_recovery` tells of the end of what was told',
+  });
   const foreign = await api.alerts('POST', '', { ...base, scope: { subjects: [{ type: 'monitor', id: 999 }] } });
   t.match(foreign, { status: 404, body: { errors: [{ path: '/scope/subjects/0/id' }] } });
   t.match((await api.alerts('GET', '?search=x')).body, { total: 0 }, 'nothing was made');

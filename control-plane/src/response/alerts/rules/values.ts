@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { alertLimits, defaultAlertEvents, Problem } from '@parallax/api-contract';
+import { alertLimits, defaultAlertEvents } from '@parallax/api-contract';
 import type { AlertEvent, AlertTargetInput, CreateAlert, InputError, UpdateAlert } from '@parallax/api-contract';
+import { refusedInput } from '../../../platform/http/input-errors.ts';
 import { isZone } from '../../maintenance/index.ts';
 import { givenTarget } from './targets.ts';
 import type { OwnDefaults, PlacedTarget, StoredStep, StoredTarget } from './targets.ts';
@@ -180,6 +181,5 @@ const wrong = (path: string, code: string, message: string): InputError => ({ in
 
 /** @throws Problem `invalid_input` for any error at all */
 export function requireNone(errors: readonly InputError[]): void {
-  const [first] = errors;
-  if (first !== undefined) throw new Problem('invalid_input', first.message, { errors: errors.slice(0, 100) });
+  if (errors.length > 0) throw refusedInput(errors);
 }

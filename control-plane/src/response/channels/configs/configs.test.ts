@@ -188,4 +188,21 @@ void t.test('what there is, and what the caller has of it', async (t) => {
   const of = (name: string) => channels.find(({ channel }) => channel === name);
   t.match(of('webhook'), { available: true, configured: true, is_active: true, needs_config: true });
   t.match(of('email'), { available: true, configured: false, config_id: null, needs_config: false });
+  t.match(of('messenger'), { available: true, needs_config: true }, 'the installation has no bot of its own');
+});
+
+void t.test('what is wrong with settings is told with its place', async (t) => {
+  const { call } = await start(t);
+  const settings = { url: 'https://hooks.example.com/', 'a/b': 1 };
+  t.match(await call('POST', path, { body: { channel: 'webhook', settings } }), {
+    status: 422,
+    body: {
+      detail: 'body /settings/destinations: is required (and 2 more)',
+      errors: [
+        { in: 'body', path: '/settings/destinations', message: 'is required' },
+        { in: 'body', path: '/settings/url', message: 'there is no such field' },
+        { in: 'body', path: '/settings/a~1b', message: 'there is no such field' },
+      ],
+    },
+  });
 });

@@ -1,5 +1,4 @@
-import { Problem } from '@parallax/api-contract';
-import type { InputError } from '@parallax/api-contract';
+import { bodyErrors, refusedInput } from '../../../platform/http/input-errors.ts';
 import type { AnySettings } from '../channel.ts';
 import type { AnyChannel } from '../registry.ts';
 
@@ -11,25 +10,10 @@ const mostBytes = 65_536;
  */
 export function readSettings(channel: AnyChannel, given: AnySettings): AnySettings {
   if (Buffer.byteLength(JSON.stringify(given)) > mostBytes) {
-    throw invalid([{ in: 'body', path: '/settings', code: 'too_big', message: `at most ${mostBytes} bytes as JSON` }]);
+    const message = `at most ${mostBytes} bytes as JSON`;
+    throw refusedInput([{ in: 'body', path: '/settings', code: 'too_big', message }]);
   }
   const read = channel.settings.safeParse(given);
   if (read.success) return read.data;
-  throw invalid(
-    read.error.issues.map((issue) => ({
-      in: 'body',
-      path: ['/settings', ...issue.path.map((part) => pointerPart(String(part)))].join('/'),
-      code: issue.code,
-      message: issue.message,
-    })),
-  );
-}
-
-function invalid(errors: readonly InputError[]): Problem {
-  return new Problem('invalid_input', errors[0]?.message ?? 'the settings are not valid', { errors });
-}
-
-/** RFC 6901. */
-function pointerPart(text: string): string {
-  return text.replaceAll('~', '~0').replaceAll('/', '~1');
+  throw refusedInput(bodyErrors(read.error.issues, ['settings']));
 }

@@ -48,6 +48,7 @@ export const messenger: Channel<Settings, Content> = {
     'Link the bot of this installation to yourself or to a group, or name a bot of your own by its token, start it, and name the chat id: of a person a number, of a group a negative number, of a public channel @name, which needs a bot of your own; a topic stands behind a colon.',
   settings,
   secrets: ['bot_token'],
+  sendsWithoutConfig: ({ hasMessengerBot }) => hasMessengerBot,
   baseUrl: 'https://api.telegram.org',
   target: {
     label: 'chat id, with :topic where it has topics',

@@ -28,6 +28,6 @@ export function consentProblem(
     message:
       owner.email === address
         ? 'Your own address is not confirmed yet: open the link in the mail that you were sent.'
-        : 'The reader of this address has not agreed yet: they must open the link in the mail that they were sent.',
+        : 'The reader of this address has not agreed yet: have them asked (POST /api/v1/alert-channel-configs/mail-confirmations); they must press the button behind the link in that mail.',
   };
 }

@@ -9,8 +9,9 @@ import { randomKeyHash } from '../../../platform/crypto/random-key.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import { applyRates } from '../../../platform/http/apply-rates.ts';
 import { scopeOf } from '../../../platform/http/caller.ts';
-import { AlternativeAnswer, handle } from '../../../platform/http/handler.ts';
+import { handle } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
+import { pageLocale } from '../../../platform/http/page.ts';
 import { countOnce } from '../../../platform/http/rate-limits.ts';
 import { renderLetter } from '../../../platform/mail/letter.ts';
 import { enqueueMail } from '../../../platform/mail/mail.ts';
@@ -19,7 +20,7 @@ import { confirmTargetLetter } from '../letters.ts';
 import { targetKey } from '../sending/target-key.ts';
 import { readTester } from '../trials/queries.ts';
 import { mailTargetUrl } from './links.ts';
-import { deadLinkPage, mailLinkPage, mailLinkPolicy } from './page.ts';
+import { mailLinkPage, noMailLinkPage } from './page.ts';
 import { askConsent, hasUnsubscribed, useMailLink } from './queries.ts';
 import { confirmToken, unsubscribeToken } from './token.ts';
 
@@ -65,18 +66,13 @@ export function mailTargetRoutes(context: Context): readonly Route[] {
   ];
 }
 
-async function answerLink(
-  context: Context,
-  token: string,
-  request: RequestFacts,
-  act: boolean,
-): Promise<string | AlternativeAnswer<string>> {
+async function answerLink(context: Context, token: string, request: RequestFacts, act: boolean): Promise<string> {
   const isForm = confirmToken.isForm(token) || unsubscribeToken.isForm(token);
   const found = isForm ? await useMailLink(context.database.api, randomKeyHash(token), act) : undefined;
-  void request.reply.header('content-security-policy', mailLinkPolicy);
-  if (found?.purpose == null || found.target === null || found.locale === null) {
-    const isRussian = request.header('accept-language')?.toLowerCase().startsWith('ru') === true;
-    return new AlternativeAnswer(deadLinkPage(isRussian ? 'ru' : 'en'));
-  }
-  return mailLinkPage({ purpose: found.purpose, locale: found.locale, address: found.target }, act);
+  const page =
+    found?.purpose == null || found.target === null || found.locale === null
+      ? noMailLinkPage(pageLocale(request.header('accept-language')))
+      : mailLinkPage({ purpose: found.purpose, locale: found.locale, address: found.target }, act);
+  void request.reply.header('content-security-policy', page.policy);
+  return page.html;
 }

@@ -5,20 +5,12 @@ type Words = {
   readonly done: readonly [head: string, text: (address: string) => string];
 };
 
-/** What the page of a link says that is unknown, or whose days are over. */
-export const deadLinkWords: Readonly<Record<'en' | 'ru', readonly [head: string, text: string]>> = {
-  en: [
-    'This link does not work any more',
-    'Links that ask for consent are good for 7 days. Whoever wants to send you alerts can have a new one sent to you.',
-  ],
-  ru: [
-    'Эта ссылка больше не действует',
-    'Ссылка с просьбой о согласии действует 7 дней. Тот, кто хочет присылать вам оповещения, может отправить новую.',
-  ],
+type PageWords = Readonly<Record<'confirm' | 'unsubscribe', Words>> & {
+  readonly invalid: readonly [head: string, text: string];
 };
 
 /** What the page of a link says, by what it is for. */
-export const pageWords: Readonly<Record<'en' | 'ru', Readonly<Record<'confirm' | 'unsubscribe', Words>>>> = {
+export const pageWords: Readonly<Record<'en' | 'ru', PageWords>> = {
   en: {
     confirm: {
       title: 'Alerts to this address',
@@ -38,6 +30,10 @@ export const pageWords: Readonly<Record<'en' | 'ru', Readonly<Record<'confirm' |
         (address) => `${address} gets no more alerts from this account. You can close this page.`,
       ],
     },
+    invalid: [
+      'This link does not work any more',
+      'It was used for something newer, is older than 7 days, or the account is gone. Ask whoever sent it for a new one.',
+    ],
   },
   ru: {
     confirm: {
@@ -58,5 +54,9 @@ export const pageWords: Readonly<Record<'en' | 'ru', Readonly<Record<'confirm' |
         (address) => `На ${address} от этой учётной записи ничего не придёт. Эту страницу можно закрыть.`,
       ],
     },
+    invalid: [
+      'Ссылка больше не действует',
+      'Её заменила новая, ей больше 7 дней, или учётной записи больше нет. Попросите новую у того, кто её прислал.',
+    ],
   },
 };

@@ -41,7 +41,7 @@ export function trialRoutes(context: Context): readonly Route[] {
             aliases: [...(channel.aliases ?? [])],
             available: reason === null,
             reason,
-            needs_config: !channel.settings.safeParse({}).success,
+            needs_config: !(channel.sendsWithoutConfig?.(operator) ?? channel.settings.safeParse({}).success),
             configured: config !== undefined,
             config_id: config?.id ?? null,
             is_active: config?.is_active ?? false,

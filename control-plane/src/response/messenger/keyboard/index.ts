@@ -6,7 +6,7 @@ export type { Button } from './button.ts';
 
 const words = {
   en: { acknowledge: '✋ Acknowledge', mute: '🔕 Mute for 1 h' },
-  ru: { acknowledge: '✋ Принять', mute: '🔕 Не беспокоить 1 ч' },
+  ru: { acknowledge: '✋ Взять в работу', mute: '🔕 Не беспокоить 1 ч' },
 } as const;
 
 /** The messenger's `InlineKeyboardMarkup`. */
