@@ -343,6 +343,7 @@
 -- incident_updates.is_public boolean not null
 -- incident_updates.author_id integer
 -- incident_updates.created_at timestamp with time zone not null default clock_timestamp()
+-- incident_updates.told_seq integer
 -- incidents.id integer not null generated always as identity
 -- incidents.workspace_id integer not null
 -- incidents.title text not null

@@ -142,7 +142,9 @@ export async function webhookReceiver(t: TestContext): Promise<WebhookReceiver> 
 export function isSigned({ headers, text: body }: Received, secret: string): boolean {
   const [id, at] = [headers['webhook-id'], headers['webhook-timestamp']];
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
-  const expected = createHmac('sha256', key).update(`${String(id)}.${String(at)}.${body}`).digest();
+  const expected = createHmac('sha256', key)
+    .update(`${String(id)}.${String(at)}.${body}`)
+    .digest();
   return String(headers['webhook-signature'])
     .split(' ')
     .some((one) => {

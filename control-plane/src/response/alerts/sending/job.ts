@@ -2,7 +2,7 @@ import type { Logger } from '@parallax/telemetry';
 import type { DatabasePool } from 'slonik';
 import type { AlertParts, Links } from '../channels-gateway.ts';
 import { mostAttempts, retryAtMs } from '../decide/retry.ts';
-import { membersOf, seenOf } from './facts/queries.ts';
+import { membersOf, seenOf, writtenOf } from './facts/queries.ts';
 import type { Message, Notice } from '../../messages/index.ts';
 import { noticeOfMany, noticeOfOne } from './notice-of.ts';
 import { claimDeliveries, giveBack, noteFailed, noteSent, partsOf, suppress } from './queries.ts';
@@ -123,8 +123,10 @@ async function noticeOf(context: SenderContext, delivery: ClaimedDelivery, part:
   const first = members?.subjects[0];
   const seen =
     first?.type === 'monitor' ? await seenOf(pool, first.id, first.startedMs, members?.cause?.['evidence']) : undefined;
+  const isWritten = incidentId !== null && part.kind === 'updated' && part.reason === 'update';
+  const written = isWritten ? await writtenOf(pool, incidentId, part.seq) : null;
   const links = await linksOf(context, delivery, part);
-  return noticeOfOne(delivery, part, { members, seen }, links, context.publicUrl, context.now());
+  return noticeOfOne(delivery, part, { members, seen, written }, links, context.publicUrl, context.now());
 }
 
 /** Pages by which the reader acts; there is nothing to be done of what is over or told once. */

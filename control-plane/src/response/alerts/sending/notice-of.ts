@@ -11,7 +11,12 @@ import type { IncidentMembers, Seen } from './facts/queries.ts';
 import type { ClaimedDelivery, Part } from './queries.ts';
 
 /** What is known of an occasion beside its row. */
-export type MoreFacts = { readonly members: IncidentMembers | undefined; readonly seen: Seen | undefined };
+export type MoreFacts = {
+  readonly members: IncidentMembers | undefined;
+  readonly seen: Seen | undefined;
+  /** What somebody wrote of it and this message announces. */
+  readonly written: string | null;
+};
 
 const noLinks: Links = { acknowledge: null, snooze: null, unsubscribe: null };
 const namedLines = 20;
@@ -33,7 +38,7 @@ export function noticeOfOne(
     occasion: occasionOf(part, more),
     reminder: part.kind === 'reminder' ? part.seq : null,
     step: part.kind === 'escalated' ? part.seq % 10 : null,
-    update: part.kind === 'updated' ? { reason: reasonOf(part.reason), text: null } : null,
+    update: part.kind === 'updated' ? { reason: reasonOf(part.reason), text: more.written } : null,
     digest: null,
     alertName: part.alert_name,
     links: { ...noLinks, ...links, open: pageOf(part, publicUrl) },

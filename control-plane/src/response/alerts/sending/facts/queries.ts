@@ -77,6 +77,19 @@ export async function membersOf(
   return found;
 }
 
+const writtenRow = z.object({ body: z.string() });
+
+/** What somebody wrote of an incident, by the number of the message that announces it; null where nobody did, or it was removed since. */
+export async function writtenOf(
+  connection: CommonQueryMethods,
+  incidentId: number,
+  seq: number,
+): Promise<string | null> {
+  const rows = await connection.any(sql.type(writtenRow)`
+    select body from incident_updates where incident_id = ${incidentId} and told_seq = ${seq} order by id desc limit 1`);
+  return rows[0]?.body ?? null;
+}
+
 export type Seen = { readonly votes: readonly NoticeVote[]; readonly missing: readonly string[] };
 
 const probeRow = z.object({ id: z.number(), name: z.string(), region: z.string() });
