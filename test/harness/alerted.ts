@@ -109,6 +109,45 @@ export async function historyOf({ api, workspaceId }: Person): Promise<readonly 
   return history.toReversed();
 }
 
+/** A configuration for webhooks, of one destination `ops` that signs with the secret. @returns the target of an alert */
+export async function webhookTarget(person: Person, receiver: WebhookReceiver, secret: string) {
+  const { id } = await person.api.call<{ id: number }>('POST', '/api/v1/alert-channel-configs', 201, {
+    channel: 'webhook',
+    settings: { destinations: [{ key: 'ops', name: 'Operations', url: receiver.url, secret }] },
+  });
+  return { channel: 'webhook', config_id: id, target: 'ops' };
+}
+
+/** Makes an alert of everything in somebody's workspace. @returns its number */
+export async function newAlert({ api, workspaceId }: Person, body: Readonly<Record<string, unknown>>): Promise<number> {
+  const { id } = await api.call<{ id: number }>('POST', '/api/v1/alerts', 201, { workspace_id: workspaceId, ...body });
+  return id;
+}
+
+/** Waits for the call whose body matches, behind the first `after` of them. */
+export function callThat(receiver: WebhookReceiver, type: string, after = 0): Promise<Received> {
+  return eventually(
+    `a call of the type ${type}`,
+    async () => receiver.received.slice(after).find(({ body }) => body['type'] === type),
+    { timeoutMs: 90_000 },
+  );
+}
+
+/** The incident that lasts in somebody's workspace. */
+export function openIncident({ api, workspaceId }: Person): Promise<Incident> {
+  return eventually(
+    'an open incident',
+    async () => {
+      const path = `/api/v1/incidents?workspace_id=${workspaceId}`;
+      const { incidents } = await api.call<{ incidents: Incident[] }>('GET', path, 200);
+      return incidents.find(({ status }) => status !== 'resolved');
+    },
+    { timeoutMs: 60_000 },
+  );
+}
+
+export type Incident = { readonly id: number; readonly status: string; readonly is_held: boolean };
+
 /** A webhook call as it arrived. */
 export type Received = {
   readonly atMs: number;

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import { mailServer } from '../../control-plane/src/platform/mail/testing/mail-server.ts';
+import {
+  callThat,
+  historyOf,
+  mailsFor,
+  mailsTo,
+  mailThat,
+  newAlert,
+  newPerson,
+  openIncident,
+  watch,
+  webhookReceiver,
+  webhookTarget,
+} from '../harness/alerted.ts';
+import { eventually } from '../harness/processes.ts';
+import { startProduct } from '../harness/product.ts';
+import { startTarget } from '../harness/target.ts';
+
+type Maintenance = { readonly id: number; readonly status: string };
+
+/** Long enough that whatever were to be told would have been. */
+const silenceMs = 3_000;
+const escalationSeconds = 8;
+
+t.test('what holds messages back, and what is told after it', { timeout: 300_000 }, async (t) => {
+  const mails = await mailServer(t);
+  const hook = await webhookReceiver(t);
+  const target = await startTarget();
+  t.teardown(() => target.close());
+  const product = await startProduct({ PARALLAX_LOCAL_PROBES: '1', ...mailsTo(mails) });
+  t.teardown(() => product.stop());
+  const ada = await newPerson(product.baseUrl, mails, 'ada@example.com');
+  const shop = await watch(ada, 'Shop', target.url);
+  const subjects = () => mailsFor(mails, ada.email).map(({ parsed }) => parsed.subject ?? '');
+  const incidentsOver = () =>
+    eventually('every incident to be over', async () => {
+      const path = `/api/v1/incidents?workspace_id=${ada.workspaceId}`;
+      const { incidents } = await ada.api.call<{ incidents: { status: string }[] }>('GET', path, 200);
+      return incidents.length > 0 && incidents.every(({ status }) => status === 'resolved');
+    }, { timeoutMs: 60_000 });
+
+  /** A maintenance of the monitor that has begun. */
+  const maintenance = async (name: string): Promise<string> => {
+    const { id } = await ada.api.call<Maintenance>('POST', '/api/v1/maintenance', 201, {
+      workspace_id: ada.workspaceId,
+      name,
+      scope: { subjects: [{ type: 'monitor', id: shop.id }] },
+      starts_at: new Date(Date.now() - 1_000).toISOString(),
+      duration_seconds: 3_600,
+    });
+    const path = `/api/v1/maintenance/${id}`;
+    await eventually(`${name} has begun`, async () => (await ada.api.call<Maintenance>('GET', path, 200)).status === 'active');
+    return path;
+  };
+
+  await t.test('an outage that outlasts a maintenance is told at its end', async (t) => {
+    const path = await maintenance('New rack');
+    await target.shut();
+    await eventually('an incident that is held', async () => (await openIncident(ada)).is_held, { timeoutMs: 60_000 });
+    await delay(silenceMs);
+    t.same(subjects().length, 1, 'nothing is told');
+    await ada.api.call('POST', `${path}/end`, 200);
+    await mailThat(mails, ada.email, /Shop is down/, 1);
+    await target.reopen();
+    await mailThat(mails, ada.email, /Shop is up again/, 2);
+  });
+
+  await t.test('one that a maintenance outlasts is part of its all-clear', async (t) => {
+    const before = subjects().length;
+    const path = await maintenance('New cables');
+    await target.shut();
+    await eventually('an incident that is held', async () => (await openIncident(ada)).is_held, { timeoutMs: 60_000 });
+    await target.reopen();
+    await incidentsOver();
+    await delay(silenceMs);
+    t.equal(subjects().length, before, 'nothing is told');
+    await ada.api.call('POST', `${path}/end`, 200);
+    const clear = await mailThat(mails, ada.email, /New cables/, before);
+    t.match(clear.parsed.text, /Shop/);
+    await delay(silenceMs);
+    t.equal(subjects().length, before + 1, subjects().join(' | '));
+  });
+
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const ops = await webhookTarget(ada, hook, secret);
+  const alertId = await newAlert(ada, {
+    name: 'Escalation',
+    events: ['monitor.down', 'incident.updated'],
+    steps: [{ targets: [{ channel: 'email' }] }, { after_seconds: escalationSeconds, targets: [ops] }],
+  });
+  /** The page that the last mail about an outage leads to. */
+  const linkOf = async (after: number): Promise<string> => {
+    const mail = await mailThat(mails, ada.email, /Shop is down/, after);
+    return /http\S+\/alerts\/snooze\/[\w-]+/.exec(mail.parsed.text ?? '')?.[0] ?? 'no link';
+  };
+  const press = (link: string, action: string) =>
+    fetch(link, { method: 'POST', body: new URLSearchParams({ action }) });
+
+  await t.test('what nobody acknowledges escalates; the reader of the mail snoozes it alone', async (t) => {
+    const before = subjects().length;
+    await target.shut();
+    const link = await linkOf(before);
+    const { id } = await openIncident(ada);
+    t.equal((await fetch(link)).status, 200);
+    t.equal((await press(link, 'snooze_1h')).status, 200);
+    const escalated = await callThat(hook, 'alert.escalated');
+    t.match(escalated.body, { state: 'problem', subjects: [{ name: 'Shop' }], data: { step: 1 } });
+    await ada.api.call('POST', `/api/v1/incidents/${id}/updates`, 201, { kind: 'identified', body: 'The cable is cut.' });
+    const updated = await callThat(hook, 'alert.updated');
+    t.match(updated.body, { summary: 'The cable is cut.' });
+    await delay(silenceMs);
+    t.equal(subjects().length, before + 1, 'the mail rests');
+    await target.reopen();
+    await callThat(hook, 'alert.resolved');
+    await mailThat(mails, ada.email, /Shop is up again/, before + 1);
+  });
+
+  await t.test('opening the link changes nothing, its button acknowledges, and nobody else is called', async (t) => {
+    const before = { mails: subjects().length, calls: hook.received.length };
+    await target.shut();
+    const link = await linkOf(before.mails);
+    const { id } = await openIncident(ada);
+    for (let times = 0; times < 3; times += 1) {
+      const page = await fetch(link);
+      t.equal(page.status, 200);
+      t.match(await page.text(), /value="acknowledge"/);
+    }
+    t.equal((await fetch(link, { method: 'HEAD' })).ok, true, 'as scanners do');
+    t.equal((await openIncident(ada)).status, 'open');
+    const pressed = await press(link, 'acknowledge');
+    t.equal(pressed.status, 200);
+    t.notMatch(await pressed.text(), /value="acknowledge"/);
+    t.match(await openIncident(ada), { id, status: 'acknowledged' });
+    await delay(escalationSeconds * 1_000 + silenceMs);
+    t.equal(hook.received.length, before.calls, 'nobody is called');
+    await target.reopen();
+    await mailThat(mails, ada.email, /Shop is up again/, before.mails + 1);
+    await delay(silenceMs);
+    t.equal(hook.received.length, before.calls, 'nor told of the end of what they did not hear of');
+    const told = (await historyOf(ada)).filter(({ alert_id: of, status }) => of === alertId && status === 'sent');
+    t.equal(told.filter(({ kind }) => kind === 'escalated').length, 1, 'that of the other outage');
+    t.equal((await press(link, 'snooze_1h')).status, 200, 'what is over cannot be snoozed, and nobody is told an error');
+  });
+});
