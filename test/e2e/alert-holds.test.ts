@@ -36,11 +36,15 @@ t.test('what holds messages back, and what is told after it', { timeout: 300_000
   const shop = await watch(ada, 'Shop', target.url);
   const subjects = () => mailsFor(mails, ada.email).map(({ parsed }) => parsed.subject ?? '');
   const incidentsOver = () =>
-    eventually('every incident to be over', async () => {
-      const path = `/api/v1/incidents?workspace_id=${ada.workspaceId}`;
-      const { incidents } = await ada.api.call<{ incidents: { status: string }[] }>('GET', path, 200);
-      return incidents.length > 0 && incidents.every(({ status }) => status === 'resolved');
-    }, { timeoutMs: 60_000 });
+    eventually(
+      'every incident to be over',
+      async () => {
+        const path = `/api/v1/incidents?workspace_id=${ada.workspaceId}`;
+        const { incidents } = await ada.api.call<{ incidents: { status: string }[] }>('GET', path, 200);
+        return incidents.length > 0 && incidents.every(({ status }) => status === 'resolved');
+      },
+      { timeoutMs: 60_000 },
+    );
 
   /** A maintenance of the monitor that has begun. */
   const maintenance = async (name: string): Promise<string> => {
@@ -52,7 +56,10 @@ t.test('what holds messages back, and what is told after it', { timeout: 300_000
       duration_seconds: 3_600,
     });
     const path = `/api/v1/maintenance/${id}`;
-    await eventually(`${name} has begun`, async () => (await ada.api.call<Maintenance>('GET', path, 200)).status === 'active');
+    await eventually(
+      `${name} has begun`,
+      async () => (await ada.api.call<Maintenance>('GET', path, 200)).status === 'active',
+    );
     return path;
   };
 
@@ -108,7 +115,10 @@ t.test('what holds messages back, and what is told after it', { timeout: 300_000
     t.equal((await press(link, 'snooze_1h')).status, 200);
     const escalated = await callThat(hook, 'alert.escalated');
     t.match(escalated.body, { state: 'problem', subjects: [{ name: 'Shop' }], data: { step: 1 } });
-    await ada.api.call('POST', `/api/v1/incidents/${id}/updates`, 201, { kind: 'identified', body: 'The cable is cut.' });
+    await ada.api.call('POST', `/api/v1/incidents/${id}/updates`, 201, {
+      kind: 'identified',
+      body: 'The cable is cut.',
+    });
     const updated = await callThat(hook, 'alert.updated');
     t.match(updated.body, { summary: 'The cable is cut.' });
     await delay(silenceMs);
@@ -142,6 +152,10 @@ t.test('what holds messages back, and what is told after it', { timeout: 300_000
     t.equal(hook.received.length, before.calls, 'nor told of the end of what they did not hear of');
     const told = (await historyOf(ada)).filter(({ alert_id: of, status }) => of === alertId && status === 'sent');
     t.equal(told.filter(({ kind }) => kind === 'escalated').length, 1, 'that of the other outage');
-    t.equal((await press(link, 'snooze_1h')).status, 200, 'what is over cannot be snoozed, and nobody is told an error');
+    t.equal(
+      (await press(link, 'snooze_1h')).status,
+      200,
+      'what is over cannot be snoozed, and nobody is told an error',
+    );
   });
 });
