@@ -2,7 +2,7 @@ import type { Logger } from '@parallax/telemetry';
 import type { DatabasePool } from 'slonik';
 import type { AlertParts, Links } from '../channels-gateway.ts';
 import { mostAttempts, retryAtMs } from '../decide/retry.ts';
-import { membersOf, seenOf, writtenOf } from './facts/queries.ts';
+import { membersOf, reportOf, seenOf, writtenOf } from './facts/queries.ts';
 import type { Message, Notice } from '../../messages/index.ts';
 import { noticeOfMany, noticeOfOne } from './notice-of.ts';
 import { claimDeliveries, giveBack, noteFailed, noteSent, partsOf, suppress } from './queries.ts';
@@ -125,8 +125,12 @@ async function noticeOf(context: SenderContext, delivery: ClaimedDelivery, part:
     first?.type === 'monitor' ? await seenOf(pool, first.id, first.startedMs, members?.cause?.['evidence']) : undefined;
   const isWritten = incidentId !== null && part.kind === 'updated' && part.reason === 'update';
   const written = isWritten ? await writtenOf(pool, incidentId, part.seq) : null;
-  const links = await linksOf(context, delivery, part);
-  return noticeOfOne(delivery, part, { members, seen, written }, links, context.publicUrl, context.now());
+  const failedAt = first?.type === 'heartbeat' ? members?.cause?.['at'] : undefined;
+  const report = first !== undefined && typeof failedAt === 'string' ? await reportOf(pool, first.id, failedAt) : null;
+  const notice = (links?: Links): Notice =>
+    noticeOfOne(delivery, part, { members, seen, written, report }, links, context.publicUrl, context.now());
+  const title = composed(context, delivery, notice())?.title;
+  return title === undefined ? notice() : notice(await linksOf(context, delivery, part, title));
 }
 
 /** Pages by which the reader acts; there is nothing to be done of what is over or told once. */
@@ -134,6 +138,7 @@ async function linksOf(
   { pool, parts }: SenderContext,
   delivery: ClaimedDelivery,
   part: Part,
+  title: string,
 ): Promise<Links | undefined> {
   if (parts.linksFor === undefined || !part.is_lasting || part.ended_at !== null) return undefined;
   const request = {
@@ -141,6 +146,7 @@ async function linksOf(
     targetKey: delivery.target_key,
     workspaceId: delivery.workspace_id,
     isIncident: part.incident_id !== null,
+    title,
   };
   const [links] = await parts.linksFor(pool, [request]);
   return links;

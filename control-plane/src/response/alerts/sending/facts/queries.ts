@@ -43,7 +43,9 @@ export async function membersOf(
     select i.id as incident_id, u.subject_type as type, u.subject_id as id, u.name, u.started_at, u.ended_at, u.causes -> -1 as cause,
       (select count(*)::integer from incident_members c where c.incident_id = i.id) as of,
       a.display_name as acknowledged_by, r.display_name as resolved_by,
-      case when u.subject_type = 'monitor' and u.ended_at is null then latest.e + make_interval(secs => m.interval_seconds) end as next_check_at
+      case when u.subject_type = 'monitor' and u.ended_at is null
+        then latest.e + make_interval(secs => m.interval_seconds * greatest(1, ceil(extract(epoch from now() - latest.e) / m.interval_seconds)))
+      end as next_check_at
     from incidents i
       cross join lateral (select * from incident_members u where u.incident_id = i.id order by u.started_at, u.id limit ${namedMembers}) u
       left join users a on a.id = i.acknowledged_by
@@ -75,6 +77,26 @@ export async function membersOf(
     });
   }
   return found;
+}
+
+const reportRow = z.object({ body: z.string() });
+
+/**
+ * What a job wrote when it said that it has failed; null where it wrote nothing, or that is not kept any more.
+ * @param at of its signal, ISO 8601
+ */
+export async function reportOf(
+  connection: CommonQueryMethods,
+  heartbeatId: number,
+  at: string,
+): Promise<string | null> {
+  // By the bodies, which are few. A signal is kept to the microsecond, what it made to the millisecond.
+  const rows = await connection.any(sql.type(reportRow)`
+    select b.body from heartbeat_bodies b join heartbeat_pings p on p.heartbeat_id = b.heartbeat_id and p.n = b.n
+    where b.heartbeat_id = ${heartbeatId} and p.kind = 'fail'
+      and p.at > ${at}::timestamptz - interval '1 millisecond' and p.at < ${at}::timestamptz + interval '1 millisecond'
+    order by b.n desc limit 1`);
+  return rows[0]?.body ?? null;
 }
 
 const writtenRow = z.object({ body: z.string() });
