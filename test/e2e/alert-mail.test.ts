@@ -69,9 +69,9 @@ t.test('from a failure to the people, without set-up', { timeout: 300_000 }, asy
     t.equal(down?.subject, 'Магазин не работает');
     t.equal(up?.subject, 'Магазин снова работает');
     const [from, to] = [diedMs, cameBackMs].map((ms) => clockIn('Asia/Tokyo', ms));
-    const told = /^Началось: (\d\d:\d\d)/m.exec(up?.text ?? '')?.[1] ?? 'no time';
+    const told = /^Начало: (\d\d:\d\d)/m.exec(up?.text ?? '')?.[1] ?? 'no time';
     t.ok(told >= (from ?? '') || (from ?? '') > (to ?? ''), `${told} is between ${from} and ${to}`);
-    t.match(up?.text, /^Началось: \d\d:\d\d (JST|GMT\+9|UTC\+9)/m, 'it says which zone it is');
+    t.match(up?.text, /^Начало: \d\d:\d\d GMT\+9/m, 'it says which zone it is');
     // What the check itself said, and names, are as they are; the rest is Russian.
     const rest = (down?.text ?? '').replaceAll(
       /https?:\S+|local-1|local|Default|\S+ refused the connection|Parallax|UTC|GMT|JST/g,
@@ -81,25 +81,29 @@ t.test('from a failure to the people, without set-up', { timeout: 300_000 }, asy
     const link = /http\S+\/alerts\/snooze\/\S+/.exec(down?.text ?? '')?.[0] ?? '';
     const page = await (await fetch(link)).text();
     t.match(page, /<html lang="ru">/);
-    t.match(page, /Магазин/);
-    t.notMatch(page.replace(/<style>[^]*<\/style>/, '').replaceAll(/<[^>]*>/g, ''), /is down/);
+    t.match(page, /<h1>Магазин не работает<\/h1>/);
+    t.notMatch(page, /is down/);
   });
 
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   await t.test('a webhook is told of DOWN and UP, signed', async (t) => {
     const ops = await webhookTarget(ada, hook, secret);
     await newAlert(ada, { name: 'Operations', steps: [{ targets: [ops] }] });
-    await target.shut();
+    // What is down for the second time within minutes flaps, and is not told of each time.
+    const blog = await startTarget();
+    t.teardown(() => blog.close());
+    await watch(ada, 'Blog', blog.url);
+    await blog.shut();
     const opened = await callThat(hook, 'alert.opened');
-    await target.reopen();
+    await blog.reopen();
     const resolved = await callThat(hook, 'alert.resolved');
     for (const call of [opened, resolved]) {
       t.ok(isSigned(call, secret), 'signed');
       t.notOk(isSigned({ ...call, text: `${call.text} ` }, secret), 'and only what was sent');
       t.equal(call.headers['webhook-id'], call.body['id']);
-      t.match(call.body, { subjects: [{ type: 'monitor', name: 'Shop' }], data: { event: 'monitor.down' } });
+      t.match(call.body, { subjects: [{ type: 'monitor', name: 'Blog' }], data: { event: 'monitor.down' } });
     }
-    t.match(opened.body, { state: 'problem', title: 'Shop is down', data: { votes: [{ code: 'connect_refused' }] } });
+    t.match(opened.body, { state: 'problem', title: 'Blog is down', data: { votes: [{ code: 'connect_refused' }] } });
     t.match(resolved.body, { state: 'recovered', subject_key: opened.body['subject_key'] });
     await eventually('the history to say that all was sent', async () =>
       (await historyOf(ada)).every(({ status }) => status === 'sent'),
@@ -142,10 +146,9 @@ t.test('from a failure to the people, without set-up', { timeout: 300_000 }, asy
     // Longer than it takes to decide and send.
     await delay(2_000);
     const subjects = mailsFor(mails, ada.email).map(({ parsed }) => parsed.subject);
-    t.equal(subjects.filter((subject) => subject === 'Shop is down').length, 2);
-    t.equal(subjects.filter((subject) => subject === 'Shop is up again').length, 2);
-    t.equal(subjects.length, 7, subjects.join(' | '));
-    t.equal(mailsFor(mails, kenji.email).length, 5);
+    t.equal(new Set(subjects).size, 7, subjects.join(' | '));
+    t.equal(subjects.length, 7);
+    t.equal(mailsFor(mails, kenji.email).length, 3);
     t.equal(hook.received.length, 4);
   });
 });

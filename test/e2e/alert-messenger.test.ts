@@ -3,16 +3,7 @@ import t from 'tap';
 import { mailServer } from '../../control-plane/src/platform/mail/testing/mail-server.ts';
 import { testBotApi } from '../../control-plane/src/response/messenger/testing/bot-api.ts';
 import type { SentMessage } from '../../control-plane/src/response/messenger/testing/bot-api.ts';
-import {
-  historyOf,
-  mailsFor,
-  mailsTo,
-  mailThat,
-  newAlert,
-  newPerson,
-  openIncident,
-  watch,
-} from '../harness/alerted.ts';
+import { historyOf, mailsTo, mailThat, newAlert, newPerson, openIncident, watch } from '../harness/alerted.ts';
 import { pidOf, signalChild, untilRestarted } from '../harness/children.ts';
 import { eventually } from '../harness/processes.ts';
 import { startProduct } from '../harness/product.ts';
@@ -108,7 +99,7 @@ t.test('alerts in the messenger, and what people do about them there', { timeout
     t.match(own.text, /МСК|GMT\+3|MSK|UTC\+3/);
     t.match(own.keyboard, { inline_keyboard: [[{ text: /Принять/ }, {}]] });
 
-    t.match(await answerTo(press(down, stranger, 'ack')), /link/i, 'who is nobody here is told so');
+    t.match(await answerTo(press(down, stranger, 'ack')), /\/start/, 'who is nobody here is told so');
     t.equal((await openIncident(ada)).status, 'open');
     t.not(await answerTo(press(down, person, 'ack')), '');
     t.match(await openIncident(ada), { id, status: 'acknowledged' });
@@ -144,6 +135,10 @@ t.test('alerts in the messenger, and what people do about them there', { timeout
   });
 
   await t.test('a muted chat is told nothing, and what still lasts when it is not muted any more', async (t) => {
+    // What is down for the second time within minutes flaps, and is not told of each time.
+    const target = await startTarget();
+    t.teardown(() => target.close());
+    await watch(ada, 'Blog', target.url);
     const before = sentTo(groupId).length;
     messenger.write(groupId, stranger, '/mute 1h');
     await message(groupId, /link/i, before);
@@ -151,15 +146,14 @@ t.test('alerts in the messenger, and what people do about them there', { timeout
     const muted = await message(groupId, /Muted until/, before);
     t.match(muted.text, /1 alert/);
     await target.shut();
-    await mailThat(mails, ada.email, /Shop is down/, 3);
-    await message(person.id, /Shop не работает/, 3);
+    await mailThat(mails, ada.email, /Blog is down/, 3);
+    await message(person.id, /Blog не работает/, 3);
     await delay(silenceMs);
     t.equal(sentTo(groupId).length, before + 2, 'only the answers to the commands');
     messenger.write(groupId, person, '/unmute');
-    await message(groupId, /Shop is down/, before + 2);
+    await message(groupId, /Blog is down/, before + 2);
     await target.reopen();
-    await message(groupId, /Shop is up again/, before + 2);
-    t.equal(mailsFor(mails, ada.email).length >= 4, true);
+    await message(groupId, /Blog is up again/, before + 2);
   });
 
   await t.test('of two workers one asks the messenger, and the other follows when it dies', async (t) => {

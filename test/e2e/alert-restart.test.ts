@@ -19,12 +19,9 @@ t.test('a control plane that is killed between DOWN and the mail sends it once',
       else done();
     },
   });
-  const target = await startTarget();
-  t.teardown(() => target.close());
   const product = await startProduct({ PARALLAX_LOCAL_PROBES: '1', ...mailsTo(mails) });
   t.teardown(() => product.stop());
   const ada = await newPerson(product.baseUrl, mails, 'ada@example.com');
-  const shop = await watch(ada, 'Shop', target.url);
   const told = (pattern: RegExp) =>
     mailsFor(mails, ada.email).filter(({ parsed }) => pattern.test(parsed.subject ?? '')).length;
   const kill = async (): Promise<void> => {
@@ -35,6 +32,9 @@ t.test('a control plane that is killed between DOWN and the mail sends it once',
   };
 
   await t.test('killed while the status is known and nobody told', async (t) => {
+    const target = await startTarget();
+    t.teardown(() => target.close());
+    const shop = await watch(ada, 'Shop', target.url);
     await target.shut();
     await eventually('DOWN', async () => (await shop.status()) === 'DOWN', { timeoutMs: 60_000, everyMs: 20 });
     await kill();
@@ -45,6 +45,9 @@ t.test('a control plane that is killed between DOWN and the mail sends it once',
   });
 
   await t.test('killed while the mail server has it in its hands', async (t) => {
+    const target = await startTarget();
+    t.teardown(() => target.close());
+    await watch(ada, 'Blog', target.url);
     isHeld = true;
     const before = begun;
     await target.shut();
@@ -53,11 +56,12 @@ t.test('a control plane that is killed between DOWN and the mail sends it once',
     isHeld = false;
     for (const release of waiting.splice(0)) release();
     // It was claimed for a minute by the one that died.
-    await mailThat(mails, ada.email, /Shop is down/, 3);
+    await mailThat(mails, ada.email, /Blog is down/, 3);
     await delay(2_000);
+    t.equal(told(/Blog is down/), 1);
     t.equal(told(/is down/), 2, 'once of each outage');
     await target.reopen();
-    await mailThat(mails, ada.email, /Shop is up again/, 4);
+    await mailThat(mails, ada.email, /Blog is up again/, 4);
     t.equal(told(/is up again/), 2);
   });
 });

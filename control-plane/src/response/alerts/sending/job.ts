@@ -125,12 +125,18 @@ async function noticeOf(context: SenderContext, delivery: ClaimedDelivery, part:
     first?.type === 'monitor' ? await seenOf(pool, first.id, first.startedMs, members?.cause?.['evidence']) : undefined;
   const isWritten = incidentId !== null && part.kind === 'updated' && part.reason === 'update';
   const written = isWritten ? await writtenOf(pool, incidentId, part.seq) : null;
-  const failedAt = first?.type === 'heartbeat' ? members?.cause?.['at'] : undefined;
-  const report = first !== undefined && typeof failedAt === 'string' ? await reportOf(pool, first.id, failedAt) : null;
+  const ping = first?.type === 'heartbeat' ? pingOf(members?.cause?.['evidence']) : null;
+  const report = first === undefined || ping === null ? null : await reportOf(pool, first.id, ping);
   const notice = (links?: Links): Notice =>
     noticeOfOne(delivery, part, { members, seen, written, report }, links, context.publicUrl, context.now());
   const title = composed(context, delivery, notice())?.title;
   return title === undefined ? notice() : notice(await linksOf(context, delivery, part, title));
+}
+
+/** By which signal a heartbeat failed; null of one that was missed. */
+function pingOf(evidence: unknown): number | null {
+  if (typeof evidence !== 'object' || evidence === null || !('ping' in evidence)) return null;
+  return typeof evidence.ping === 'number' ? evidence.ping : null;
 }
 
 /** Pages by which the reader acts; there is nothing to be done of what is over or told once. */

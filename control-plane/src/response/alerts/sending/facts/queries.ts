@@ -81,21 +81,14 @@ export async function membersOf(
 
 const reportRow = z.object({ body: z.string() });
 
-/**
- * What a job wrote when it said that it has failed; null where it wrote nothing, or that is not kept any more.
- * @param at of its signal, ISO 8601
- */
+/** What a job wrote with a signal, by the signal's number; null where it wrote nothing, or that is not kept any more. */
 export async function reportOf(
   connection: CommonQueryMethods,
   heartbeatId: number,
-  at: string,
+  ping: number,
 ): Promise<string | null> {
-  // By the bodies, which are few. A signal is kept to the microsecond, what it made to the millisecond.
   const rows = await connection.any(sql.type(reportRow)`
-    select b.body from heartbeat_bodies b join heartbeat_pings p on p.heartbeat_id = b.heartbeat_id and p.n = b.n
-    where b.heartbeat_id = ${heartbeatId} and p.kind = 'fail'
-      and p.at > ${at}::timestamptz - interval '1 millisecond' and p.at < ${at}::timestamptz + interval '1 millisecond'
-    order by b.n desc limit 1`);
+    select body from heartbeat_bodies where heartbeat_id = ${heartbeatId} and n = ${ping}`);
   return rows[0]?.body ?? null;
 }
 
