@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import type { Test } from 'tap';
 import { mailServer } from '../../control-plane/src/platform/mail/testing/mail-server.ts';
 import {
   callThat,
@@ -32,8 +31,8 @@ t.test('what holds messages back, and what is told after it', { timeout: 300_000
   const product = await startProduct({ PARALLAX_LOCAL_PROBES: '1', ...mailsTo(mails) });
   t.teardown(() => product.stop());
   const ada = await newPerson(product.baseUrl, mails, 'ada@example.com');
-  /** Each story has its own: what is down for the second time within minutes flaps, and is not told of each time. */
-  const watched = async (t: Test, name: string) => {
+  /** Each story has its own monitor, whose target stays up after it: what is down for the second time within minutes flaps, and is not told of each time. */
+  const watched = async (name: string) => {
     const target = await startTarget();
     t.teardown(() => target.close());
     const { id } = await watch(ada, name, target.url);
@@ -69,7 +68,7 @@ t.test('what holds messages back, and what is told after it', { timeout: 300_000
   };
 
   await t.test('an outage that outlasts a maintenance is told at its end', async (t) => {
-    const { id: monitorId, target } = await watched(t, 'Shop');
+    const { id: monitorId, target } = await watched('Shop');
     const path = await maintenance('New rack', monitorId);
     await target.shut();
     await eventually('an incident that is held', async () => (await openIncident(ada)).is_held, { timeoutMs: 60_000 });
@@ -83,7 +82,7 @@ t.test('what holds messages back, and what is told after it', { timeout: 300_000
 
   await t.test('one that a maintenance outlasts is part of its all-clear', async (t) => {
     const before = subjects().length;
-    const { id: monitorId, target } = await watched(t, 'Blog');
+    const { id: monitorId, target } = await watched('Blog');
     const path = await maintenance('New cables', monitorId);
     await target.shut();
     await eventually('an incident that is held', async () => (await openIncident(ada)).is_held, { timeoutMs: 60_000 });
@@ -114,7 +113,7 @@ t.test('what holds messages back, and what is told after it', { timeout: 300_000
     fetch(link, { method: 'POST', body: new URLSearchParams({ action }) });
 
   await t.test('what nobody acknowledges escalates; the reader of the mail snoozes it alone', async (t) => {
-    const { target } = await watched(t, 'Wiki');
+    const { target } = await watched('Wiki');
     const before = subjects().length;
     await target.shut();
     const link = await linkOf('Wiki', before);
@@ -137,7 +136,7 @@ t.test('what holds messages back, and what is told after it', { timeout: 300_000
   });
 
   await t.test('opening the link changes nothing, its button acknowledges, and nobody else is called', async (t) => {
-    const { target } = await watched(t, 'Forum');
+    const { target } = await watched('Forum');
     const before = { mails: subjects().length, calls: hook.received.length };
     await target.shut();
     const link = await linkOf('Forum', before.mails);

@@ -26,7 +26,9 @@ t.test('from a failure to the people, without set-up', { timeout: 300_000 }, asy
   const mails = await mailServer(t);
   const hook = await webhookReceiver(t);
   const target = await startTarget();
-  t.teardown(() => target.close());
+  // What is down for the second time within minutes flaps, and is not told of each time.
+  const blog = await startTarget();
+  t.teardown(() => Promise.all([target.close(), blog.close()]));
   const product = await startProduct({ PARALLAX_LOCAL_PROBES: '1', ...mailsTo(mails) });
   t.teardown(() => product.stop());
 
@@ -89,9 +91,6 @@ t.test('from a failure to the people, without set-up', { timeout: 300_000 }, asy
   await t.test('a webhook is told of DOWN and UP, signed', async (t) => {
     const ops = await webhookTarget(ada, hook, secret);
     await newAlert(ada, { name: 'Operations', steps: [{ targets: [ops] }] });
-    // What is down for the second time within minutes flaps, and is not told of each time.
-    const blog = await startTarget();
-    t.teardown(() => blog.close());
     await watch(ada, 'Blog', blog.url);
     await blog.shut();
     const opened = await callThat(hook, 'alert.opened');

@@ -138,7 +138,7 @@ void t.test('a name turns nothing around and breaks no line', async (t) => {
   t.throws(() => parseHtmlStyle('<script>'));
 });
 
-void t.test('buttons say in 64 bytes what they are for, and nothing else is read as one', async (t) => {
+void t.test('buttons say in 64 bytes what they are for, and nothing else is read as one', async () => {
   const id = fc.integer({ min: 1, max: 2_147_483_647 });
   fc.assert(
     fc.property(id, fc.integer({ min: 1, max: 10_080 }), (number, minutes) => {
