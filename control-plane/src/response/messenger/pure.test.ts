@@ -130,6 +130,26 @@ void t.test('answers are taken by the messenger, whatever people call things', a
   );
 });
 
+void t.test('the longest answer fits into one message, as the messenger counts', async (t) => {
+  for (const locale of ['en', 'ru'] as const) {
+    const words = wordsOf(locale);
+    for (const character of ['W', '\u{1f525}', '&']) {
+      const name = character.repeat(200);
+      const listed = { id: 2_147_483_647, name, status: 'TIMEOUT', isPaused: false, sinceMs: 86_400_000 * 10_000 };
+      const counts = { total: 99_999, up: 99_999, down: 99_999, degraded: 99_999, unknown: 99_999, paused: 99_999 };
+      const each = Array.from({ length: 6 }, () => listed);
+      const parts = Array.from({ length: 5 }, () => words.status(name, counts, each));
+      t.ok(parseHtmlStyle(parts.join('\n\n')).length <= 4_096, `${locale}, 5 workspaces with 6 each of ${character}`);
+      const list = words.list(
+        name,
+        Array.from({ length: 30 }, () => listed),
+        99_999,
+      );
+      t.ok(parseHtmlStyle(list).length <= 4_096, `${locale}, 30 of ${character}`);
+    }
+  }
+});
+
 void t.test('a name turns nothing around and breaks no line', async (t) => {
   t.equal(nameInHtml('a\u202eb\n<c>'), '\u2068ab &lt;c&gt;\u2069');
   t.equal(escapeHtml('"&<>'), '&quot;&amp;&lt;&gt;');
