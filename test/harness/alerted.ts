@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from '@parallax/testkit';
@@ -161,12 +161,13 @@ export type WebhookReceiver = { readonly url: string; readonly received: readonl
 /** A real server that takes whatever is posted to it; it ends with the test. */
 export async function webhookReceiver(t: TestContext): Promise<WebhookReceiver> {
   const received: Received[] = [];
-  const server = createServer((request, response) => {
-    const atMs = Date.now();
-    void text(request).then((body) => {
-      received.push({ atMs, headers: request.headers, text: body, body: JSON.parse(body) as Received['body'] });
-      response.end('{}');
-    });
+  const take = async (request: IncomingMessage, atMs: number): Promise<void> => {
+    const body = await text(request);
+    received.push({ atMs, headers: request.headers, text: body, body: JSON.parse(body) as Received['body'] });
+  };
+  const server = createServer(async (request, response) => {
+    await take(request, Date.now());
+    response.end('{}');
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
