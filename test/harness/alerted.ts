@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from '@parallax/testkit';
@@ -161,14 +161,12 @@ export type WebhookReceiver = { readonly url: string; readonly received: readonl
 /** A real server that takes whatever is posted to it; it ends with the test. */
 export async function webhookReceiver(t: TestContext): Promise<WebhookReceiver> {
   const received: Received[] = [];
-  const take = async (request: IncomingMessage, atMs: number): Promise<void> => {
+  const take = async (request: IncomingMessage, response: ServerResponse, atMs: number): Promise<void> => {
     const body = await text(request);
     received.push({ atMs, headers: request.headers, text: body, body: JSON.parse(body) as Received['body'] });
-  };
-  const server = createServer(async (request, response) => {
-    await take(request, Date.now());
     response.end('{}');
-  });
+  };
+  const server = createServer((request, response) => void take(request, response, Date.now()));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(async () => {
