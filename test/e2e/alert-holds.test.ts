@@ -24,7 +24,7 @@ type Maintenance = { readonly id: number; readonly status: string };
 
 /** Long enough that whatever were to be told would have been. */
 const silenceMs = 3_000;
-const escalationSeconds = 8;
+const escalationSeconds = 15;
 
 t.test('what holds messages back, and what is told after it', { timeout: 300_000 }, async (t) => {
   const mails = await mailServer(t);
