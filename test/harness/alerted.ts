@@ -12,7 +12,7 @@ import { eventually } from './processes.ts';
 
 /* For tests of alerts from end to end: who is told, and by what. */
 
-export const sender = 'noreply@parallax.test';
+const sender = 'noreply@parallax.test';
 
 /** Settings by which the product hands its mail to the server. */
 export const mailsTo = (server: MailServer): Record<string, string> => ({
@@ -65,7 +65,7 @@ export async function newPerson(baseUrl: string, server: MailServer, email: stri
   return { email, api, workspaceId };
 }
 
-export type Watched = { readonly id: number; readonly status: () => Promise<string> };
+type Watched = { readonly id: number; readonly status: () => Promise<string> };
 
 /** A monitor that looks every second, and is UP. */
 export async function watch(person: Person, name: string, url: string): Promise<Watched> {
@@ -82,7 +82,7 @@ export async function watch(person: Person, name: string, url: string): Promise<
   return { id, status };
 }
 
-export type HistoryEntry = {
+type HistoryEntry = {
   readonly id: number;
   readonly alert_id: number | null;
   readonly occasion: string;
@@ -146,17 +146,17 @@ export function openIncident({ api, workspaceId }: Person): Promise<Incident> {
   );
 }
 
-export type Incident = { readonly id: number; readonly status: string; readonly is_held: boolean };
+type Incident = { readonly id: number; readonly status: string; readonly is_held: boolean };
 
 /** A webhook call as it arrived. */
-export type Received = {
+type Received = {
   readonly atMs: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
 };
 
-export type WebhookReceiver = { readonly url: string; readonly received: readonly Received[] };
+type WebhookReceiver = { readonly url: string; readonly received: readonly Received[] };
 
 /** A real server that takes whatever is posted to it; it ends with the test. */
 export async function webhookReceiver(t: TestContext): Promise<WebhookReceiver> {
