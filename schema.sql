@@ -27,6 +27,7 @@
 -- alert_links.locale text not null
 -- alert_links.timezone text not null
 -- alert_links.created_at timestamp with time zone not null default clock_timestamp()
+-- alert_links.title text
 -- alert_occasions.id bigint not null generated always as identity
 -- alert_occasions.workspace_id integer not null
 -- alert_occasions.key text not null
@@ -344,6 +345,7 @@
 -- incident_updates.is_public boolean not null
 -- incident_updates.author_id integer
 -- incident_updates.created_at timestamp with time zone not null default clock_timestamp()
+-- incident_updates.told_seq integer
 -- incidents.id integer not null generated always as identity
 -- incidents.workspace_id integer not null
 -- incidents.title text not null
@@ -1022,6 +1024,7 @@
 -- alert_links.alert_links_occasion_id_fkey FOREIGN KEY (occasion_id) REFERENCES alert_occasions(id) ON DELETE CASCADE
 -- alert_links.alert_links_pkey PRIMARY KEY (token_hash)
 -- alert_links.alert_links_timezone_check CHECK (((length(timezone) >= 1) AND (length(timezone) <= 100)))
+-- alert_links.alert_links_title_check CHECK ((length(title) <= 500))
 -- alert_links.alert_links_token_hash_check CHECK ((length(token_hash) = 32))
 -- alert_links.alert_links_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- alert_occasions.alert_occasions_check CHECK (((subject_type IS NULL) = (subject_id IS NULL)))

@@ -42,7 +42,7 @@ export const alertRecipes: Readonly<Record<string, Recipe>> = {
 async function linkPage(world: World): Promise<string> {
   const { workspaceId } = world;
   const occasionId = await addOccasion(world.database, { workspaceId, key: `contract:${world.unique()}` });
-  const request = { workspaceId, occasionId, targetKey: 'contract', isIncident: false };
+  const request = { workspaceId, occasionId, targetKey: 'contract', isIncident: false, title: 'Shop is down' };
   const [links] = await makeAlertLinks(world.database.worker, world.context.publicUrl, [request]);
   return new URL(links?.snooze ?? '').pathname;
 }

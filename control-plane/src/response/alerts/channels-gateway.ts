@@ -51,6 +51,8 @@ export type LinkRequest = {
   readonly workspaceId: number;
   /** It can be acknowledged. */
   readonly isIncident: boolean;
+  /** Of the message, in the language of its reader. */
+  readonly title: string;
 };
 export type Links = {
   readonly acknowledge: string | null;

@@ -121,3 +121,41 @@ void t.test(
     );
   },
 );
+
+void t.test(
+  'what people write of an incident is told in their words, also when more happens before it leaves',
+  async (t) => {
+    const { bodies, url } = await receiver(t);
+    const { api, turn, until } = await world(t);
+    const { id: monitorId } = await api.monitor({ name: 'Shop' });
+    const config = await api.call('POST', '/api/v1/alert-channel-configs', {
+      token: api.token,
+      body: { channel: 'webhook', settings: { destinations: [{ key: 'a', name: 'A', url }] } },
+    });
+    const target = { channel: 'webhook', config_id: Number(config.body['id']), target: 'a' };
+    const events = ['monitor.down', 'incident.updated', 'incident.acknowledged'];
+    await api.alert({ name: 'Hook', events, steps: [{ targets: [target] }] });
+    await turn(monitorId, 'UP', 'DOWN');
+    const opened = await until(() => bodies.find((body) => body.includes('alert.opened')));
+    const { data } = JSON.parse(opened) as { data: { incident: { id: number } } };
+    const incident = `/api/v1/incidents/${data.incident.id}`;
+    const say = async (kind: string, body: string) => {
+      const answer = await api.call('POST', `${incident}/updates`, { token: api.token, body: { kind, body } });
+      t.equal(answer.status, 201, kind);
+    };
+    await say('identified', 'A digger has found our cable.');
+    await until(() => bodies.find((body) => body.includes('A digger has found our cable.')));
+    await say('monitoring', 'The cable is joined\nand under the earth again.');
+    const later = await until(() => bodies.find((body) => body.includes('The cable is joined')));
+    t.match(JSON.parse(later), {
+      type: 'alert.updated',
+      summary: 'The cable is joined and under the earth again.',
+      data: { update: { reason: 'update', text: 'The cable is joined\nand under the earth again.' } },
+    });
+    t.equal(bodies.filter((body) => body.includes('A digger')).length, 1, 'each in its own message');
+    const patched = await api.call('PUT', incident, { token: api.token, body: { severity: 'critical' } });
+    t.equal(patched.status, 200, 'changed');
+    const changed = await until(() => bodies.find((body) => body.includes('"reason":"changed"')));
+    t.match(JSON.parse(changed), { data: { update: { text: null } } });
+  },
+);

@@ -14,10 +14,21 @@ export function escapeHtml(text: string): string {
 const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const controls = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
-/** A name that somebody gave, in one line, isolated from what stands beside it, and escaped. @param most characters that are kept */
+/**
+ * A name that somebody gave, in one line, isolated from what stands beside it, and escaped.
+ * @param most UTF-16 code units that are kept, by which the messenger counts the length of a text
+ */
 export function nameInHtml(name: string, most = 80): string {
   const plain = name.replaceAll(directions, '').replaceAll(controls, ' ').trim();
-  const characters = Array.from(plain);
-  const cut = characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : plain;
-  return `\u2068${escapeHtml(cut)}\u2069`;
+  return `\u2068${escapeHtml(plain.length > most ? `${firstOf(plain, most - 1)}…` : plain)}\u2069`;
+}
+
+/** As many whole characters as fit. */
+function firstOf(text: string, most: number): string {
+  let kept = '';
+  for (const character of text) {
+    if (kept.length + character.length > most) break;
+    kept += character;
+  }
+  return kept;
 }

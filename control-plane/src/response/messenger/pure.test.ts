@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { compose, samples } from '../messages/index.ts';
+import type { NoticeOccasion } from '../messages/index.ts';
 import { webhookSecrets } from './bot.ts';
 import { clockTime } from './commands/clock-time.ts';
 import { commandOf, minutesOf } from './commands/command.ts';
@@ -128,6 +130,26 @@ void t.test('answers are taken by the messenger, whatever people call things', a
   );
 });
 
+void t.test('the longest answer fits into one message, as the messenger counts', async (t) => {
+  for (const locale of ['en', 'ru'] as const) {
+    const words = wordsOf(locale);
+    for (const character of ['W', '\u{1f525}', '&']) {
+      const name = character.repeat(200);
+      const listed = { id: 2_147_483_647, name, status: 'TIMEOUT', isPaused: false, sinceMs: 86_400_000 * 10_000 };
+      const counts = { total: 99_999, up: 99_999, down: 99_999, degraded: 99_999, unknown: 99_999, paused: 99_999 };
+      const each = Array.from({ length: 6 }, () => listed);
+      const parts = Array.from({ length: 5 }, () => words.status(name, counts, each));
+      t.ok(parseHtmlStyle(parts.join('\n\n')).length <= 4_096, `${locale}, 5 workspaces with 6 each of ${character}`);
+      const list = words.list(
+        name,
+        Array.from({ length: 30 }, () => listed),
+        99_999,
+      );
+      t.ok(parseHtmlStyle(list).length <= 4_096, `${locale}, 30 of ${character}`);
+    }
+  }
+});
+
 void t.test('a name turns nothing around and breaks no line', async (t) => {
   t.equal(nameInHtml('a\u202eb\n<c>'), '\u2068ab &lt;c&gt;\u2069');
   t.equal(escapeHtml('"&<>'), '&quot;&amp;&lt;&gt;');
@@ -136,7 +158,7 @@ void t.test('a name turns nothing around and breaks no line', async (t) => {
   t.throws(() => parseHtmlStyle('<script>'));
 });
 
-void t.test('buttons say in 64 bytes what they are for, and nothing else is read as one', async (t) => {
+void t.test('buttons say in 64 bytes what they are for, and nothing else is read as one', async () => {
   const id = fc.integer({ min: 1, max: 2_147_483_647 });
   fc.assert(
     fc.property(id, fc.integer({ min: 1, max: 10_080 }), (number, minutes) => {
@@ -151,18 +173,31 @@ void t.test('buttons say in 64 bytes what they are for, and nothing else is read
     }),
   );
   fc.assert(fc.property(fc.string(), (text) => readButton(text) === null || /^(?:ack|mute):/.test(text)));
-  const message = {
-    kind: 'opened',
-    state: 'problem',
-    locale: 'en',
-    workspace: { id: 3, name: 'x' },
-    data: { incident_id: 7 },
-  } as const;
-  t.match(keyboardOf(message), { inline_keyboard: [[{ callback_data: 'ack:7' }, { callback_data: 'mute:3:60' }]] });
-  t.match(keyboardOf({ ...message, kind: 'acknowledged' }), { inline_keyboard: [[{ callback_data: 'mute:3:60' }]] });
-  t.match(keyboardOf({ ...message, data: {} }), { inline_keyboard: [[{ callback_data: 'mute:3:60' }]] });
-  t.equal(keyboardOf({ ...message, state: 'recovered' }), undefined);
-  t.equal(keyboardOf({ ...message, kind: 'test' }), undefined);
+});
+
+void t.test('messages as they are composed have the buttons for what is left to be done', async (t) => {
+  const notices = samples('en').map(({ notice }) => notice);
+  const composed = (kind: string, more: Partial<NoticeOccasion> = {}) => {
+    const found = notices.find((each) => each.kind === kind && each.occasion?.incidentId !== null);
+    if (found?.occasion == null) throw new Error(`there is no sample of ${kind}`);
+    return compose({ ...found, occasion: { ...found.occasion, ...more } });
+  };
+  const opened = composed('opened', { incidentId: 7 });
+  const mute = { callback_data: `mute:${opened.workspace.id}:60` };
+  t.match(keyboardOf(opened), { inline_keyboard: [[{ callback_data: 'ack:7' }, mute]] });
+  t.match(keyboardOf(composed('reminder', { incidentId: 7 })), {
+    inline_keyboard: [[{ callback_data: 'ack:7' }, mute]],
+  });
+  for (const none of [composed('reminder', { isAcknowledged: true }), composed('opened', { incidentId: null })]) {
+    t.same(
+      keyboardOf(none)
+        ?.inline_keyboard.flat()
+        .map(({ callback_data: data }) => data),
+      [mute.callback_data],
+    );
+  }
+  t.equal(keyboardOf(composed('resolved')), undefined);
+  t.equal(keyboardOf({ ...opened, kind: 'test' }), undefined);
 });
 
 void t.test('a chat is never written to twice in a second, nor more than 20 times in any minute', async () => {

@@ -22,7 +22,7 @@ async function told(api: AlertsApi, locale: 'en' | 'ru' = 'en', title = 'Shop is
   const target = { locale, timezone: 'Europe/Berlin' };
   await addNotification(api.database, { ...place, occasionId, targetKey: 'reader', target });
   const [links] = await makeAlertLinks(api.database.worker, 'https://monitor.example/base', [
-    { workspaceId: api.workspaceId, occasionId, targetKey: 'reader', isIncident: true },
+    { workspaceId: api.workspaceId, occasionId, targetKey: 'reader', isIncident: true, title },
   ]);
   const url = links?.acknowledge ?? '';
   return { incidentId, occasionId, url, path: new URL(url).pathname.replace('/base', '') };

@@ -6,7 +6,9 @@ import type { LinkRequest } from '../channels-gateway.ts';
 /** Keeps links by the hashes of their tokens, in one statement. Their pages speak the language of the target. For the worker login. */
 export async function insertLinks(
   worker: CommonQueryMethods,
-  links: readonly (Pick<LinkRequest, 'workspaceId' | 'occasionId' | 'targetKey'> & { readonly hash: Buffer })[],
+  links: readonly (Pick<LinkRequest, 'workspaceId' | 'occasionId' | 'targetKey' | 'title'> & {
+    readonly hash: Buffer;
+  })[],
 ): Promise<void> {
   if (links.length === 0) return;
   const rows = links.map((link) => [
@@ -14,13 +16,14 @@ export async function insertLinks(
     link.workspaceId,
     String(link.occasionId),
     link.targetKey,
+    link.title,
   ]);
   // An occasion that is gone meanwhile has no link.
   await worker.query(sql.unsafe`
-    insert into alert_links (token_hash, workspace_id, occasion_id, target_key, locale, timezone)
-    select decode(given.hash, 'hex'), given.workspace_id, o.id, given.target_key, coalesce(t.target ->> 'locale', 'en'),
+    insert into alert_links (token_hash, workspace_id, occasion_id, target_key, title, locale, timezone)
+    select decode(given.hash, 'hex'), given.workspace_id, o.id, given.target_key, given.title, coalesce(t.target ->> 'locale', 'en'),
       coalesce(t.target ->> 'timezone', 'UTC')
-    from ${sql.unnest(rows, ['text', 'int4', 'int8', 'text'])} as given (hash, workspace_id, occasion_id, target_key)
+    from ${sql.unnest(rows, ['text', 'int4', 'int8', 'text', 'text'])} as given (hash, workspace_id, occasion_id, target_key, title)
     join alert_occasions o on o.id = given.occasion_id
     left join alert_told t on t.occasion_id = o.id and t.target_key = given.target_key`);
 }

@@ -2,7 +2,7 @@ import type { Logger } from '@parallax/telemetry';
 import type { DatabasePool } from 'slonik';
 import type { AlertParts, Links } from '../channels-gateway.ts';
 import { mostAttempts, retryAtMs } from '../decide/retry.ts';
-import { membersOf, seenOf } from './facts/queries.ts';
+import { membersOf, reportOf, seenOf, writtenOf } from './facts/queries.ts';
 import type { Message, Notice } from '../../messages/index.ts';
 import { noticeOfMany, noticeOfOne } from './notice-of.ts';
 import { claimDeliveries, giveBack, noteFailed, noteSent, partsOf, suppress } from './queries.ts';
@@ -139,8 +139,20 @@ async function noticeOf(context: SenderContext, delivery: ClaimedDelivery, part:
   const first = members?.subjects[0];
   const seen =
     first?.type === 'monitor' ? await seenOf(pool, first.id, first.startedMs, members?.cause?.['evidence']) : undefined;
-  const links = await linksOf(context, delivery, part);
-  return noticeOfOne(delivery, part, { members, seen }, links, context.publicUrl, context.now());
+  const isWritten = incidentId !== null && part.kind === 'updated' && part.reason === 'update';
+  const written = isWritten ? await writtenOf(pool, incidentId, part.seq) : null;
+  const ping = first?.type === 'heartbeat' ? pingOf(members?.cause?.['evidence']) : null;
+  const report = first === undefined || ping === null ? null : await reportOf(pool, first.id, ping);
+  const notice = (links?: Links): Notice =>
+    noticeOfOne(delivery, part, { members, seen, written, report }, links, context.publicUrl, context.now());
+  const title = composed(context, delivery, notice())?.title;
+  return title === undefined ? notice() : notice(await linksOf(context, delivery, part, title));
+}
+
+/** By which signal a heartbeat failed; null of one that was missed. */
+function pingOf(evidence: unknown): number | null {
+  if (typeof evidence !== 'object' || evidence === null || !('ping' in evidence)) return null;
+  return typeof evidence.ping === 'number' ? evidence.ping : null;
 }
 
 /** Pages by which the reader acts; there is nothing to be done of what is over or told once. */
@@ -148,6 +160,7 @@ async function linksOf(
   { pool, parts }: SenderContext,
   delivery: ClaimedDelivery,
   part: Part,
+  title: string,
 ): Promise<Links | undefined> {
   if (parts.linksFor === undefined || !part.is_lasting || part.ended_at !== null) return undefined;
   const request = {
@@ -155,6 +168,7 @@ async function linksOf(
     targetKey: delivery.target_key,
     workspaceId: delivery.workspace_id,
     isIncident: part.incident_id !== null,
+    title,
   };
   const [links] = await parts.linksFor(pool, [request]);
   return links;

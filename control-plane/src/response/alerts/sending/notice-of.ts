@@ -11,7 +11,14 @@ import type { IncidentMembers, Seen } from './facts/queries.ts';
 import type { ClaimedDelivery, Part } from './queries.ts';
 
 /** What is known of an occasion beside its row. */
-export type MoreFacts = { readonly members: IncidentMembers | undefined; readonly seen: Seen | undefined };
+export type MoreFacts = {
+  readonly members: IncidentMembers | undefined;
+  readonly seen: Seen | undefined;
+  /** What somebody wrote of it and this message announces. */
+  readonly written: string | null;
+  /** What a job wrote when it failed. */
+  readonly report: string | null;
+};
 
 const noLinks: Links = { acknowledge: null, snooze: null, unsubscribe: null };
 const namedLines = 20;
@@ -33,7 +40,7 @@ export function noticeOfOne(
     occasion: occasionOf(part, more),
     reminder: part.kind === 'reminder' ? part.seq : null,
     step: part.kind === 'escalated' ? part.seq % 10 : null,
-    update: part.kind === 'updated' ? { reason: reasonOf(part.reason), text: null } : null,
+    update: part.kind === 'updated' ? { reason: reasonOf(part.reason), text: more.written } : null,
     digest: null,
     alertName: part.alert_name,
     links: { ...noLinks, ...links, open: pageOf(part, publicUrl) },
@@ -80,7 +87,7 @@ const reasons = ['members', 'reopened', 'update', 'changed'] as const;
 const reasonOf = (reason: string | null): (typeof reasons)[number] =>
   reasons.find((each) => each === reason) ?? 'changed';
 
-function occasionOf(part: Part, { members, seen }: MoreFacts): NoticeOccasion {
+function occasionOf(part: Part, { members, seen, report }: MoreFacts): NoticeOccasion {
   const { facts } = part;
   const subjects = members?.subjects ?? ownSubject(part);
   const isByHand = part.resolution === 'manual';
@@ -99,7 +106,7 @@ function occasionOf(part: Part, { members, seen }: MoreFacts): NoticeOccasion {
     subjectCount: members?.count ?? subjects.length,
     votes: seen?.votes ?? [],
     missing: seen?.missing ?? [],
-    said: saidOf(members?.cause),
+    said: saidOf(members?.cause, report),
     nextCheckMs: part.ended_at === null ? (members?.nextCheckMs ?? null) : null,
     details: detailsOf(facts),
   };
@@ -122,11 +129,12 @@ function ownSubject(part: Part): readonly NoticeSubject[] {
 }
 
 /** What a job or a service told of its failure. */
-function saidOf(cause: Readonly<Record<string, unknown>> | null | undefined): string | null {
+function saidOf(cause: Readonly<Record<string, unknown>> | null | undefined, report: string | null): string | null {
   const evidence = cause?.['evidence'];
   if (typeof evidence !== 'object' || evidence === null) return null;
   const facts = evidence as Readonly<Record<string, unknown>>;
-  const text = ['text', 'message', 'payload', 'reason'].map((name) => facts[name]).find((value) => value != null);
+  const found = ['text', 'message', 'payload', 'reason'].map((name) => facts[name]).find((value) => value != null);
+  const text = report ?? found;
   const said = text === undefined ? [] : [typeof text === 'string' ? text : JSON.stringify(text)];
   if (typeof facts['exit_code'] === 'number') said.unshift(`exit code ${facts['exit_code']}`);
   return said.length === 0 ? null : said.join(': ').slice(0, 1_000);

@@ -112,22 +112,30 @@ export function record(
 /**
  * Announces what a person has done with an incident. Where its first message still waits for company, that goes before; where it is held back or
  * was found late, nobody knows of the incident, and nothing is said.
+ * @returns the number of the message among those of the incident, null when nothing is said
  */
-export async function announce(tx: Transaction, incidentId: number, message: Announced, nowMs: number): Promise<void> {
+export async function announce(
+  tx: Transaction,
+  incidentId: number,
+  message: Announced,
+  nowMs: number,
+): Promise<number | null> {
   const [waiting] = await lockIncidents(tx, [incidentId]);
-  if (waiting === undefined) return;
+  if (waiting === undefined) return null;
   const { told } = waiting;
   if (told.seq === 0 && told.dueMs !== null) {
     const due = { ...waiting, told: { ...told, dueMs: Math.min(told.dueMs, nowMs) } };
     const { incident, messages } = settle(due, nowMs, await isHeld(tx, waiting));
     await writeIncident(tx, incident, messages);
-    if (incident.told.seq === 0) return;
+    if (incident.told.seq === 0) return null;
   } else if (told.seq === 0) {
-    return;
+    return null;
   }
   const seq = await nextMessage(tx, incidentId);
   const facts = await factsOf(tx, incidentId);
-  if (facts !== null) await enqueue(tx, messageEntry(facts, message, seq));
+  if (facts === null) return null;
+  await enqueue(tx, messageEntry(facts, message, seq));
+  return seq;
 }
 
 /**

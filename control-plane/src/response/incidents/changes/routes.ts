@@ -38,6 +38,7 @@ import {
   insertManual,
   insertManualMembers,
   insertUpdate,
+  noteAnnounced,
 } from './queries.ts';
 import type { LockedIncident, NewUpdate } from './queries.ts';
 
@@ -68,9 +69,12 @@ export function incidentChangeRoutes(context: Context): Route[] {
     handle(addIncidentUpdateRoute, async ({ params, body, caller, request }) => {
       const id = params.incident_id;
       const changed = await changing(context, { caller, request }, id, async (_scope, tx, incident) => {
-        await say(tx, incident, body, caller.userId);
+        const updateId = await say(tx, incident, body, caller.userId);
         const isResolved = body.kind === 'resolved' && (await resolve(tx, id, caller.userId, context.now()));
-        if (!isResolved) await announce(tx, id, { kind: 'updated', reason: 'update' }, context.now());
+        if (!isResolved) {
+          const seq = await announce(tx, id, { kind: 'updated', reason: 'update' }, context.now());
+          if (seq !== null) await noteAnnounced(tx, updateId, seq);
+        }
         return { action: 'incident.update_added', detail: { kind: body.kind, is_public: body.is_public } };
       });
       return present(changed, id);
@@ -106,10 +110,10 @@ export function incidentChangeRoutes(context: Context): Route[] {
   ];
 }
 
-/** @throws Problem `conflict` when the incident has as many updates as it may */
-async function say(tx: Transaction, incident: LockedIncident, update: NewUpdate, userId: number): Promise<void> {
+/** @returns the number of the update @throws Problem `conflict` when the incident has as many updates as it may */
+async function say(tx: Transaction, incident: LockedIncident, update: NewUpdate, userId: number): Promise<number> {
   if ((await countUpdates(tx, incident.id)) >= mostIncidentUpdates) throw tooManyUpdates(mostIncidentUpdates);
-  await insertUpdate(tx, incident, update, userId);
+  return insertUpdate(tx, incident, update, userId);
 }
 
 async function create(context: Context, actor: Actor, body: CreateIncident): Promise<IncidentReport> {

@@ -23,6 +23,8 @@ type Said = Extract<Incoming, { kind: 'command' }>;
 
 /** Monitors that one answer lists, over all workspaces of the chat. */
 const mostListed = 30;
+/** Of one workspace in an overview. */
+const mostDown = 10;
 /** Workspaces that one answer tells of. */
 const mostWorkspaces = 5;
 
@@ -130,7 +132,8 @@ async function overview(context: Context, { workspaces, member, words }: Asking)
     for (const workspace of shown) {
       const scope = scopeOver([workspace], member);
       const counts = await countMonitorsByCategory(tx, scope);
-      const { listed } = await pageOf(context, tx, scope, { status_filter: 'down', page_size: 10 });
+      const page_size = Math.min(mostDown, Math.floor(mostListed / shown.length));
+      const { listed } = await pageOf(context, tx, scope, { status_filter: 'down', page_size });
       texts.push(words.status(workspace.name, counts, listed));
     }
     return texts;

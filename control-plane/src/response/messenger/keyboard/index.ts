@@ -22,12 +22,16 @@ export function keyboardOf(
   message: Pick<Message, 'kind' | 'state' | 'locale' | 'workspace' | 'data'>,
 ): InlineKeyboard | undefined {
   if (message.state !== 'problem' || message.kind === 'test') return undefined;
-  const incidentId = message.data['incident_id'];
-  const isIncident = typeof incidentId === 'number' && Number.isSafeInteger(incidentId) && incidentId > 0;
+  const { incident, is_acknowledged: isAcknowledged } = message.data;
   return buttons(message.locale, {
-    incidentId: isIncident && message.kind !== 'acknowledged' ? incidentId : null,
+    incidentId: isAcknowledged === true ? null : idOf(incident),
     workspaceId: message.workspace.id,
   });
+}
+
+function idOf(incident: unknown): number | null {
+  if (typeof incident !== 'object' || incident === null || !('id' in incident)) return null;
+  return typeof incident.id === 'number' && Number.isSafeInteger(incident.id) && incident.id > 0 ? incident.id : null;
 }
 
 /** @param of what is still to be acknowledged, null for nothing; whose alerts are muted */

@@ -43,7 +43,9 @@ export async function membersOf(
     select i.id as incident_id, u.subject_type as type, u.subject_id as id, u.name, u.started_at, u.ended_at, u.causes -> -1 as cause,
       (select count(*)::integer from incident_members c where c.incident_id = i.id) as of,
       a.display_name as acknowledged_by, r.display_name as resolved_by,
-      case when u.subject_type = 'monitor' and u.ended_at is null then latest.e + make_interval(secs => m.interval_seconds) end as next_check_at
+      case when u.subject_type = 'monitor' and u.ended_at is null
+        then latest.e + make_interval(secs => m.interval_seconds * greatest(1, ceil(extract(epoch from now() - latest.e) / m.interval_seconds)))
+      end as next_check_at
     from incidents i
       cross join lateral (select * from incident_members u where u.incident_id = i.id order by u.started_at, u.id limit ${namedMembers}) u
       left join users a on a.id = i.acknowledged_by
@@ -75,6 +77,32 @@ export async function membersOf(
     });
   }
   return found;
+}
+
+const reportRow = z.object({ body: z.string() });
+
+/** What a job wrote with a signal, by the signal's number; null where it wrote nothing, or that is not kept any more. */
+export async function reportOf(
+  connection: CommonQueryMethods,
+  heartbeatId: number,
+  ping: number,
+): Promise<string | null> {
+  const rows = await connection.any(sql.type(reportRow)`
+    select body from heartbeat_bodies where heartbeat_id = ${heartbeatId} and n = ${ping}`);
+  return rows[0]?.body ?? null;
+}
+
+const writtenRow = z.object({ body: z.string() });
+
+/** What somebody wrote of an incident, by the number of the message that announces it; null where nobody did, or it was removed since. */
+export async function writtenOf(
+  connection: CommonQueryMethods,
+  incidentId: number,
+  seq: number,
+): Promise<string | null> {
+  const rows = await connection.any(sql.type(writtenRow)`
+    select body from incident_updates where incident_id = ${incidentId} and told_seq = ${seq} order by id desc limit 1`);
+  return rows[0]?.body ?? null;
 }
 
 export type Seen = { readonly votes: readonly NoticeVote[]; readonly missing: readonly string[] };
