@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { errorCodes } from '@parallax/checks';
+import type pg from 'pg';
+import type { ApiClient } from './api-client.ts';
+
+/** A webhook that has arrived. */
+export type Arrival = {
+  /** Which of the receiver's addresses: the key of the destination. */
+  readonly target: string;
+  /** The same at each attempt. */
+  readonly id: string;
+  readonly body: { readonly type: string; readonly title: string; readonly subject_count: number };
+  /** Milliseconds since the epoch. */
+  readonly atMs: number;
+};
+
+export type Receiver = {
+  readonly arrivals: readonly Arrival[];
+  readonly url: (target: string) => string;
+  readonly close: () => void;
+};
+
+/** A customer's own server on loopback that takes webhooks, at an address for each target. */
+export async function startReceiver(): Promise<Receiver> {
+  const arrivals: Arrival[] = [];
+  const server = createServer((request, response) => {
+    let text = '';
+    request.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+    });
+    request.on('end', () => {
+      const id = String(request.headers['webhook-id']);
+      const target = (request.url ?? '').slice(1);
+      arrivals.push({ target, id, body: JSON.parse(text) as Arrival['body'], atMs: Date.now() });
+      response.end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    arrivals,
+    url: (target) => `http://127.0.0.1:${port}/${target}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Places of one configuration. */
+const placesOfConfig = 20;
+
+/** An alert for each target, which tells it at once of what its scope has. */
+export async function tellTargets(
+  api: ApiClient,
+  workspaceId: number,
+  receiver: Receiver,
+  targets: readonly { readonly name: string; readonly scope: object; readonly events: readonly string[] }[],
+): Promise<void> {
+  for (let first = 0; first < targets.length; first += placesOfConfig) {
+    const some = targets.slice(first, first + placesOfConfig);
+    const config = await api.call<{ id: number }>('POST', '/api/v1/alert-channel-configs', 201, {
+      channel: 'webhook',
+      name: `receiver ${first}`,
+      settings: { destinations: some.map(({ name }) => ({ key: name, name, url: receiver.url(name) })) },
+    });
+    for (const { name, scope, events } of some) {
+      const target = { channel: 'webhook', config_id: config.id, target: name };
+      const steps = [{ after_seconds: 0, targets: [target] }];
+      await api.call('POST', '/api/v1/alerts', 201, { workspace_id: workspaceId, name, scope, events, steps });
+    }
+  }
+}
+
+/** So many monitors of a workspace, `m1` and so on, which have the tags in turn. @returns their numbers */
+export async function addMonitors(
+  pool: pg.Pool,
+  workspaceId: number,
+  count: number,
+  tags: readonly string[],
+): Promise<readonly number[]> {
+  const { rows } = await pool.query<{ id: number }>(
+    `insert into monitors (workspace_id, owner_id, name, url, protocol, interval_seconds, timeout_seconds, tags)
+     select w.id, w.owner_id, 'm' || n, 'https://example.com/', 'https', 60, 10, array[($3::text[])[1 + n % cardinality($3::text[])]]
+     from workspaces w, generate_series(1, $2::integer) n where w.id = $1 order by n returning id`,
+    [workspaceId, count, tags],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Tells in one commit that monitors are down, each for a cause of its own, as the ingest does: evidence, and a row of the outbox for each.
+ * @returns when it was committed, milliseconds since the epoch
+ */
+export async function fail(pool: pg.Pool, monitorIds: readonly number[]): Promise<number> {
+  await pool.query(
+    `with of as (
+       select m.id, m.workspace_id, now() as at, (extract(epoch from now()) * 1000000)::bigint as us from monitors m where m.id = any ($1::integer[])
+     ), kept as (
+       insert into result_evidence (monitor_id, e, probe_id, message, evidence)
+       select id, at, 1, 'connection refused', jsonb_build_object('address', '2001:db8::' || to_hex(id / 65536) || ':' || to_hex(id % 65536)) from of
+     )
+     insert into outbox (key, kind, payload)
+     select 'monitor:' || id, 'monitor.transition', jsonb_build_object('monitor_id', id, 'workspace_id', workspace_id, 'from', 'UP', 'to', 'DOWN',
+       'at', to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+       'detected_at', to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+       'range_started_at', to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+       'evidence', jsonb_build_object('rule', 'quorum_failing', 'quorum', 1, 'missing', '[]'::jsonb,
+         'voters', jsonb_build_array(jsonb_build_object('voter', 1, 'vote', 'DOWN', 'sinceUs', us, 'error', $2::integer))))
+     from of order by id`,
+    [monitorIds, errorCodes.connect_refused],
+  );
+  return Date.now();
+}
