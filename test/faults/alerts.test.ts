@@ -32,7 +32,7 @@ const row = z.object({
 
 void t.test(
   `killed ${kills} times between sending and noting, each edge is noted once and told at least once`,
-  { timeout: 900_000 },
+  { timeout: 600_000 },
   async (t) => {
     const { urls, database } = await testDatabase(t);
     const pool = database.worker;
@@ -40,9 +40,8 @@ void t.test(
       insert into users (email, password_hash, plan) values ('a@example.com', 'x', 'self_hosted') returning id`);
     const workspaceId = await pool.oneFirst(sql.typeAlias('id')`
       insert into workspaces (owner_id, name, ping_key) values (${owner}, 'w', 'key') returning id`);
-    const steps = [
-      { after_seconds: 0, targets: targets.map((target) => ({ channel: 'webhook', config_id: 1, target })) },
-    ];
+    const reader = { channel: 'webhook', config_id: 1, locale: 'en', timezone: 'UTC' };
+    const steps = [{ after_seconds: 0, targets: targets.map((target) => ({ ...reader, target })) }];
     await pool.query(sql.unsafe`
       insert into alerts (workspace_id, owner_id, name, covers_all, events, steps, active_since)
       values (${workspaceId}, ${owner}, 'all', true, '{monitor.degraded}', ${JSON.stringify(steps)}::jsonb, 'epoch')`);

@@ -1,28 +1,32 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { errorCodes } from '@parallax/checks';
 import type pg from 'pg';
 import type { ApiClient } from './api-client.ts';
 
-/** A webhook that has arrived. */
+/** A message that has arrived. */
 export type Arrival = {
-  /** Which of the receiver's addresses: the key of the destination. */
+  /** The key of the destination. */
   readonly target: string;
   /** The same at each attempt. */
   readonly id: string;
-  readonly body: { readonly type: string; readonly title: string; readonly subject_count: number };
+  readonly isDigest: boolean;
+  readonly title: string;
+  /** Of how many failures it tells. */
+  readonly count: number;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
 };
 
 export type Receiver = {
   readonly arrivals: readonly Arrival[];
-  readonly url: (target: string) => string;
+  readonly baseUrl: string;
   readonly close: () => void;
 };
 
-/** A customer's own server on loopback that takes webhooks, at an address for each target. */
+/** A server on loopback that takes webhooks, at an address for each target, and alarms as PagerDuty does. */
 export async function startReceiver(): Promise<Receiver> {
   const arrivals: Arrival[] = [];
   const server = createServer((request, response) => {
@@ -31,9 +35,10 @@ export async function startReceiver(): Promise<Receiver> {
       text += part;
     });
     request.on('end', () => {
-      const id = String(request.headers['webhook-id']);
-      const target = (request.url ?? '').slice(1);
-      arrivals.push({ target, id, body: JSON.parse(text) as Arrival['body'], atMs: Date.now() });
+      const body = JSON.parse(text) as Record<string, unknown>;
+      const arrival = request.url === '/v2/enqueue' ? alarmOf(body) : webhookOf(body, request);
+      arrivals.push({ ...arrival, atMs: Date.now() });
+      response.statusCode = 202;
       response.end();
     });
   });
@@ -42,7 +47,7 @@ export async function startReceiver(): Promise<Receiver> {
   const { port } = server.address() as AddressInfo;
   return {
     arrivals,
-    url: (target) => `http://127.0.0.1:${port}/${target}`,
+    baseUrl: `http://127.0.0.1:${port}`,
     close: () => {
       server.close();
       server.closeAllConnections();
@@ -50,43 +55,61 @@ export async function startReceiver(): Promise<Receiver> {
   };
 }
 
-/** Places of one configuration. */
-const placesOfConfig = 20;
+function webhookOf(body: Record<string, unknown>, { url, headers }: IncomingMessage): Omit<Arrival, 'atMs'> {
+  const isDigest = body['type'] === 'alert.digest';
+  const count = isDigest ? Number(body['subject_count']) : 1;
+  const target = (url ?? '').slice(1);
+  return { target, id: String(headers['webhook-id']), isDigest, title: String(body['title']), count };
+}
 
-/** An alert for each target, which tells it at once of what its scope has. */
+function alarmOf(body: Record<string, unknown>): Omit<Arrival, 'atMs'> {
+  const title = String((body['payload'] as Record<string, unknown>)['summary']);
+  return { target: String(body['routing_key']), id: String(body['dedup_key']), isDigest: false, title, count: 1 };
+}
+
+/** Somebody to be told, of what. */
+export type Concerned = { readonly name: string; readonly scope: object; readonly events: readonly string[] };
+
+/**
+ * An alert for each target, at most 20 of them, which tells it at once of what its scope has. A `webhook` is told much in digests, `pagerduty` each
+ * thing in a message of its own.
+ */
 export async function tellTargets(
   api: ApiClient,
   workspaceId: number,
+  channel: 'webhook' | 'pagerduty',
   receiver: Receiver,
-  targets: readonly { readonly name: string; readonly scope: object; readonly events: readonly string[] }[],
+  concerned: readonly Concerned[],
 ): Promise<void> {
-  for (let first = 0; first < targets.length; first += placesOfConfig) {
-    const some = targets.slice(first, first + placesOfConfig);
-    const config = await api.call<{ id: number }>('POST', '/api/v1/alert-channel-configs', 201, {
-      channel: 'webhook',
-      name: `receiver ${first}`,
-      settings: { destinations: some.map(({ name }) => ({ key: name, name, url: receiver.url(name) })) },
-    });
-    for (const { name, scope, events } of some) {
-      const target = { channel: 'webhook', config_id: config.id, target: name };
-      const steps = [{ after_seconds: 0, targets: [target] }];
-      await api.call('POST', '/api/v1/alerts', 201, { workspace_id: workspaceId, name, scope, events, steps });
-    }
+  const config = await api.call<{ id: number }>('POST', '/api/v1/alert-channel-configs', 201, {
+    channel,
+    settings: {
+      destinations: concerned.map(({ name }) => ({
+        key: name,
+        name,
+        ...(channel === 'webhook' ? { url: `${receiver.baseUrl}/${name}` } : { routing_key: name }),
+      })),
+    },
+  });
+  for (const { name, scope, events } of concerned) {
+    const steps = [{ after_seconds: 0, targets: [{ channel, config_id: config.id, target: name }] }];
+    await api.call('POST', '/api/v1/alerts', 201, { workspace_id: workspaceId, name, scope, events, steps });
   }
 }
 
-/** So many monitors of a workspace, `m1` and so on, which have the tags in turn. @returns their numbers */
+/** So many monitors of a workspace, called `<name>-1` and so on, which have the tags in turn. @returns their numbers */
 export async function addMonitors(
   pool: pg.Pool,
   workspaceId: number,
+  name: string,
   count: number,
   tags: readonly string[],
 ): Promise<readonly number[]> {
   const { rows } = await pool.query<{ id: number }>(
     `insert into monitors (workspace_id, owner_id, name, url, protocol, interval_seconds, timeout_seconds, tags)
-     select w.id, w.owner_id, 'm' || n, 'https://example.com/', 'https', 60, 10, array[($3::text[])[1 + n % cardinality($3::text[])]]
+     select w.id, w.owner_id, $4 || '-' || n, 'https://example.com/', 'https', 60, 10, array[($3::text[])[1 + n % cardinality($3::text[])]]
      from workspaces w, generate_series(1, $2::integer) n where w.id = $1 order by n returning id`,
-    [workspaceId, count, tags],
+    [workspaceId, count, tags, name],
   );
   return rows.map(({ id }) => id);
 }

@@ -12,13 +12,12 @@ import { processorTimeUs } from './processor-time.ts';
 import type { Bench, Figures } from './report.ts';
 
 const sizes = {
-  full: { storm: 10_000, teams: 20, seconds: 30, perSecond: 20, fails: 30 },
+  full: { storm: 10_000, teams: 19, seconds: 30, perSecond: 20, fails: 30 },
   brief: { storm: 200, teams: 4, seconds: 3, perSecond: 10, fails: 3 },
 } as const;
 type Size = (typeof sizes)[keyof typeof sizes];
 
-/** Of what one target is told in a minute so many go alone; the rest waits for a digest. */
-const toldAlone = 5;
+const named = (what: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${what}-${n}`);
 
 type World = {
   readonly product: Product;
@@ -46,7 +45,10 @@ async function measure(say: (line: string) => void, size: Size, teardown: (step:
   const receiver = await startReceiver();
   teardown(() => receiver.close());
   say('starting the product');
-  const product = await startProduct({ PARALLAX_LOG_LEVEL: 'warn' });
+  const product = await startProduct({
+    PARALLAX_LOG_LEVEL: 'warn',
+    PARALLAX_CHANNEL_BASE_URLS: `pagerduty=${receiver.baseUrl}`,
+  });
   teardown(() => product.stop());
   const { api, workspaceId } = await signedIn(product.baseUrl);
   const pool = openDatabaseOf(product);
@@ -64,13 +66,13 @@ async function measure(say: (line: string) => void, size: Size, teardown: (step:
 async function steadyLoad(world: World, size: Size) {
   const { pool, api, workspaceId, receiver, product } = world;
   const count = size.perSecond * size.seconds;
-  const steady = Array.from({ length: Math.ceil(count / toldAlone) }, (_, n) => `steady-${n}`);
-  const jobs = Array.from({ length: Math.ceil(size.fails / toldAlone) }, (_, n) => `jobs-${n}`);
-  await tellTargets(api, workspaceId, receiver, [
+  const steady = named('steady', 15);
+  const jobs = named('jobs', 5);
+  await tellTargets(api, workspaceId, 'pagerduty', receiver, [
     ...steady.map((name) => ({ name, scope: { tags: [name] }, events: ['monitor.down'] })),
     ...jobs.map((name) => ({ name, scope: { tags: [name] }, events: ['heartbeat.failed'] })),
   ]);
-  const monitors = await addMonitors(pool, workspaceId, count, steady);
+  const monitors = await addMonitors(pool, workspaceId, 'shop', count, steady);
   const heartbeats: { readonly uuid: string }[] = [];
   for (let n = 0; n < size.fails; n += 1) {
     const fields = { name: `job ${n}`, tags: [jobs[n % jobs.length]] };
@@ -80,7 +82,7 @@ async function steadyLoad(world: World, size: Size) {
   const beganMs = Date.now();
   const changes = monitors.map(async (id, index) => {
     await delay(beganMs + (index * 1_000) / size.perSecond - Date.now());
-    toldOf.set(`m${index + 1} is down`, await fail(pool, [id]));
+    toldOf.set(`shop-${index + 1} is down`, await fail(pool, [id]));
   });
   const signals = heartbeats.map(async ({ uuid }, index) => {
     await delay(beganMs + ((index + 0.5) * size.seconds * 1_000) / size.fails - Date.now());
@@ -90,9 +92,9 @@ async function steadyLoad(world: World, size: Size) {
   });
   await Promise.all([...changes, ...signals]);
   await until(60, () => receiver.arrivals.length >= count + size.fails);
-  const latencies = receiver.arrivals.map(({ body, atMs }) => ({
-    isJob: body.title.startsWith('job'),
-    ms: atMs - (toldOf.get(body.title) ?? Number.NaN),
+  const latencies = receiver.arrivals.map(({ title, atMs }) => ({
+    isJob: title.startsWith('job'),
+    ms: atMs - (toldOf.get(title) ?? Number.NaN),
   }));
   const of = (isJob: boolean): number[] => latencies.filter((one) => one.isJob === isJob).map(({ ms }) => ms);
   return {
@@ -106,11 +108,12 @@ async function steadyLoad(world: World, size: Size) {
 }
 
 async function failAtOnce({ product, pool, api, workspaceId, receiver }: World, size: Size) {
-  const teams = Array.from({ length: size.teams }, (_, index) => `team-${index}`);
+  const teams = named('team', size.teams);
   const targets = [...teams, 'everything'];
   await tellTargets(
     api,
     workspaceId,
+    'webhook',
     receiver,
     targets.map((name) => ({
       name,
@@ -118,7 +121,7 @@ async function failAtOnce({ product, pool, api, workspaceId, receiver }: World, 
       events: ['monitor.down'],
     })),
   );
-  const monitors = await addMonitors(pool, workspaceId, size.storm, teams);
+  const monitors = await addMonitors(pool, workspaceId, 'storm', size.storm, teams);
   const before = await count(pool, `select count(*)::integer as n from notifications where status = 'sent'`);
   const pids = [pidOf(product, 'control-plane'), pidOf(product, 'PostgreSQL')];
   const processorUs = (): number => pids.reduce((sum, pid) => sum + processorTimeUs(pid), 0);
