@@ -75,18 +75,18 @@ async function steadyLoad(world: World, size: Size) {
   const monitors = await addMonitors(pool, workspaceId, 'shop', count, steady);
   const heartbeats: { readonly uuid: string }[] = [];
   for (let n = 0; n < size.fails; n += 1) {
-    const fields = { name: `job ${n}`, tags: [jobs[n % jobs.length]] };
+    const fields = { name: `job-${n}`, tags: [jobs[n % jobs.length]] };
     heartbeats.push(await api.call('POST', `/api/v1/heartbeats?workspace_id=${workspaceId}`, 201, fields));
   }
   const toldOf = new Map<string, number>();
   const beganMs = Date.now();
   const changes = monitors.map(async (id, index) => {
     await delay(beganMs + (index * 1_000) / size.perSecond - Date.now());
-    toldOf.set(`shop-${index + 1} is down`, await fail(pool, [id]));
+    toldOf.set(`shop-${index + 1}`, await fail(pool, [id]));
   });
   const signals = heartbeats.map(async ({ uuid }, index) => {
     await delay(beganMs + ((index + 0.5) * size.seconds * 1_000) / size.fails - Date.now());
-    toldOf.set(`job ${index} has failed`, Date.now());
+    toldOf.set(`job-${index}`, Date.now());
     const answer = await fetch(`${product.baseUrl}/ping/${uuid}/fail`, { method: 'POST' });
     if (!answer.ok) throw new Error(`/fail: ${answer.status}`);
   });
@@ -94,7 +94,8 @@ async function steadyLoad(world: World, size: Size) {
   await until(60, () => receiver.arrivals.length >= count + size.fails);
   const latencies = receiver.arrivals.map(({ title, atMs }) => ({
     isJob: title.startsWith('job'),
-    ms: atMs - (toldOf.get(title) ?? Number.NaN),
+    // The name comes first.
+    ms: atMs - (toldOf.get(title.split(' ', 1)[0] ?? '') ?? Number.NaN),
   }));
   const of = (isJob: boolean): number[] => latencies.filter((one) => one.isJob === isJob).map(({ ms }) => ms);
   return {
