@@ -105,13 +105,15 @@ export async function addMonitors(
   count: number,
   tags: readonly string[],
 ): Promise<readonly number[]> {
-  const { rows } = await pool.query<{ id: number }>(
+  const { rows } = await pool.query<{ id: number; name: string }>(
     `insert into monitors (workspace_id, owner_id, name, url, protocol, interval_seconds, timeout_seconds, tags)
      select w.id, w.owner_id, $4 || '-' || n, 'https://example.com/', 'https', 60, 10, array[($3::text[])[1 + n % cardinality($3::text[])]]
-     from workspaces w, generate_series(1, $2::integer) n where w.id = $1 order by n returning id`,
+     from workspaces w, generate_series(1, $2::integer) n where w.id = $1 returning id, name`,
     [workspaceId, count, tags, name],
   );
-  return rows.map(({ id }) => id);
+  // By the numbers in their names, whatever the order of the rows.
+  const numberOf = (each: { readonly name: string }): number => Number(each.name.slice(name.length + 1));
+  return rows.toSorted((one, other) => numberOf(one) - numberOf(other)).map(({ id }) => id);
 }
 
 /**
