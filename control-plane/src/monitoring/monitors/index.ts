@@ -40,7 +40,7 @@ export { monitorsPage, readMonitorJson } from './list/queries.ts';
 export { noMonitor } from './not-found.ts';
 export type { MonitorView } from './not-found.ts';
 export { findMonitor, openSeats, pausedByGroup } from './queries.ts';
-export { failuresBehind } from './range-evidence/queries.ts';
+export { evidenceBehind, failuresBehind } from './range-evidence/queries.ts';
 export { codeOf, failurePhase, readStored } from './range-evidence/votes.ts';
 export { openSecrets } from './secrets.ts';
 export { composeSettings, sameJson } from './settings.ts';

@@ -18,7 +18,8 @@ import { noIncident } from '../not-found.ts';
 import { readIncident } from '../queries.ts';
 import { messageEntry } from '../state/message-entry.ts';
 import type { Announced } from '../state/message-entry.ts';
-import { factsOf, isHeld, lockIncidents, writeIncident } from '../state/queries.ts';
+import { isHeld, lockIncidents } from '../state/queries.ts';
+import { factsOf, writeIncident } from '../state/writing/queries.ts';
 import { acknowledge, endManualMembers, isMember, lockIncident, nextMessage, noteResolver } from './queries.ts';
 import type { LockedIncident } from './queries.ts';
 

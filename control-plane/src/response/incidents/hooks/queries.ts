@@ -4,7 +4,8 @@ import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { endMember, removeMembers } from '../members/queries.ts';
 import { messageEntry } from '../state/message-entry.ts';
-import { factsOf, settleIncident } from '../state/queries.ts';
+import { settleIncident } from '../state/queries.ts';
+import { factsOf } from '../state/writing/queries.ts';
 import { enqueue } from '../../../platform/outbox/enqueue.ts';
 import { ofMonitor } from '../subject.ts';
 
