@@ -9,7 +9,7 @@ import type { AlertParts } from '../../../control-plane/src/response/alerts/chan
 import { planOnce } from '../../../control-plane/src/response/alerts/planning/job.ts';
 import { createSender } from '../../../control-plane/src/response/alerts/sending/job.ts';
 import { createIo } from '../../../control-plane/src/response/channels/io.ts';
-import { webhook } from '../../../control-plane/src/response/channels/kinds/webhook.ts';
+import { channelOf } from '../../../control-plane/src/response/channels/registry.ts';
 import { asText, compose } from '../../../control-plane/src/response/messages/index.ts';
 
 const [urls = '', receiver = ''] = process.argv.slice(2);
@@ -25,6 +25,8 @@ const outbound = createOutboundClients({
   version: 'test',
 });
 const publicUrl = 'https://parallax.example';
+const webhook = channelOf('webhook');
+if (webhook === undefined) throw new Error('there is no channel of that name');
 const channelParts = {
   outbound,
   baseUrls: {},
@@ -41,6 +43,7 @@ const parts: AlertParts = {
     maskTarget: () => '…',
     // Each in a message of its own.
     keepsOpen: () => true,
+    keepingOpen: ['webhook'],
     usable: async (_, targets) => new Set(targets.keys()),
     deliver: async ({ target: { target } }, message) => {
       const startedMs = performance.now();

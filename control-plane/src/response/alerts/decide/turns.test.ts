@@ -116,6 +116,6 @@ function problemOf(more: Partial<Told>): Told {
 
 function endOf(told: Told, { resolution = 'auto', keepsOpen = false } = {}) {
   const over = occasion(base, { endedMs: base + hour, resolution, seq: 5 });
-  const reach = { isUsable: true, isWithdrawable: false, keepsOpen };
-  return endMessage('a', [wish], [wish.alert], told, over, reach, base + hour);
+  const reach = { isUsable: () => true, isWithdrawable: false, keepsOpen };
+  return endMessage('a', [wish], [wish], told, over, reach, base + hour);
 }
