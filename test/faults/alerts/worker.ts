@@ -9,10 +9,12 @@ import type { AlertParts } from '../../../control-plane/src/response/alerts/chan
 import { planOnce } from '../../../control-plane/src/response/alerts/planning/job.ts';
 import { createSender } from '../../../control-plane/src/response/alerts/sending/job.ts';
 import { createIo } from '../../../control-plane/src/response/channels/io.ts';
-import { webhook } from '../../../control-plane/src/response/channels/kinds/webhook.ts';
+import { channelOf } from '../../../control-plane/src/response/channels/registry.ts';
 import { asText, compose } from '../../../control-plane/src/response/messages/index.ts';
 
 const [urls = '', receiver = ''] = process.argv.slice(2);
+const webhook = channelOf('webhook');
+if (webhook === undefined) throw new Error('there are no webhooks');
 const database = await openDatabase(JSON.parse(urls) as DatabaseUrls, { api: 1, worker: 3 });
 process.send?.('ready');
 const [aheadMs] = (await once(process, 'message')) as [number];
@@ -45,7 +47,7 @@ const parts: AlertParts = {
     deliver: async ({ target: { target } }, message) => {
       const startedMs = performance.now();
       const destinations = [{ key: target, name: target, url: `${receiver}${target}` }];
-      const settings = webhook.settings.parse({ destinations });
+      const settings = webhook.settings.parse({ destinations }) as Readonly<Record<string, unknown>>;
       const content = webhook.render(message, settings, target);
       await webhook.send(content, { settings, target, message }, createIo(webhook, channelParts, { secrets: [] }));
       return { ok: true, latencyMs: performance.now() - startedMs, reference: null };
