@@ -47,7 +47,7 @@ const parts: AlertParts = {
     deliver: async ({ target: { target } }, message) => {
       const startedMs = performance.now();
       const destinations = [{ key: target, name: target, url: `${receiver}${target}` }];
-      const settings = webhook.settings.parse({ destinations }) as Readonly<Record<string, unknown>>;
+      const settings = webhook.settings.parse({ destinations });
       const content = webhook.render(message, settings, target);
       await webhook.send(content, { settings, target, message }, createIo(webhook, channelParts, { secrets: [] }));
       return { ok: true, latencyMs: performance.now() - startedMs, reference: null };
