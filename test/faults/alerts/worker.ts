@@ -13,6 +13,8 @@ import { channelOf } from '../../../control-plane/src/response/channels/registry
 import { asText, compose } from '../../../control-plane/src/response/messages/index.ts';
 
 const [urls = '', receiver = ''] = process.argv.slice(2);
+const webhook = channelOf('webhook');
+if (webhook === undefined) throw new Error('there are no webhooks');
 const database = await openDatabase(JSON.parse(urls) as DatabaseUrls, { api: 1, worker: 3 });
 process.send?.('ready');
 const [aheadMs] = (await once(process, 'message')) as [number];
