@@ -27,8 +27,6 @@ const outbound = createOutboundClients({
   version: 'test',
 });
 const publicUrl = 'https://parallax.example';
-const webhook = channelOf('webhook');
-if (webhook === undefined) throw new Error('there is no channel of that name');
 const channelParts = {
   outbound,
   baseUrls: {},
