@@ -99,7 +99,7 @@ t.test('alerts in the messenger, and what people do about them there', { timeout
     t.match(down.text, /refused/);
     const own = await message(person.id, /Shop не работает/);
     t.match(own.text, /МСК|GMT\+3|MSK|UTC\+3/);
-    t.match(own.keyboard, { inline_keyboard: [[{ text: /Принять/ }, {}]] });
+    t.match(own.keyboard, { inline_keyboard: [[{ text: /Взять в работу/ }, {}]] });
 
     t.match(await answerTo(press(down, stranger, 'ack')), /\/start/, 'who is nobody here is told so');
     t.equal((await openIncident(ada)).status, 'open');

@@ -97,7 +97,11 @@ export async function tellTargets(
   }
 }
 
-/** So many monitors of a workspace, called `<name>-1` and so on, which have the tags in turn. @returns their numbers */
+/**
+ * So many monitors of a workspace, called `<name>-1` and so on, which have the tags in turn. Nobody checks them: their probe is away, and has a day
+ * until the control plane would check in its place.
+ * @returns their numbers
+ */
 export async function addMonitors(
   pool: pg.Pool,
   workspaceId: number,
@@ -107,9 +111,16 @@ export async function addMonitors(
 ): Promise<readonly number[]> {
   const { rows } = await pool.query<{ id: number; name: string }>(
     `insert into monitors (workspace_id, owner_id, name, url, protocol, interval_seconds, timeout_seconds, tags)
-     select w.id, w.owner_id, $4 || '-' || n, 'https://example.com/', 'https', 60, 10, array[($3::text[])[1 + n % cardinality($3::text[])]]
+     select w.id, w.owner_id, $4 || '-' || n, 'https://example.com/', 'https', 86400, 10, array[($3::text[])[1 + n % cardinality($3::text[])]]
      from workspaces w, generate_series(1, $2::integer) n where w.id = $1 returning id, name`,
     [workspaceId, count, tags, name],
+  );
+  await pool.query(
+    `with away as (
+       insert into probes (name, region, signing_public_key) values ('away-' || $2::text, 'away', decode(repeat('00', 32), 'hex')) returning id, region)
+     insert into assignments (monitor_id, probe_id, region, started_at, revision)
+     select m.id, away.id, away.region, now(), m.n from away, unnest($1::integer[]) with ordinality m (id, n)`,
+    [rows.map(({ id }) => id), name],
   );
   // By the numbers in their names, whatever the order of the rows.
   const numberOf = (each: { readonly name: string }): number => Number(each.name.slice(name.length + 1));

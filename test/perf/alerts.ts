@@ -145,12 +145,12 @@ async function failAtOnce({ product, pool, api, workspaceId, receiver }: World, 
   return {
     storm: size.storm,
     storm_first_s: round(Math.min(...arrivals.map(({ atMs }) => atMs - failedMs)) / 1_000),
-    storm_everybody_knows_s: round(
+    storm_each_has_a_message_s: round(
       Math.max(...ofTargets.map(([first]) => (first?.atMs ?? Infinity) - failedMs)) / 1_000,
     ),
     storm_incidents_s: await latest(`select done_at from outbox where kind = 'monitor.transition'`),
     storm_decided_s: await latest(`select created_at from notifications where kind = 'opened'`),
-    storm_all_told_s: round(Math.max(...arrivals.map(({ atMs }) => atMs - failedMs)) / 1_000),
+    storm_everybody_knows_s: round(Math.max(...arrivals.map(({ atMs }) => atMs - failedMs)) / 1_000),
     storm_messages: arrivals.length,
     storm_most_messages: Math.max(...ofTargets.map((own) => own.length)),
     outage_control_plane_us: Math.round(ownUs / size.storm),
@@ -181,10 +181,12 @@ function tableOf(figures: Figures, size: Size): (readonly [string, string])[] {
       `p99 ${figure('change_p99_ms')} ms (goal 5000), median ${figure('change_p50_ms')} ms, of which 3000 wait for company`,
     ],
     ['from /fail to its message', `p99 ${figure('fail_p99_ms')} ms (goal 2000), median ${figure('fail_p50_ms')} ms`],
-    [`${size.storm} at once: everybody knows`, `after ${figure('storm_everybody_knows_s')} s (goal 60)`],
+    [
+      `${size.storm} at once: everybody is told of all that concerns them`,
+      `after ${figure('storm_everybody_knows_s')} s (goal 60), each of something after ${figure('storm_each_has_a_message_s')} s`,
+    ],
     ['all incidents are open', `after ${figure('storm_incidents_s')} s`],
     ['who is told is decided of all', `after ${figure('storm_decided_s')} s`],
-    ['the last digest has arrived', `after ${figure('storm_all_told_s')} s`],
     ['messages', `${figure('storm_messages')}, at most ${figure('storm_most_messages')} to one target`],
     [
       'processor time for each outage',

@@ -59,6 +59,7 @@ export async function workOnce<Context extends OutboxContext>(
     await transaction.query(
       sql.unsafe`select set_config('idle_in_transaction_session_timeout', ${`${leaseSeconds}s`}, true)`,
     );
+    await readInOrder(transaction, true);
     const first = await claim(transaction, sql.fragment`true`, rowsAtOnce);
     // What is taken together is claimed in larger numbers; what is not keeps its transactions short.
     const together = kindsTakenTogether(consumers);
@@ -74,11 +75,23 @@ export async function workOnce<Context extends OutboxContext>(
           manyAtOnce - rowsAtOnce,
         )
       : [];
+    await readInOrder(transaction, false);
     const rows = [...first, ...more];
     if (await handOverTogether(transaction, rows, context, consumers)) return rows.length;
     for (const row of rows) await handOver(transaction, row, context, consumers);
     return rows.length;
   });
+}
+
+/**
+ * Has the database read what waits by its number and stop when there is enough, or choose for itself again. Its statistics are of calm times, when
+ * hardly anything waits: it would read and sort all of a flood for each round.
+ */
+async function readInOrder(transaction: Transaction, only: boolean): Promise<void> {
+  const others = only ? 'off' : 'on';
+  await transaction.query(
+    sql.unsafe`select set_config('enable_sort', ${others}, true), set_config('enable_bitmapscan', ${others}, true)`,
+  );
 }
 
 async function claim(
@@ -91,9 +104,11 @@ async function claim(
   const rows = await transaction.any(sql.type(claimedRow)`
     select o.id, o.key, o.kind, o.payload, o.created_at, o.attempts from outbox o
     where o.done_at is null and o.available_at <= now() and o.attempts < ${poisonAttempts} and ${which}
+      -- With an offset it is asked of each row in turn, until there are enough: all that waits in a flood is not read for each round.
       and not exists (
         select from outbox elder
-        where elder.key = o.key and elder.done_at is null and elder.attempts < ${poisonAttempts} and elder.id < o.id)
+        where elder.key = o.key and elder.done_at is null and elder.attempts < ${poisonAttempts} and elder.id < o.id
+        offset 0)
     order by o.id limit ${most}
     for update of o skip locked`);
   return rows.map(outboxRow);

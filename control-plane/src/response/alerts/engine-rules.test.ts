@@ -163,21 +163,22 @@ void t.test('a service that keeps each thing apart gets several at once, each th
   await planOnce(api.database.worker, world.parts, api.clock.nowMs);
   await bundleOnce(api.database.worker, world.parts.channels, api.clock.nowMs);
   const release = Promise.withResolvers<void>();
-  let most = 0;
+  const nineUnderWay = Promise.withResolvers<void>();
   const underWay = new Map<string, number>();
   world.outcome = async (to) => {
     const name = to.target.target;
     underWay.set(name, (underWay.get(name) ?? 0) + 1);
-    most = Math.max(
-      most,
-      [...underWay.values()].reduce((a, b) => a + b, 0),
-    );
+    if ([...underWay.values()].reduce((a, b) => a + b, 0) === 9) nineUnderWay.resolve();
     await release.promise;
     underWay.set(name, (underWay.get(name) ?? 0) - 1);
     return { ok: true, latencyMs: 1, reference: null };
   };
   const [one, two] = [world.sender('one'), world.sender('two')];
-  for (const sender of [one, two, one, two]) await sender.begin();
+  let begun = 0;
+  for (const sender of [one, two, one, two]) begun += await sender.begin();
+  t.equal(begun, 9);
+  // They are composed before they are sent.
+  await nineUnderWay.promise;
   t.same(Object.fromEntries(underWay), { p: 8, a: 1 }, 'eight to the service and one to the reader, over all replicas');
   release.resolve();
   await Promise.all([one.idle(), two.idle()]);

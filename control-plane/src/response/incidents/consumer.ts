@@ -2,59 +2,59 @@ import type { Context } from '../../context.ts';
 import { statusRanges } from '../../monitoring/status-ranges/index.ts';
 import type { StatusRangeItem } from '../../monitoring/status-ranges/index.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
-import type { OutboxConsumer } from '../../platform/outbox/consumer.ts';
+import type { OutboxConsumer, OutboxRow } from '../../platform/outbox/consumer.ts';
 import { joinOccurrences } from '../maintenance/index.ts';
-import { isOtherCause } from './changed-cause.ts';
 import { windowOf } from './folding/fold.ts';
 import { untold } from './folding/incident-state.ts';
-import { begin } from './gateway.ts';
-import { amendMember, appendCause, endMember, insertMembers, knownOutages, outagesSince } from './members/queries.ts';
-import type { StoredCause } from './members/queries.ts';
+import { amendMember, endMembers, insertMembers, knownOutages, outagesSince } from './members/queries.ts';
 import { lockMonitor } from './monitors/queries.ts';
 import type { LockedMonitor } from './monitors/queries.ts';
 import { onMaintenanceReleased } from './release/consumer.ts';
 import { amend, outagesOf, revisionSchema } from './revision.ts';
 import type { Amendment, Range } from './revision.ts';
-import { lockIncidents, settleIncident } from './state/queries.ts';
+import { lockIncidents, settleIncident, settleIncidents } from './state/queries.ts';
 import { insertIncident, writeIncident } from './state/writing/queries.ts';
 import { ofMonitor } from './subject.ts';
-import { subjectEventKinds, subjectEventOf, titleOfSubject } from './subject-events.ts';
-import type { SubjectEvent } from './subject-events.ts';
+import { onSubjectEvents } from './subject-events/consumer.ts';
+import { subjectEventKinds, subjectEventOf } from './subject-events/event.ts';
 import { pausedSchema } from './transition.ts';
 import { onTransitions } from './transitions/consumer.ts';
 
+type Work = (transaction: Transaction, payloads: readonly unknown[], nowMs: number) => Promise<void>;
+
 /** Opens and resolves incidents as subjects change. The outbox hands out the changes of one subject in order, one at a time. */
 export const incidentConsumers: readonly OutboxConsumer<Context>[] = [
-  {
-    kind: 'monitor.transition',
-    consume: (transaction, row, context) => onTransitions(transaction, [row.payload], context.now()),
-    consumeMany: (transaction, rows, context) =>
-      onTransitions(
+  ofMany('monitor.transition', onTransitions),
+  ofMany('monitor.paused', onPaused),
+  ...subjectEventKinds.map((kind) =>
+    ofMany(kind, (transaction, payloads, nowMs) =>
+      onSubjectEvents(
         transaction,
-        rows.map(({ payload }) => payload),
-        context.now(),
+        payloads.map((payload) => subjectEventOf(kind, payload)),
+        nowMs,
       ),
-  },
+    ),
+  ),
   {
     kind: 'monitor.revised',
     consume: (transaction, row, context) => onRevised(transaction, row.payload, context.now()),
   },
   {
-    kind: 'monitor.paused',
-    consume: (transaction, row, context) => onPaused(transaction, row.payload, context.now()),
-  },
-  {
     kind: 'maintenance.released',
     consume: (transaction, row, context) => onMaintenanceReleased(transaction, row.payload, context.now()),
   },
-  ...subjectEventKinds.map(
-    (kind): OutboxConsumer<Context> => ({
-      kind,
-      consume: (transaction, row, context) =>
-        onSubjectEvent(transaction, subjectEventOf(kind, row.payload), context.now()),
-    }),
-  ),
 ];
+
+/** A consumer of what comes in floods. */
+function ofMany(kind: string, work: Work): OutboxConsumer<Context> {
+  const consumeMany = (transaction: Transaction, rows: readonly OutboxRow[], context: Context): Promise<void> =>
+    work(
+      transaction,
+      rows.map(({ payload }) => payload),
+      context.now(),
+    );
+  return { kind, consume: (transaction, row, context) => consumeMany(transaction, [row], context), consumeMany };
+}
 
 /** Brings the outages to what the timeline tells now; repeating it changes nothing. */
 async function onRevised(transaction: Transaction, payload: unknown, nowMs: number): Promise<void> {
@@ -117,45 +117,12 @@ function rangeOf({ startedMs, endedMs, status, evidence }: StatusRangeItem): Ran
 }
 
 /** A pause ends the monitor's outage: nobody looks any more. */
-async function onPaused(transaction: Transaction, payload: unknown, nowMs: number): Promise<void> {
-  const paused = pausedSchema.parse(payload);
-  const incidentId = await endMember(transaction, ofMonitor(paused.monitor_id), 'paused', Date.parse(paused.at));
-  if (incidentId !== null) await settleIncident(transaction, incidentId, nowMs);
-}
-
-/** What a heartbeat or a webhook check tells of itself. Its workspace is that of the event: such a subject is never moved. */
-async function onSubjectEvent(transaction: Transaction, event: SubjectEvent, nowMs: number): Promise<void> {
-  const { open } = await knownOutages(transaction, event.subject);
-  if (event.what !== 'missed' && event.what !== 'failed') {
-    const resolution = event.what === 'recovered' ? 'auto' : event.what;
-    const incidentId = await endMember(transaction, event.subject, resolution, event.atMs);
-    if (incidentId !== null) await settleIncident(transaction, incidentId, nowMs);
-    return;
-  }
-  const cause: StoredCause = { at: iso(event.atMs), status: event.what, evidence: event.facts };
-  if (open !== undefined) {
-    if (!isOtherCause(open.causes, cause)) return;
-    await appendCause(transaction, open.memberId, cause);
-    return settleIncident(transaction, open.incidentId, nowMs);
-  }
-  // Nothing tells what it has in common with others. A job that says that it has failed is not waited for.
-  await begin(
-    transaction,
-    [
-      {
-        subject: event.subject,
-        workspaceId: event.workspaceId,
-        name: event.name,
-        title: titleOfSubject(event.name, event.what),
-        startedMs: event.atMs,
-        windowMs: windowOf(0),
-        key: null,
-        isUrgent: event.what === 'failed',
-        cause,
-      },
-    ],
-    nowMs,
-  );
+async function onPaused(transaction: Transaction, payloads: readonly unknown[], nowMs: number): Promise<void> {
+  const ends = payloads.map((payload) => {
+    const { monitor_id: id, at } = pausedSchema.parse(payload);
+    return { subject: ofMonitor(id), resolution: 'paused' as const, atMs: Date.parse(at) };
+  });
+  await settleIncidents(transaction, await endMembers(transaction, ends), nowMs);
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();

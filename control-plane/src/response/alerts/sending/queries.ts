@@ -101,15 +101,16 @@ async function claimOf(
         select d.id, d.workspace_id, d.next_attempt_at, d.channel from deliveries d
         where d.target_key = k.target_key and d.status = 'queued' and d.next_attempt_at <= ${at(nowMs)}
           and coalesce(d.lease_until <= ${at(nowMs)}, true)
-          -- With an offset it is asked of each by itself, until there are enough; of its own by a column of no index, lest a storm that nobody
-          -- has analysed yet be searched by all that is queued.
+          -- With offsets each thing of a message is looked up by itself, until one is found that waits: a storm that nobody has analysed yet would
+          -- else be searched by all that is queued, for each message. Its own are asked for by a column of no index for the same reason.
           and not exists (
-            select from notifications mine join notifications elder
-              on elder.occasion_id = mine.occasion_id and elder.target_key = mine.target_key and elder.status = 'queued'
+            select from notifications mine
+            where mine.delivery_id = d.id and mine.done_at is null and exists (
+              select from notifications elder left join deliveries e on e.id = elder.delivery_id
+              where elder.occasion_id = mine.occasion_id and elder.target_key = mine.target_key and elder.status = 'queued'
                 and elder.id < mine.id and elder.delivery_id is distinct from mine.delivery_id
-              left join deliveries e on e.id = elder.delivery_id
-            where mine.delivery_id = d.id and mine.done_at is null
-              and (e.id is null or e.first_notification_id < d.first_notification_id)
+                and (e.id is null or e.first_notification_id < d.first_notification_id)
+              offset 0)
             offset 0)
         order by d.id limit ${lanes}) d
     ), shared as (

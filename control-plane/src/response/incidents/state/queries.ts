@@ -108,8 +108,11 @@ export async function incidentsOfCauses(
   const rows = await transaction.any(sql.type(ofCauseRow)`
     select i.id, i.workspace_id
     from jsonb_to_recordset(${JSON.stringify(causes)}::jsonb) as c (workspace_id integer, key text, started_at timestamptz)
-      join incidents i on i.workspace_id = c.workspace_id and i.fold_key = c.key and i.folded_into is null and i.deleted_at is null
-        and (i.status <> 'resolved' or i.resolved_at > c.started_at)`);
+      -- With an offset each cause is looked up by itself: in a storm nobody has analysed the table, and it would be read whole.
+      cross join lateral (
+        select i.id, i.workspace_id from incidents i
+        where i.workspace_id = c.workspace_id and i.fold_key = c.key and i.folded_into is null and i.deleted_at is null
+          and (i.status <> 'resolved' or i.resolved_at > c.started_at) offset 0) i`);
   return new Map(rows.map((row) => [row.id, row.workspace_id]));
 }
 

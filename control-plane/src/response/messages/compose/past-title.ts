@@ -1,7 +1,7 @@
 import type { Matter, Words } from '../words/words.ts';
 import { named } from './named.ts';
 
-/** How titles of incidents end that are made by themselves (`incidents/transition.ts`, `incidents/subject-events.ts`). */
+/** How titles of incidents end that are made by themselves (`incidents/transition.ts`, `incidents/subject-events/event.ts`). */
 const endings: readonly (readonly [ending: string, matter: Matter])[] = [
   [' is down', 'down'],
   [' does not answer in time', 'timeout'],
