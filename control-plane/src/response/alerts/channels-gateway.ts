@@ -24,8 +24,14 @@ export type Sent =
 
 /** What the engine asks of channels. */
 export type Channels = {
-  /** Pure. The same for what reaches the same people by the same way, whoever names it; without secrets, at most 300 characters. */
-  readonly targetKeyOf: (ownerId: number, target: AlertTarget) => string;
+  /**
+   * Keys of targets of owners: the same for what reaches the same people by the same way, whoever names it and however; without secrets, at most 300
+   * characters. One or two queries for all.
+   */
+  readonly keysOf: (
+    connection: CommonQueryMethods,
+    targets: readonly { readonly ownerId: number; readonly target: AlertTarget }[],
+  ) => Promise<(ownerId: number, target: AlertTarget) => string>;
   /** Pure. As it stands in histories. */
   readonly maskTarget: (target: AlertTarget) => string;
   /** Pure. Whether it is a service that keeps open what it was told until it is told of its end: it is sent no digests. */

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { quietLog } from '@parallax/testkit';
 import type { TestContext } from '@parallax/testkit';
 import t from 'tap';
+import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import { enqueue } from '../../platform/outbox/enqueue.ts';
 import { workOnce } from '../../platform/outbox/worker.ts';
@@ -159,3 +160,36 @@ void t.test(
     t.match(JSON.parse(changed), { data: { update: { text: null } } });
   },
 );
+
+void t.test('a room that two members name by configurations of their own hears a thing once', async (t) => {
+  const { bodies, url } = await receiver(t);
+  const { api, turn, until } = await world(t);
+  const { id: monitorId } = await api.monitor({ name: 'Shop' });
+  const eve = await api.account('eve@example.com');
+  await api.database.worker.query(sql.unsafe`
+    insert into workspace_members (workspace_id, user_id, role) values (${api.workspaceId}, ${eve.id}, 'editor')`);
+  for (const [token, key] of [
+    [api.token, 'ops'],
+    [eve.accessToken, 'everybody'],
+  ] as const) {
+    const config = await api.call('POST', '/api/v1/alert-channel-configs', {
+      token,
+      body: { channel: 'webhook', settings: { destinations: [{ key, name: key, url }] } },
+    });
+    const target = { channel: 'webhook', config_id: Number(config.body['id']), target: key };
+    const alert = await api.call('POST', '/api/v1/alerts', {
+      token,
+      body: { workspace_id: api.workspaceId, name: key, steps: [{ targets: [target] }] },
+    });
+    t.equal(alert.status, 201, alert.text);
+  }
+  const statuses = (): Promise<readonly string[]> =>
+    api.database.worker.anyFirst(sql.type(z.object({ text: z.string() }))`
+      select alert_name || ' ' || kind || ' ' || status as text from notifications where channel = 'webhook' order by id`);
+  await turn(monitorId, 'UP', 'DOWN');
+  await until(async () => ((await statuses()).includes('ops opened sent') ? true : undefined));
+  await turn(monitorId, 'DOWN', 'UP');
+  await until(async () => ((await statuses()).some((text) => text.endsWith('resolved sent')) ? true : undefined));
+  t.same(await statuses(), ['ops opened sent', 'everybody opened deduplicated', 'ops resolved sent']);
+  t.equal(bodies.length, 2);
+});

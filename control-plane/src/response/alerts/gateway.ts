@@ -1,5 +1,12 @@
 import type { Context } from '../../context.ts';
-import { channelsThatKeepOpen, deliver, keepsOpen, maskTarget, targetKeyOf, usableTargets } from '../channels/index.ts';
+import {
+  channelsThatKeepOpen,
+  createReachedKeys,
+  deliver,
+  keepsOpen,
+  maskTarget,
+  usableTargets,
+} from '../channels/index.ts';
 import { asText, compose } from '../messages/index.ts';
 import type { AlertTarget } from './alert.ts';
 import type { AlertParts } from './channels-gateway.ts';
@@ -10,9 +17,16 @@ const errorCharacters = 1_000;
 
 /** What the engine acts with: the channels and messages of this process. */
 export function alertParts(context: Context): AlertParts {
+  const reachedKeys = createReachedKeys(context);
   return {
     channels: {
-      targetKeyOf: (ownerId, target) => targetKeyOf({ ownerId, ...destined(target) }),
+      keysOf: async (connection, targets) => {
+        const keyOf = await reachedKeys(
+          connection,
+          targets.map(({ ownerId, target }) => ({ ownerId, ...target })),
+        );
+        return (ownerId, target) => keyOf({ ownerId, ...target });
+      },
       maskTarget: (target) => maskTarget(target),
       keepsOpen,
       keepingOpen: channelsThatKeepOpen,

@@ -80,7 +80,7 @@ export async function alertsWorld(t: TestContext): Promise<AlertsWorld> {
     compose,
     asText: (message) => asText(message, { most: 4_000 }),
     channels: {
-      targetKeyOf: (_, each) => `${each.channel}:${each.target}`,
+      keysOf: async () => (_, each) => `${each.channel}:${each.target}`,
       maskTarget: ({ target: name }) => `${name.slice(0, 1)}…`,
       keepsOpen: ({ channel }) => channel === 'pagerduty',
       keepingOpen: ['pagerduty'],

@@ -54,6 +54,11 @@ export type TargetRule<Settings> = {
   ) => { readonly ok: true; readonly target: string } | { readonly ok: false; readonly problem: string };
   /** The target alone says who is reached, whoever sends: a telephone number, a mail address. Else it is a name inside of one configuration. */
   readonly isGlobal?: boolean;
+  /**
+   * What tells who is really reached, where the target alone does not: the same for two people whose configurations lead to one room. Absent, or
+   * undefined: nobody else's leads there.
+   */
+  readonly reaches?: (target: string, settings: Settings) => string | undefined;
   /** As it stands in histories: `a…e@example.com`, `…4567`. */
   readonly mask: (target: string) => string;
 };

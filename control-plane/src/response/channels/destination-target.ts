@@ -19,6 +19,13 @@ export function destinationTarget<Settings extends WithDestinations>(
     },
     // A key is a name that its owner chose.
     mask: (target) => target,
+    // The credential of the place, with all else by which a message gets there or is made; what was read has its fields in the schema's order.
+    reaches: (target, settings) => {
+      const found = settings.destinations.find(({ key }) => key === target);
+      if (found === undefined) return undefined;
+      const { key: _key, name: _name, ...place } = found;
+      return JSON.stringify([{ ...settings, destinations: undefined }, place]);
+    },
   };
 }
 

@@ -9,6 +9,7 @@ import type { Mail } from '../../platform/mail/mail.ts';
 import { memoryBus } from '../../testing/probes.ts';
 import { deliver, isUsable, maskTarget, targetKeyOf, usableTargets } from './gateway.ts';
 import type { DeliverRequest } from './gateway.ts';
+import { createReachedKeys } from './sending/reached-keys.ts';
 import { sampleMessage } from './testing/messages.ts';
 
 /*
@@ -371,3 +372,50 @@ void t.test('the same mailbox has one key whoever names it, the own names of two
   t.ok(key('email', 1, `${'x'.repeat(60)}@example.com`).length <= 100);
   t.equal(maskTarget({ channel: 'email', target: 'ada@example.com' }).includes('ada@'), false);
 });
+
+void t.test(
+  'a room has one key whoever leads there by a configuration of their own, until that leads elsewhere',
+  async (t) => {
+    const keysOf = createReachedKeys(api.context);
+    const eve = await api.account('eve@example.com');
+    const configure = async (token: string, channel: string, settings: object) => {
+      const answer = await api.call('POST', '/api/v1/alert-channel-configs', { token, body: { channel, settings } });
+      t.equal(answer.status, 201, answer.text);
+      return Number(answer.body['id']);
+    };
+    const places = (key: string, name: string) => [
+      { key, name, url: 'https://chat.example.com/hooks/one-room' },
+      { key: 'other', name, url: `https://chat.example.com/hooks/${key}` },
+    ];
+    const config = await configure(ada.accessToken, 'mattermost', { destinations: places('ops', 'Operations') });
+    await configure(eve.accessToken, 'mattermost', { destinations: places('shop', 'Shop') });
+    await configure(ada.accessToken, 'ntfy', { server_url: 'https://ntfy.example.com/', access_token: 'tk_ada' });
+    await configure(eve.accessToken, 'ntfy', { server_url: 'https://ntfy.example.com' });
+    const of = (who: { readonly id: number }, channel: string, target: string) => ({
+      ownerId: who.id,
+      channel,
+      target,
+    });
+    const [opsOfAda, shopOfEve] = [of(ada, 'mattermost', 'ops'), of(eve, 'mattermost', 'shop')];
+    const others = [of(ada, 'mattermost', 'other'), of(eve, 'mattermost', 'other'), of(eve, 'mattermost', 'gone')];
+    const topics = [of(ada, 'ntfy', 'alerts'), of(eve, 'ntfy', 'alerts')];
+    const targets = [opsOfAda, shopOfEve, ...others, ...topics, of(eve, 'chat', 'ops')];
+    for (const time of ['first', 'second']) {
+      const keyOf = await keysOf(api.database.worker, targets);
+      t.equal(keyOf(opsOfAda), keyOf(shopOfEve), `one room, asked for the ${time} time`);
+      t.equal(new Set(topics.map(keyOf)).size, 1, 'one topic of one server');
+      t.equal(new Set(targets.map(keyOf)).size, targets.length - 2, 'all others are others');
+      t.ok(targets.every((each) => !keyOf(each).includes('one-room')));
+    }
+    const changed = await api.call('PATCH', `/api/v1/alert-channel-configs/${config}`, {
+      token: ada.accessToken,
+      body: {
+        settings: { destinations: [{ key: 'ops', name: 'Operations', url: 'https://chat.example.com/hooks/new' }] },
+      },
+    });
+    t.equal(changed.status, 200, changed.text);
+    const keyOf = await keysOf(api.database.worker, targets);
+    t.not(keyOf(opsOfAda), keyOf(shopOfEve), 'it leads elsewhere now');
+    t.match(await keysOf(api.database.worker, []), Function);
+  },
+);

@@ -21,6 +21,7 @@ export {
   usableTargets,
 } from './gateway.ts';
 export type { DeliverRequest, DeliverResult, Destined, NamedTarget, OwnedTarget, TargetVerdict } from './gateway.ts';
+export { createReachedKeys } from './sending/reached-keys.ts';
 export { createDeliveryMetrics } from './delivery-metrics.ts';
 export { channelsThatKeepOpen, replaceableChannels } from './registry.ts';
 export { addDestination, giveUpTargets } from './outside-changes/gateway.ts';

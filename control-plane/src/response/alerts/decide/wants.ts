@@ -22,6 +22,12 @@ export type PreparedAlert = {
 /** An alert that names a target, and as what. */
 export type Namer = { readonly alert: Alert; readonly target: AlertTarget };
 
+/** The targets that an alert names, as its owner's. */
+export function namedBy({ ownerId, steps, failover }: Alert) {
+  const targets = [...steps.flatMap((step) => step.targets), ...(failover === null ? [] : [failover])];
+  return targets.map((target) => ({ ownerId, target }));
+}
+
 /** Makes the keys of an alert's targets. */
 export function prepareAlert(alert: Alert, keyOf: (ownerId: number, target: AlertTarget) => string): PreparedAlert {
   const keyed = (target: AlertTarget): KeyedTarget => ({ key: keyOf(alert.ownerId, target), target });

@@ -3,7 +3,7 @@ import type { AlertParts, OwnedTarget } from '../channels-gateway.ts';
 import { decide } from '../decide/decide.ts';
 import type { Decision, Targets } from '../decide/decide.ts';
 import type { Occasion } from '../decide/occasion.ts';
-import { prepareAlert } from '../decide/wants.ts';
+import { namedBy, prepareAlert } from '../decide/wants.ts';
 import type { PreparedAlert } from '../decide/wants.ts';
 import { alertsOf, claimOccasions, subjectsOf, toldOf } from './queries.ts';
 import type { FoundSubject, OccasionRow, ToldOfOccasion } from './queries.ts';
@@ -25,9 +25,9 @@ export async function planOnce(
     const ids = occasions.map(({ id }) => id);
     const over = occasions.filter((each) => each.ended_at !== null).map(({ id }) => id);
     const workspaceIds = [...new Set(occasions.map((each) => each.workspace_id))];
-    const alerts = (await alertsOf(transaction, workspaceIds)).map((alert) =>
-      prepareAlert(alert, channels.targetKeyOf),
-    );
+    const active = await alertsOf(transaction, workspaceIds);
+    const keyOf = await channels.keysOf(transaction, active.flatMap(namedBy));
+    const alerts = active.map((alert) => prepareAlert(alert, keyOf));
     const subjects = await subjectsOf(transaction, ids);
     const told = await toldOf(transaction, ids, over);
     const owned = targetsOf(alerts, occasions, told);

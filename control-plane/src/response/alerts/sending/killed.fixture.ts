@@ -15,7 +15,10 @@ const parts: AlertParts = {
   compose,
   asText: (message) => asText(message, { most: 4_000 }),
   channels: {
-    targetKeyOf: (_, { channel, target }) => `${channel}:${target}`,
+    keysOf:
+      async () =>
+      (_, { channel, target }) =>
+        `${channel}:${target}`,
     maskTarget: () => '…',
     // Each in a message of its own.
     keepsOpen: () => true,

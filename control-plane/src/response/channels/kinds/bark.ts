@@ -50,6 +50,7 @@ export const bark: Channel<Settings> = {
       return { ok: false, problem: 'a device key has 6 to 64 letters and digits' };
     },
     mask: (target) => `${target.slice(0, 3)}…`,
+    reaches: (target, { server_url: server }) => `${server.replace(/\/+$/, '')} ${target}`,
   },
   render: (message, _settings, target) => {
     const url = openLink(message, 500);

@@ -79,6 +79,7 @@ export const githubIssue: Channel<Settings, Content> = {
       return isName ? { ok: true, target } : { ok: false, problem: 'owner and repository, with a slash between them' };
     },
     mask: (target) => target,
+    reaches: (target, { api_url: api }) => `${(api ?? cloud).replace(/\/+$/, '')} ${target}`,
   },
   baseUrl: cloud,
   // Up to four requests, one after the other.

@@ -60,6 +60,8 @@ export const homeAssistant: Channel<Settings, Content> = {
       return token === undefined ? { ok: false, problem: 'the configuration has no token' } : { ok: true, target };
     },
     mask: (target) => target,
+    reaches: (target, { url, webhook_id: webhookId }) =>
+      `${url.replace(/\/+$/, '')} ${target === 'webhook' ? `webhook ${webhookId}` : target}`,
   },
   // An action is answered when it was done, or after 10 seconds ("POST /api/services/<domain>/<service>"): whoever hangs up before tells it twice.
   timeoutMs: 20_000,

@@ -38,6 +38,7 @@ export const line: Channel<Settings> = {
       };
     },
     mask: (target) => `${target.slice(0, 1)}…${target.slice(-4)}`,
+    reaches: (target) => target,
   },
   baseUrl: 'https://api.line.me',
   render: (message, _settings, target) => ({

@@ -52,6 +52,7 @@ export const ntfy: Channel<Settings> = {
       return { ok: false, problem: 'a topic has 1 to 64 letters, digits, "-" and "_"' };
     },
     mask: (target) => `${target.slice(0, 3)}…`,
+    reaches: (target, { server_url: server }) => `${server.replace(/\/+$/, '')} ${target}`,
   },
   render: (message, _settings, target) => {
     const click = openLink(message);

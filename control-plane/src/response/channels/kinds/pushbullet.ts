@@ -35,6 +35,7 @@ export const pushbullet: Channel<Settings> = {
       return { ok: false, problem: 'is "me", "device:…", "channel:…" or a mail address' };
     },
     mask: (target) => target.replace(/^(.).*@/, '$1…@').replace(/^(device:).*(.{4})$/, '$1…$2'),
+    reaches: (target, { access_token: token }) => (target === 'me' ? `me ${token}` : target),
   },
   baseUrl: 'https://api.pushbullet.com',
   render: (message, _settings, target) => {

@@ -63,6 +63,8 @@ export const pushover: Channel<Settings, Content> = {
       };
     },
     mask: (target) => `${target.slice(0, 2)}…${target.slice(30)}`,
+    // Keys are those of people and groups, whichever application writes.
+    reaches: (target) => target,
   },
   baseUrl: 'https://api.pushover.net',
   closes: true,

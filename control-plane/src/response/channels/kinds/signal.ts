@@ -41,6 +41,8 @@ const target: TargetRule<Settings> = {
     return parsePhoneNumber(typed);
   },
   mask: (text) => (text.startsWith('group.') ? `group.…${text.slice(-4)}` : maskPhoneNumber(text)),
+  // Numbers and groups are the same for all who write to them.
+  reaches: (text) => text,
 };
 
 /**

@@ -38,6 +38,7 @@ export const splunkOncall: Channel<z.output<typeof settings>, Readonly<Record<st
       return { ok: false, problem: 'a routing key has 1 to 100 letters, digits, ".", "_", "~" or "-"' };
     },
     mask: (target) => target,
+    reaches: (target, { api_key: key }) => `${key} ${target}`,
   },
   baseUrl: 'https://alert.victorops.com',
   closes: true,

@@ -45,6 +45,8 @@ export const vk: Channel<z.output<typeof settings>, Content> = {
       return { ok: false, problem: 'a whole number, as it stands in vk.com/id…' };
     },
     mask: (target) => `…${target.slice(-4)}`,
+    // Chats are numbered anew for each community.
+    reaches: (target, { token }) => (Number(target) > 2_000_000_000 ? `${target} ${token}` : target),
   },
   baseUrl: 'https://api.vk.com',
   render,

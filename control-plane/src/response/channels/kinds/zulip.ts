@@ -44,6 +44,7 @@ const target: TargetRule<Settings> = {
     return { ok: true, target: topic === undefined ? `#${channel.trim()}` : `#${channel.trim()} > ${topic.trim()}` };
   },
   mask: (text) => (text.startsWith('#') ? text : text.replace(/^(.).*@/, '$1…@')),
+  reaches: (text, { site_url: site }) => `${site.replace(/\/+$/, '')} ${text}`,
 };
 
 /**

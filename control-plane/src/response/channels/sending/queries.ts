@@ -165,3 +165,32 @@ export async function findUsable(
         and (t.confirmed_at is not null or u.email_verified and u.email = a.target))`);
   return new Set(found.map(({ key }) => key));
 }
+
+/** The configuration of a user and channel, and how often its settings were changed. */
+export type ConfigVersion = { readonly id: number; readonly version: number };
+
+const versionRow = z.object({ user_id: z.number(), channel: z.string(), id: z.number(), version: z.number() });
+
+/** Configurations of users, by user and channel: `17 ntfy`. */
+export async function findVersions(
+  connection: CommonQueryMethods,
+  senders: readonly { readonly ownerId: number; readonly channel: string }[],
+): Promise<ReadonlyMap<string, ConfigVersion>> {
+  if (senders.length === 0) return new Map();
+  const asked = senders.map(({ ownerId, channel }) => [ownerId, channel]);
+  const rows = await connection.any(sql.type(versionRow)`
+    select c.user_id, c.channel, c.id, c.settings_version as version
+    from ${sql.unnest(asked, ['int4', 'text'])} as a (user_id, channel)
+      join channel_configs c on c.user_id = a.user_id and c.channel = a.channel`);
+  return new Map(rows.map(({ user_id: ownerId, channel, ...config }) => [`${ownerId} ${channel}`, config]));
+}
+
+const sealedRow = z.object({ id: z.number(), version: z.number(), sealed: z.instanceof(Uint8Array) });
+
+/** Sealed settings of configurations, with their versions. */
+export async function readSealed(connection: CommonQueryMethods, ids: readonly number[]) {
+  if (ids.length === 0) return new Map<number, z.output<typeof sealedRow>>();
+  const rows = await connection.any(sql.type(sealedRow)`
+    select id, settings_version as version, sealed_settings as sealed from channel_configs where id = any(${sql.array([...ids], 'int4')})`);
+  return new Map(rows.map((row) => [row.id, row]));
+}
