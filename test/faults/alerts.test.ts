@@ -40,6 +40,8 @@ void t.test(
       insert into users (email, password_hash, plan) values ('a@example.com', 'x', 'self_hosted') returning id`);
     const workspaceId = await pool.oneFirst(sql.typeAlias('id')`
       insert into workspaces (owner_id, name, ping_key) values (${owner}, 'w', 'key') returning id`);
+    await pool.query(sql.unsafe`
+      insert into workspace_members (workspace_id, user_id, role) values (${workspaceId}, ${owner}, 'owner')`);
     const reader = { channel: 'webhook', config_id: 1, locale: 'en', timezone: 'UTC' };
     const steps = [{ after_seconds: 0, targets: targets.map((target) => ({ ...reader, target })) }];
     await pool.query(sql.unsafe`
@@ -85,10 +87,13 @@ void t.test(
     await pool.transaction((tx) => writeChanges(tx, begun, beganMs));
     let aheadMs = 0;
     const untilSent = async (wanted: number): Promise<void> => {
-      const countSent = () =>
-        pool.oneFirst(sql.type(z.object({ n: z.number() }))`
-          select count(*)::integer as n from notifications where status = 'sent'`);
-      while ((await countSent()) < wanted) {
+      const counts = () =>
+        pool.one(sql.type(z.object({ sent: z.number(), lost: z.number() }))`
+          select (count(*) filter (where status = 'sent'))::integer as sent,
+            (count(*) filter (where status not in ('queued', 'sent')))::integer as lost
+          from notifications`);
+      for (let now = await counts(); now.sent < wanted; now = await counts()) {
+        if (now.lost > 0) throw new Error(`${now.lost} messages were given up`);
         // What the dead one had claimed is free when its time is over.
         await crew.keepWorking(() => (aheadMs += leaseMs + 1_000));
         await delay(20);

@@ -44,9 +44,9 @@ const parts: AlertParts = {
       (_, { channel, target }) =>
         `${channel}:${target}`,
     maskTarget: () => '…',
-    // Each in a message of its own.
+    // Each in a message of its own, as services are told that know a repetition by its key; but one after the other, as people are.
     keepsOpen: () => true,
-    keepingOpen: ['webhook'],
+    keepingOpen: [],
     usable: async (_, targets) => new Set(targets.keys()),
     deliver: async ({ target: { target } }, message) => {
       const startedMs = performance.now();
