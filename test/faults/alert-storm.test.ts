@@ -7,10 +7,13 @@ import { openDatabaseOf } from './oracle.ts';
 
 /* Very many monitors fail at once, each for a cause of its own: everybody concerned is told soon, and of all of it, and in a few messages. */
 
-const monitorCount = Number(process.env['PARALLAX_STORM_MONITORS'] ?? 1_000);
+/** The longer run of all faults has 120 seconds for each of them. */
+const isLong = Number(process.env['PARALLAX_FAULT_SECONDS'] ?? 60) >= 120;
+const monitorCount = Number(process.env['PARALLAX_STORM_MONITORS'] ?? (isLong ? 10_000 : 1_000));
 const teams = Array.from({ length: 10 }, (_, index) => `team-${index}`);
-/** Who is concerned must know within a minute; of all the rest in the digest that follows it. */
+/** Who is concerned must know within a minute, of all of it. */
 const knowsWithinMs = 60_000;
+/** Then it is given up. */
 const allWithinMs = 180_000;
 
 void t.test(
@@ -38,8 +41,8 @@ void t.test(
     await untilSent(pool, 2 * monitorCount, failedMs + allWithinMs);
     for (const target of targets) {
       const own = receiver.arrivals.filter((one) => one.target === target);
-      const firstMs = (own[0]?.atMs ?? Infinity) - failedMs;
-      t.ok(firstMs < knowsWithinMs, `${target} knows after ${firstMs} ms`);
+      const lastMs = (own.at(-1)?.atMs ?? Infinity) - failedMs;
+      t.ok(lastMs < knowsWithinMs, `${target} knows of all after ${lastMs} ms`);
       const minutes = 1 + Math.floor(((own.at(-1)?.atMs ?? 0) - (own[0]?.atMs ?? 0)) / 60_000);
       const digests = own.filter(({ isDigest }) => isDigest);
       t.ok(digests.length <= minutes + 1, `${target} was sent ${digests.length} digests`);
