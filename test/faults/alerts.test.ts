@@ -8,7 +8,7 @@ import { sql } from '../../control-plane/src/platform/database/pools.ts';
 import { testDatabase } from '../../control-plane/src/platform/database/testing.ts';
 import { beginning } from '../../control-plane/src/response/alerts/occasions/change.ts';
 import { endOccasionsOf, writeChanges } from '../../control-plane/src/response/alerts/occasions/queries.ts';
-import { leaseMs } from '../../control-plane/src/response/alerts/sending/queries.ts';
+import { leaseMs } from '../../control-plane/src/response/alerts/sending/claim/queries.ts';
 import { startCrew } from './alerts/crew.ts';
 
 /*

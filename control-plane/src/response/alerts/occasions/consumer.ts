@@ -5,25 +5,14 @@ import type { Transaction } from '../../../platform/database/pools.ts';
 import type { OutboxConsumer, OutboxRow } from '../../../platform/outbox/consumer.ts';
 import { beginning, incidentChange, incidentKinds, occasionTitle, statusEvent, statusEvents } from './change.ts';
 import type { OccasionChange } from './change.ts';
-import { endOccasions, lookAtHeld, monitorsOf, workspacesOfProbes, writeChanges } from './queries.ts';
+import { onDelisted, onExpiring, onListed } from './notices/consumer.ts';
+import { onProbe, onProbeEnd } from './probes/consumer.ts';
+import { endOccasions, lookAtHeld, monitorsOf, writeChanges } from './queries.ts';
 import type { Ending } from './queries.ts';
+import { instant, monitorSubject, ofMonitor, ofWorkspace } from './work.ts';
+import type { Work } from './work.ts';
 
-type Work = (transaction: Transaction, rows: readonly OutboxRow[], nowMs: number) => Promise<void>;
-
-const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
-const ofWorkspace = z.looseObject({ workspace_id: z.number().int() });
-const ofMonitor = z.looseObject({ monitor_id: z.number().int() });
 const transition = ofMonitor.extend({ to: z.string(), at: instant });
-const monitorSubject = (id: number) => ({ type: 'monitor', id });
-
-const listing = ofMonitor.extend({ provider: z.string(), at: instant });
-
-const ofProbe = z.looseObject({
-  probe_id: z.number().int(),
-  name: z.string(),
-  region: z.string(),
-  reason: z.string().optional(),
-});
 
 const clearing = ofWorkspace.extend({
   maintenance_id: z.number().int(),
@@ -31,9 +20,6 @@ const clearing = ofWorkspace.extend({
   incident_count: z.number(),
   incidents: z.array(z.object({ incident_id: z.number(), title: z.string() })),
 });
-
-/** Days before the end from which it is more than a notice. */
-const urgentDays = 3;
 
 /** Notes what there is to tell. Who is told is decided after the commit, by the planner. */
 export const occasionConsumers: readonly OutboxConsumer<Context>[] = [
@@ -159,100 +145,6 @@ async function onFlapping(transaction: Transaction, rows: readonly OutboxRow[], 
   );
   const workspaceIds = calm.flatMap(({ monitor_id: id }) => monitors.get(id)?.workspace_id ?? []);
   if (workspaceIds.length > 0) await lookAtHeld(transaction, workspaceIds, 'flapping', nowMs);
-}
-
-function onExpiring(what: 'certificate' | 'domain'): Work {
-  const payload = ofMonitor.extend({ not_after: instant, threshold_days: z.number(), occasion: z.string() });
-  return async (transaction, rows, nowMs) => {
-    const told = rows.map((row) => payload.parse(row.payload));
-    const monitors = await monitorsOf(
-      transaction,
-      told.map(({ monitor_id: id }) => id),
-    );
-    const begun = told.flatMap(({ monitor_id: id, not_after: notAfterMs, threshold_days: days, occasion }) => {
-      const monitor = monitors.get(id);
-      if (monitor === undefined) return [];
-      return beginning({
-        workspaceId: monitor.workspace_id,
-        key: occasion,
-        event: `${what}.expiring`,
-        subject: monitorSubject(id),
-        title: occasionTitle(monitor.name, `the ${what} ends within ${days} days`, ': '),
-        facts: { name: monitor.name, not_after: new Date(notAfterMs).toISOString(), threshold_days: days },
-        severity: days <= urgentDays ? 'major' : 'minor',
-        startedMs: nowMs,
-        isLasting: false,
-      });
-    });
-    await writeChanges(transaction, begun, nowMs);
-  };
-}
-
-async function onListed(transaction: Transaction, rows: readonly OutboxRow[], nowMs: number): Promise<void> {
-  const told = rows.map((row) => listing.parse(row.payload));
-  const monitors = await monitorsOf(
-    transaction,
-    told.map(({ monitor_id: id }) => id),
-  );
-  const begun = told.flatMap(({ monitor_id: id, provider, at }) => {
-    const monitor = monitors.get(id);
-    if (monitor === undefined) return [];
-    return beginning({
-      workspaceId: monitor.workspace_id,
-      key: `dnsbl:${id}:${provider}:${new Date(at).toISOString()}`,
-      event: 'dnsbl.listed',
-      subject: monitorSubject(id),
-      title: occasionTitle(monitor.name, `is listed by ${provider}`),
-      facts: { name: monitor.name, provider },
-      severity: 'major',
-      startedMs: at,
-    });
-  });
-  await writeChanges(transaction, begun, nowMs);
-}
-
-async function onDelisted(transaction: Transaction, rows: readonly OutboxRow[], nowMs: number): Promise<void> {
-  const endings = rows.map(({ payload }): Ending => {
-    const { monitor_id: id, provider, at } = listing.parse(payload);
-    return { subject: monitorSubject(id), events: ['dnsbl.listed'], provider, atMs: at, resolution: 'auto' };
-  });
-  await endOccasions(transaction, endings, nowMs);
-}
-
-/** Tenants are told of their own probes; those of the installation are watched by whoever runs it. */
-function onProbe(what: 'offline' | 'quarantined'): Work {
-  return async (transaction, rows, nowMs) => {
-    const told = rows.map((row) => ({ ...ofProbe.parse(row.payload), row }));
-    const workspaces = await workspacesOfProbes(
-      transaction,
-      told.map(({ probe_id: id }) => id),
-    );
-    const begun = told.flatMap(({ probe_id: id, name, region, reason, row }) => {
-      const workspaceId = workspaces.get(id);
-      if (workspaceId === undefined) return [];
-      return beginning({
-        workspaceId,
-        key: `probe:${id}:${row.id}`,
-        event: `probe.${what}`,
-        subject: { type: 'probe', id },
-        title: occasionTitle(name, what === 'offline' ? 'is offline' : 'is in quarantine'),
-        facts: { name, region, ...(reason === undefined ? {} : { reason }) },
-        severity: 'major',
-        startedMs: row.createdAtMs,
-      });
-    });
-    await writeChanges(transaction, begun, nowMs);
-  };
-}
-
-function onProbeEnd(what: 'offline' | 'quarantined'): Work {
-  return async (transaction, rows, nowMs) => {
-    const endings = rows.map((row): Ending => {
-      const { probe_id: id } = ofProbe.parse(row.payload);
-      return { subject: { type: 'probe', id }, events: [`probe.${what}`], atMs: row.createdAtMs, resolution: 'auto' };
-    });
-    await endOccasions(transaction, endings, nowMs);
-  };
 }
 
 async function onAllClear(transaction: Transaction, rows: readonly OutboxRow[], nowMs: number): Promise<void> {

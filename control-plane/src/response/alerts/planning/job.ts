@@ -5,8 +5,10 @@ import type { Decision, Targets } from '../decide/decide.ts';
 import type { Occasion } from '../decide/occasion.ts';
 import { namedBy, prepareAlert } from '../decide/wants.ts';
 import type { PreparedAlert } from '../decide/wants.ts';
-import { alertsOf, claimOccasions, subjectsOf, toldOf } from './queries.ts';
-import type { FoundSubject, OccasionRow, ToldOfOccasion } from './queries.ts';
+import { alertsOf, claimOccasions, toldOf } from './queries.ts';
+import type { OccasionRow, ToldOfOccasion } from './queries.ts';
+import { subjectsOf } from './subjects/queries.ts';
+import type { FoundSubject } from './subjects/queries.ts';
 import { writeDecisions } from './writing/queries.ts';
 import type { Planned } from './writing/queries.ts';
 

@@ -5,8 +5,10 @@ import { mostAttempts, retryAtMs } from '../decide/retry.ts';
 import { membersOf, reportOf, seenOf, writtenOf } from './facts/queries.ts';
 import type { Message, Notice } from '../../messages/index.ts';
 import { noticeOfMany, noticeOfOne } from './notice-of.ts';
-import { claimDeliveries, giveBack, noteFailed, noteSent, partsOf, suppress } from './queries.ts';
-import type { ClaimedDelivery, Part } from './queries.ts';
+import { claimDeliveries } from './claim/queries.ts';
+import type { ClaimedDelivery } from './claim/queries.ts';
+import { giveBack, noteFailed, noteSent, partsOf, suppress } from './queries.ts';
+import type { Part } from './queries.ts';
 import { stillHolds } from './still-holds.ts';
 
 /** Messages under way at once: of this process, and of one workspace, so that one whose services hang leaves room for the others. */

@@ -11,7 +11,7 @@ import { testDatabase } from '../../../platform/database/testing.ts';
 import { beginning } from '../occasions/change.ts';
 import { endOccasionsOf, writeChanges } from '../occasions/queries.ts';
 import { target } from '../testing.ts';
-import { leaseMs } from './queries.ts';
+import { leaseMs } from './claim/queries.ts';
 
 /** `PARALLAX_ALERT_KILLS=200` for the long form. */
 const kills = Number(process.env['PARALLAX_ALERT_KILLS'] ?? 6);

@@ -8,7 +8,8 @@ import type {
   NoticeSubject,
 } from '../../messages/index.ts';
 import type { IncidentMembers, Seen } from './facts/queries.ts';
-import type { ClaimedDelivery, Part } from './queries.ts';
+import type { ClaimedDelivery } from './claim/queries.ts';
+import type { Part } from './queries.ts';
 
 /** What is known of an occasion beside its row. */
 export type MoreFacts = {

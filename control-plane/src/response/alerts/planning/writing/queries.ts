@@ -3,7 +3,8 @@ import { sql } from '../../../../platform/database/pools.ts';
 import type { Transaction } from '../../../../platform/database/pools.ts';
 import type { AlertTarget } from '../../alert.ts';
 import type { Decision } from '../../decide/decide.ts';
-import type { FoundSubject, OccasionRow } from '../queries.ts';
+import type { OccasionRow } from '../queries.ts';
+import type { FoundSubject } from '../subjects/queries.ts';
 
 /** What was decided of an occasion. */
 export type Planned = {
