@@ -83,6 +83,8 @@ void t.test(
     );
     const off = await answered(t, pagertree, { ...trial, answer: { status: 405 } });
     t.match(off, { ok: false, error: { code: 'unknown_target', fault: 'target' } });
+    const unpaid = await answered(t, pagertree, { ...trial, answer: { status: 402 } });
+    t.match(unpaid, { ok: false, error: { code: 'refused_credentials', fault: 'target' } });
   },
 );
 
@@ -140,7 +142,7 @@ void t.test('GitLab resolves by an end, and gets only severities that it knows',
   t.notMatch(hostile['description'], '@all');
   const long = gitlabAlert.render(longMessage('ж'), settings, target);
   t.ok(String(long['description']).length <= 1000 && String(long['title']).length <= 200);
-  const sent = await answered(t, gitlabAlert, { ...trial, answer: { status: 201, json: [{ iid: 4, title: 'Shop' }] } });
+  const sent = await answered(t, gitlabAlert, { ...trial, answer: { status: 200, json: [{ iid: 4, title: 'Shop' }] } });
   t.match(sent, { ok: true, delivered: { reference: '4' } });
   t.match(sent.seen, [{ headers: { authorization: 'Bearer gl-key-77' } }]);
 });

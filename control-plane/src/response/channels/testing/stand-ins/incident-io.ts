@@ -1,6 +1,6 @@
-// Written from memory of https://api-docs.incident.io/tag/Alert-Events-V2 (Create HTTP) and its chapter on errors. Read on 2026-11-23: a client made
-// from its OpenAPI document (path, fields of request and answer, the two states); that the token may be a Bearer token, in other senders. Errors are
-// from memory.
+// Written from memory of https://api-docs.incident.io/tag/Alert-Events-V2 (Create HTTP) and its chapter on errors. Checked on 2026-11-23 against clients
+// made from its OpenAPI document (path, fields of request and answer, the two states, 202, errors of 400, 401, 403 and 404) and Prometheus Alertmanager
+// (Bearer, 429 to be tried again, 512 KB). The bodies of errors are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { hasOnly, isText, isWebAddress, jsonBody, objectOf } from './parts.ts';
 
@@ -19,6 +19,7 @@ export const incidentIo: StandIn = {
     must(request.headers['authorization'] === `Bearer ${token}`, 'Authorization: Bearer and the token');
     const body = jsonBody(request, must);
     const { title, status, description, deduplication_key, source_url, metadata } = body;
+    must(request.bytes.length <= 512 * 1024, 'at most 512 KB');
     must(
       hasOnly(body, ['title', 'status', 'description', 'deduplication_key', 'source_url', 'metadata']),
       'known fields',

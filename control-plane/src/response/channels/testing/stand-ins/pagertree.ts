@@ -1,5 +1,6 @@
-// Written from memory of https://pagertree.com/docs/integration-guides/webhook (Webhook Integration). Read on 2026-11-23, in other senders: the
-// address, and event_type, title, description, urgency and tags. The rest is from memory.
+// Written from memory of https://pagertree.com/docs/integration-guides/webhook (Webhook Integration), which could not be read. Checked on 2026-11-23
+// against other senders, Apprise (https://github.com/caronc/apprise: address, the three types, fields, urgencies, and what 402, 403, 404, 405 and 429
+// mean), Uptime Kuma and LibreNMS. The length of a title is from memory.
 import type { StandIn } from '../stand-in.ts';
 import { isOneOf, isText, jsonBody } from './parts.ts';
 
@@ -27,6 +28,8 @@ export const pagertree: StandIn = {
     return { status: 201, json: {} };
   },
   troubles: {
+    // Blocked, or not paid for (402).
+    refused_credentials: { status: 403, text: '' },
     unknown_target: { status: 404, text: '' },
     rate_limited: { status: 429, text: '' },
     refused_message: { status: 400, text: '' },
