@@ -36,6 +36,13 @@ void t.test('incident.io fires and resolves under one key', async (t) => {
   t.match(seen, [
     { path: '/v2/alert_events/http/01GW2G3V0S59R238FAHPDS1R66', headers: { authorization: `Bearer ${token}` } },
   ]);
+  const now = Date.UTC(2026, 2, 1, 2);
+  const rate_limit = { name: 'api_key_name', limit: 1200, remaining: 0, retry_after: 'Sun, 01 Mar 2026 02:00:09 UTC' };
+  const throttled = { status: 429, json: { type: 'too_many_requests', status: 429, rate_limit, errors: [] } };
+  t.match(await answered(t, incidentIo, { ...trial, now: () => now, answer: throttled }), {
+    ok: false,
+    error: { code: 'rate_limited', fault: 'passing', retryAfterMs: 9000 },
+  });
   const answer = { status: 422, json: { type: 'validation_error', errors: [{ message: `title of ${token}` }] } };
   const refused = await answered(t, incidentIo, { ...trial, answer });
   t.match(refused, { ok: false, error: { code: 'refused_message', message: /title of \*\*\*/ } });
@@ -76,7 +83,7 @@ void t.test(
     t.match(
       alarms.map((message) => pagertree.render(message, settings, target)),
       [
-        { event_type: 'create', id: 'incident:17', urgency: 'critical' },
+        { event_type: 'create', id: 'incident:17', dedup_keys: ['incident:17'], urgency: 'critical' },
         { event_type: 'acknowledge' },
         { event_type: 'resolve' },
       ],
@@ -85,6 +92,7 @@ void t.test(
     t.match(off, { ok: false, error: { code: 'unknown_target', fault: 'target' } });
     const unpaid = await answered(t, pagertree, { ...trial, answer: { status: 402 } });
     t.match(unpaid, { ok: false, error: { code: 'refused_credentials', fault: 'target' } });
+    t.notOk('pagertree-token' in (unpaid.seen[0]?.headers ?? {}), 'no token where none is set');
   },
 );
 

@@ -1,9 +1,9 @@
 // Written from memory of https://docs.opsgenie.com/docs/alert-api and of
 // https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events/ (Jira Service Management). Checked on 2026-11-23
 // against https://docs.opsgenie.com/docs/response (statuses, 402 too), https://docs.opsgenie.com/docs/api-rate-limiting and the OpenAPI document of
-// Opsgenie (429 and its headers), https://docs.opsgenie.com/docs/alerts-and-alert-fields and https://docs.opsgenie.com/docs/alert-deprecated (lengths,
-// tags), Atlassian's Postman collection "JSM Operations API" (address, GenieKey), the same fields in other senders to it, and JSDCLOUD-14179
-// (identifierType=alias at Atlassian). The words of errors, and that Jira Service Management throttles by the same headers, are from memory.
+// Opsgenie (429 and its headers; lengths), https://docs.opsgenie.com/docs/alerts-and-alert-fields (lengths, tags), Atlassian's Postman collection "JSM
+// Operations API" (address, GenieKey), the same fields in other senders to it, and JSDCLOUD-14179 (identifierType=alias at Atlassian). The words of
+// errors, and that Jira Service Management throttles by the same headers, are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { isOneOf, isOptionalText, isText, jsonBody, objectOf } from './parts.ts';
 

@@ -1,7 +1,6 @@
-// Written from memory of https://docs.github.com/en/rest/issues/issues and /rest/issues/comments. Checked on 2026-11-23 against
-// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api (403 and 429, retry-after, x-ratelimit-remaining and -reset, a minute
-// where neither is) and the description of "Create an issue" in https://github.com/octokit/plugin-rest-endpoint-methods.js (410 where issues are off).
-// Lengths and the bodies of answers are from memory.
+// Written from memory, checked on 2026-11-23 against https://docs.github.com/en/rest/issues/issues ("Create an issue": title, body, labels, which need
+// the right to push; 201, 410 where issues are off) and https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api (403 and 429,
+// retry-after, x-ratelimit-remaining and -reset, a minute where neither is). Lengths and the words of errors are from memory.
 import type { SeenRequest, StandIn, StandInAnswer } from '../stand-in.ts';
 import { isOneOf, isText, jsonBody, objectOf } from './parts.ts';
 

@@ -1,6 +1,6 @@
-// Written from memory, checked on 2026-11-23 against https://developers.squadcast.com/incoming-webhooks/payload-format/ (fields, of which message and
-// description are mandatory, tags, 413 above 30 KB, an end by event_id). That it takes `priority`: the sender of Kestra does so too. Statuses other than
-// 413 are from memory.
+// Written from memory, checked on 2026-11-23 against https://developers.squadcast.com/incoming-webhooks/payload-format/ and
+// https://support.squadcast.com/integrations/incident-webhook-incident-webhook-api (fields, of which message and description are mandatory, tags, priority,
+// 413 above 30 KB, an end by event_id). Statuses other than 413 are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { isOneOf, isText, jsonBody, objectOf } from './parts.ts';
 
@@ -16,10 +16,7 @@ export const squadcast: StandIn = {
     must(request.method === 'POST' && request.path === path, 'POST to the address of the service');
     must(request.bytes.length <= 30 * 1024, 'at most 30 KB');
     const { message, description, status, event_id, priority, tags } = jsonBody(request, must);
-    must(
-      status === 'trigger' || status === 'resolve' || status === 'acknowledge',
-      'status: trigger, acknowledge or resolve',
-    );
+    must(status === 'trigger' || status === 'resolve', 'status: trigger or resolve');
     must(isText(event_id, 1000), 'event_id, by which it is resolved');
     if (status === 'trigger') must(isText(message, 30_000) && isText(description, 30_000), 'message and description');
     must(priority === undefined || isOneOf(priority, ['P1', 'P2', 'P3', 'P4', 'P5']), 'priority P1 to P5');

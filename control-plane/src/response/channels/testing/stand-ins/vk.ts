@@ -1,6 +1,6 @@
-// Written from memory of https://dev.vk.com/ru/method/messages.send (4,096 characters, random_id of 32 bits). Checked on 2026-11-23 against
-// https://github.com/VKCOM/vk-api-schema, 5.199 (messages/methods.json: parameters and errors of messages.send; errors.json: their numbers and words), and
-// in reports of users the form of an error.
+// Written from memory, checked on 2026-11-23 against https://dev.vk.com/en/method/messages.send and https://github.com/VKCOM/vk-api-schema, 5.199
+// (messages/methods.json: parameters and errors of messages.send; errors.json: their numbers and words), and in reports of users the form of an error.
+// The two name 9,000 characters; that no more than 4,096 are taken, and that random_id has 32 bits, is from memory.
 import type { StandIn, StandInAnswer } from '../stand-in.ts';
 
 const token = 'vk1.a.community-credential-06';
