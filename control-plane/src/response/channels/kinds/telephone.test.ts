@@ -94,7 +94,7 @@ void t.test('short messages by Vonage: problems by type and by parameter', async
     [422, { type: `${type}1020` }, { code: 'refused_message', fault: 'message' }],
     [403, { type: `${general}account-suspended` }, { code: 'refused_credentials', fault: 'configuration' }],
     // Without credit nothing is sent to anybody.
-    [402, { type: `${general}low-balance` }, { code: 'not_configured', fault: 'configuration' }],
+    [403, { type: `${general}low-balance` }, { code: 'not_configured', fault: 'configuration' }],
     [402, { title: 'Low balance' }, { code: 'not_configured', fault: 'configuration' }],
   ] as const) {
     t.match(

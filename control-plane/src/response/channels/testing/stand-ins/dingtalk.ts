@@ -1,6 +1,8 @@
 // Written from memory of https://open.dingtalk.com/document/robots/custom-robot-access (custom robots: messages, signature, error codes), which could
 // not be read. Checked on 2026-11-23 against other senders that list its numbers with their meaning (310000, 400013, 400101, 400102, 400105, 400106), and
-// reports of users (the form of the signature, 310000, 300005 "token is not exist"). 300001, 130101 and 410100 are from memory.
+// reports of users: the form of the signature, 310000, 300001 and 300005 "token is not exist", 130101
+// (https://github.com/ccfos/nightingale/issues/369), and 20,000 bytes (https://github.com/timonwong/prometheus-webhook-dingtalk/issues/30). 410100 is from
+// memory.
 import { createHmac } from 'node:crypto';
 import type { StandIn } from '../stand-in.ts';
 import { isText, jsonBody, objectOf } from './parts.ts';
