@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import t from 'tap';
 import type { IncomingResponse } from '../channel.ts';
 import { answered } from '../testing/answered.ts';
-import { longMessage, resolvedMessage, sampleMessage } from '../testing/messages.ts';
+import { hostileMessage, longMessage, resolvedMessage, sampleMessage } from '../testing/messages.ts';
 import { dingtalk, signedAddress } from './dingtalk.ts';
 import { feishu, signature } from './feishu.ts';
 import { wecom } from './wecom.ts';
@@ -34,6 +34,8 @@ void t.test('DingTalk: numbers of errors', async (t) => {
   for (const [errcode, error] of [
     [310_000, { code: 'refused_credentials', fault: 'target' }],
     [300_001, { code: 'unknown_target', fault: 'target' }],
+    [400_013, { code: 'unknown_target', fault: 'target' }],
+    [400_106, { code: 'unknown_target', fault: 'target' }],
     [130_101, { code: 'rate_limited', fault: 'passing', retryAfterMs: 60_000 }],
     [-1, { code: 'service_unavailable', fault: 'passing' }],
     [400_105, { code: 'refused_message', fault: 'message' }],
@@ -104,6 +106,11 @@ void t.test('WeCom: at most 2,048 bytes of text, and numbers of errors', async (
     t.match(text.content, 'https://monitor.example.com/incidents/17', 'the link stays');
   }
   t.match(wecom.render(sampleMessage(), settings, target), { msgtype: 'text' });
+  const url = 'https://monitor.example.com/?<@all>';
+  const calling = hostileMessage('<@all> <@zhang> 1 < 2 @all', { links: [{ purpose: 'open', label: '<@all>', url }] });
+  const { text } = wecom.render(calling, settings, target) as { text: { content: string } };
+  t.notMatch(text.content, '<@', 'whoever names a monitor calls nobody');
+  t.match(text.content, '1 < 2 @all', 'what means nothing stays');
   t.ok((await answered(t, wecom, { ...trial, answer: saying({ errcode: 0, errmsg: 'ok' }) })).ok);
   for (const [errcode, error] of [
     [93_000, { code: 'unknown_target', fault: 'target' }],

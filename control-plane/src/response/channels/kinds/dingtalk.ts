@@ -77,13 +77,16 @@ export function signedAddress(address: string, secret: string, now: number): str
   return url.href;
 }
 
+// No such token (two numbers more in use for it), group dissolved, robot switched off, robot no longer in the group.
+const gone = new Set([300_001, 300_005, 400_013, 400_101, 400_102, 400_106]);
+
 // Errors come with status 200.
 function meaningOf(answer: IncomingResponse, code: unknown): Meaning {
   if (!isAccepted(answer)) return meaningForDestination(answer.status);
   if (code === -1) return unavailable;
   // Signature, keyword or address of the sender do not match.
   if (code === 310_000) return refusedDestination;
-  if (code === 300_001 || code === 300_005 || code === 400_101 || code === 400_102) return unknownTarget;
+  if (typeof code === 'number' && gone.has(code)) return unknownTarget;
   if (code === 130_101 || code === 410_100) return { ...rateLimited, retryAfterMs: 60_000 };
   return refusedMessage;
 }

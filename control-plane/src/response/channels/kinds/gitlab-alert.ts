@@ -21,7 +21,7 @@ const settings = z.strictObject({
 
 const severities = { critical: 'critical', error: 'high', warning: 'medium', info: 'info' } as const;
 
-/** Alerting endpoint of a project. Alerts go by their fingerprint; one with `end_time` resolves the alert that is open. A severity it does not know gives 500. */
+/** Alerting endpoint of a project. Alerts go by their fingerprint; one with `end_time` resolves the alert that is open. A severity it does not know is critical to it. */
 export const gitlabAlert: Channel<z.output<typeof settings>, Readonly<Record<string, unknown>>> = {
   name: 'gitlab-alert',
   title,

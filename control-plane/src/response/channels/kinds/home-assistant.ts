@@ -34,15 +34,15 @@ type Content = {
 };
 
 /**
- * A notify action through the REST API, or the webhook trigger of an automation. Of a webhook that nothing listens to, Home Assistant answers 200 as
- * well; of an action that it does not have, 400, as of data that the action does not take.
+ * A notify action through the REST API, or the webhook trigger of an automation. Of a webhook that nothing listens to, or only to its own
+ * network, Home Assistant answers 200 as well; of an action that it does not have, 400, as of data that the action does not take.
  */
 export const homeAssistant: Channel<Settings, Content> = {
   name: 'home-assistant',
   title,
   documentation: 'https://developers.home-assistant.io/docs/api/rest/',
   setup:
-    'In Home Assistant open your profile, "Security", and create a long-lived access token; the target is a notify action such as "notify.mobile_app_phone". Instead, an automation with a webhook trigger may take the facts: save its id and use the target "webhook". The installation must be reachable from Parallax.',
+    'In Home Assistant open your profile, "Security", and create a long-lived access token; the target is a notify action such as "notify.mobile_app_phone". Instead, an automation with a webhook trigger may take the facts: save its id, let the trigger be reached from other networks than the local one, and use the target "webhook". The installation must be reachable from Parallax.',
   settings,
   secrets: ['token', 'webhook_id'],
   target: {

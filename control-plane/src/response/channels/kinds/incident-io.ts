@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { Channel } from '../channel.ts';
+import type { Channel, IncomingResponse } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
+import { retryAfterMs } from '../retry-after.ts';
 import { destinationsWith, secretText } from '../setting-shapes.ts';
 import type { Message } from '../../messages/index.ts';
 import { escapeMarkdown, markdownUrl } from '../../messages/index.ts';
@@ -8,7 +9,7 @@ import { actionOf, levelOf, pageOf } from './shared/alarm.ts';
 import { cut } from './shared/cut.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
 import { layOut, type Markup } from './shared/lay-out.ts';
-import { isAccepted, meaningForDestination, refusal } from './shared/refusal.ts';
+import { isAccepted, type Meaning, meaningForDestination, rateLimited, refusal } from './shared/refusal.ts';
 
 const title = 'incident.io';
 
@@ -50,7 +51,7 @@ export const incidentIo: Channel<z.output<typeof settings>, Readonly<Record<stri
     if (isAccepted(answer)) return referenceOf(fieldOf(answer, 'deduplication_key'));
     throw refusal(answer, {
       title,
-      meaning: meaningForDestination(answer.status),
+      meaning: meaningOf(answer, io.now()),
       detail: fieldOf(answer, 'errors', 0, 'message') ?? fieldOf(answer, 'message'),
       secrets: [token],
       now: io.now(),
@@ -76,5 +77,15 @@ function render(message: Message) {
     description: layOut(message, markup, 10_000, { title: false }) || escapeMarkdown(message.title),
     source_url: pageOf(message),
     metadata: { level: levelOf(message), workspace: message.workspace.name, subjects: message.subjects },
+  };
+}
+
+/** It says in the body until when it takes no more. */
+function meaningOf(answer: IncomingResponse, now: number): Meaning {
+  if (answer.status !== 429) return meaningForDestination(answer.status);
+  const until = fieldOf(answer, 'rate_limit', 'retry_after');
+  return {
+    ...rateLimited,
+    retryAfterMs: typeof until === 'string' ? retryAfterMs({ 'retry-after': until }, now) : undefined,
   };
 }

@@ -36,6 +36,13 @@ void t.test('incident.io fires and resolves under one key', async (t) => {
   t.match(seen, [
     { path: '/v2/alert_events/http/01GW2G3V0S59R238FAHPDS1R66', headers: { authorization: `Bearer ${token}` } },
   ]);
+  const now = Date.UTC(2026, 2, 1, 2);
+  const rate_limit = { name: 'api_key_name', limit: 1200, remaining: 0, retry_after: 'Sun, 01 Mar 2026 02:00:09 UTC' };
+  const throttled = { status: 429, json: { type: 'too_many_requests', status: 429, rate_limit, errors: [] } };
+  t.match(await answered(t, incidentIo, { ...trial, now: () => now, answer: throttled }), {
+    ok: false,
+    error: { code: 'rate_limited', fault: 'passing', retryAfterMs: 9000 },
+  });
   const answer = { status: 422, json: { type: 'validation_error', errors: [{ message: `title of ${token}` }] } };
   const refused = await answered(t, incidentIo, { ...trial, answer });
   t.match(refused, { ok: false, error: { code: 'refused_message', message: /title of \*\*\*/ } });
@@ -76,13 +83,16 @@ void t.test(
     t.match(
       alarms.map((message) => pagertree.render(message, settings, target)),
       [
-        { event_type: 'create', id: 'incident:17', urgency: 'critical' },
+        { event_type: 'create', id: 'incident:17', dedup_keys: ['incident:17'], urgency: 'critical' },
         { event_type: 'acknowledge' },
         { event_type: 'resolve' },
       ],
     );
     const off = await answered(t, pagertree, { ...trial, answer: { status: 405 } });
     t.match(off, { ok: false, error: { code: 'unknown_target', fault: 'target' } });
+    const unpaid = await answered(t, pagertree, { ...trial, answer: { status: 402 } });
+    t.match(unpaid, { ok: false, error: { code: 'refused_credentials', fault: 'target' } });
+    t.notOk('pagertree-token' in (unpaid.seen[0]?.headers ?? {}), 'no token where none is set');
   },
 );
 
@@ -140,7 +150,7 @@ void t.test('GitLab resolves by an end, and gets only severities that it knows',
   t.notMatch(hostile['description'], '@all');
   const long = gitlabAlert.render(longMessage('ж'), settings, target);
   t.ok(String(long['description']).length <= 1000 && String(long['title']).length <= 200);
-  const sent = await answered(t, gitlabAlert, { ...trial, answer: { status: 201, json: [{ iid: 4, title: 'Shop' }] } });
+  const sent = await answered(t, gitlabAlert, { ...trial, answer: { status: 200, json: [{ iid: 4, title: 'Shop' }] } });
   t.match(sent, { ok: true, delivered: { reference: '4' } });
   t.match(sent.seen, [{ headers: { authorization: 'Bearer gl-key-77' } }]);
 });

@@ -54,6 +54,22 @@ void t.test('either service is asked at its own address with the same key', asyn
   ]);
 });
 
+void t.test('an account that does not pay is no fault of the message, and throttling says how long', async (t) => {
+  t.match(await answered(t, opsgenie, { ...trial, answer: { status: 402, json: { message: 'Upgrade' } } }), {
+    ok: false,
+    error: { code: 'refused_credentials', fault: 'target' },
+  });
+  const headers = { 'X-RateLimit-State': 'THROTTLED', 'X-RateLimit-Period-In-Sec': '60' };
+  t.match(await answered(t, opsgenie, { ...trial, answer: { status: 429, headers } }), {
+    ok: false,
+    error: { code: 'rate_limited', retryAfterMs: 60_000 },
+  });
+  t.match(await answered(t, opsgenie, { ...trial, answer: { status: 429, headers: { 'retry-after': '5' } } }), {
+    ok: false,
+    error: { code: 'rate_limited', retryAfterMs: 5000 },
+  });
+});
+
 void t.test('what is gone over there needs no end', async (t) => {
   const answer = { status: 404, json: { message: 'Alert does not exist' } };
   t.match(await answered(t, opsgenie, { ...trial, answer, message: resolvedMessage() }), { ok: true });

@@ -36,8 +36,10 @@ void t.test('a key that no integration has is told from an event that is wrong',
     status: 400,
     json: { status: 'invalid event', message: 'Event object is invalid', errors },
   });
-  const wrongKey = await answered(t, pagerduty, { ...trial, answer: refuse(['Invalid routing key']) });
-  t.match(wrongKey, { ok: false, error: { code: 'refused_credentials', fault: 'target' } });
+  for (const words of ['Invalid routing key', "Length of 'routing_key' is incorrect (should be 32 characters)"]) {
+    const wrongKey = await answered(t, pagerduty, { ...trial, answer: refuse([words]) });
+    t.match(wrongKey, { ok: false, error: { code: 'refused_credentials', fault: 'target' } }, words);
+  }
   const wrongEvent = await answered(t, pagerduty, { ...trial, answer: refuse([`'payload.source' ${key}`]) });
   t.match(wrongEvent, { ok: false, error: { code: 'refused_message', fault: 'message' } });
   t.notMatch(wrongEvent.ok ? '' : wrongEvent.error.message, key);

@@ -30,6 +30,8 @@ void t.test('short messages by Twilio: segments that are paid for, and errors by
     [400, 21_211, { code: 'unknown_target', fault: 'target' }],
     [400, 21_610, { code: 'unknown_target', fault: 'target' }],
     [400, 21_606, { code: 'not_configured', fault: 'configuration' }],
+    [400, 21_704, { code: 'not_configured', fault: 'configuration' }],
+    [400, 10_001, { code: 'refused_credentials', fault: 'configuration' }],
     [401, 20_003, { code: 'refused_credentials', fault: 'configuration' }],
     [429, 20_429, { code: 'rate_limited', fault: 'passing' }],
     [400, 21_617, { code: 'refused_message', fault: 'message' }],
@@ -81,12 +83,19 @@ void t.test('short messages by Vonage: problems by type and by parameter', async
     { path: '/v1/messages', json: { message_type: 'text', channel: 'sms', to: '4915123456789', from: 'Parallax' } },
   ]);
   const type = 'https://developer.vonage.com/api-errors/messages#';
+  const general = 'https://developer.vonage.com/api-errors#';
   for (const [status, json, error] of [
     [401, { title: 'Unauthorized' }, { code: 'refused_credentials', fault: 'configuration' }],
     [422, { type: `${type}1120` }, { code: 'not_configured', fault: 'configuration' }],
     [422, { invalid_parameters: [{ name: 'to', reason: 'x' }] }, { code: 'unknown_target', fault: 'target' }],
     [429, { type: `${type}1000` }, { code: 'rate_limited', fault: 'passing' }],
-    [402, { title: 'Low balance' }, { code: 'refused_message', fault: 'message' }],
+    [422, { type: `${type}1430` }, { code: 'unknown_target', fault: 'target' }],
+    [422, { type: `${type}1030` }, { code: 'service_unavailable', fault: 'passing' }],
+    [422, { type: `${type}1020` }, { code: 'refused_message', fault: 'message' }],
+    [403, { type: `${general}account-suspended` }, { code: 'refused_credentials', fault: 'configuration' }],
+    // Without credit nothing is sent to anybody.
+    [403, { type: `${general}low-balance` }, { code: 'not_configured', fault: 'configuration' }],
+    [402, { title: 'Low balance' }, { code: 'not_configured', fault: 'configuration' }],
   ] as const) {
     t.match(
       await answered(t, vonage, { ...trial, answer: { status, json } }),

@@ -5,7 +5,15 @@ import { secretText } from '../setting-shapes.ts';
 import { basic } from './shared/basic.ts';
 import { fieldOf, referenceOf } from './shared/fields.ts';
 import { phoneNumber } from './shared/phone-number.ts';
-import { isAccepted, type Meaning, rateLimited, refusal, refusedCredentials, unknownTarget } from './shared/refusal.ts';
+import {
+  isAccepted,
+  type Meaning,
+  rateLimited,
+  refusal,
+  refusedCredentials,
+  unavailable,
+  unknownTarget,
+} from './shared/refusal.ts';
 import { segments } from './shared/segments.ts';
 import { uuidOf } from './shared/uuid-of.ts';
 
@@ -28,7 +36,7 @@ const settings = z.strictObject({
 });
 type Settings = z.infer<typeof settings>;
 
-/** Short messages by Vonage's Messages API, at most 1,000 characters. `client_ref` names the message in its logs; it does not keep repetitions out. */
+/** Short messages by Vonage's Messages API, at most 3,200 characters; six segments are fewer. `client_ref` names the message in its logs; it does not keep repetitions out. */
 export const vonage: Channel<Settings> = {
   name: 'vonage',
   title: 'SMS (Vonage)',
@@ -64,22 +72,29 @@ export const vonage: Channel<Settings> = {
   },
 };
 
-const notSender = { code: 'not_configured', fault: 'configuration' } as const;
-const byCode: Readonly<Record<string, Meaning>> = {
-  '1000': rateLimited,
-  '1040': unknownTarget,
-  '1050': unknownTarget,
-  '1060': refusedCredentials,
-  '1080': refusedCredentials,
-  '1120': notSender,
-};
+const notConfigured = { code: 'not_configured', fault: 'configuration' } as const;
+
+// "API errors": words for all interfaces, numbers for messages.
+const meanings: readonly (readonly [Meaning, readonly string[]])[] = [
+  [rateLimited, ['throttled', '1000', '1241', '1460', '1472']],
+  [unavailable, ['1030', '1100', '1180', '1230', '1331']],
+  // A prefix that nobody has, barred, not on the list of a demo account, no recipient, no longer active, has said STOP.
+  [unknownTarget, ['1040', '1050', '1160', '1170', '1190', '1240', '1430']],
+  [refusedCredentials, ['unauthorized', 'forbidden', 'unprovisioned', 'account-suspended', 'invalid-api-key']],
+  [refusedCredentials, ['1060', '1080', '1140']],
+  // No credit; the sender is not allowed.
+  [notConfigured, ['low-balance', '1070']],
+  [notConfigured, ['1120', '1420', '1476', '1481']],
+];
 
 /** Problems (RFC 7807) have a type that ends in the code of "API errors", and name the parameters that are wrong. */
 function meaningOf(answer: IncomingResponse): Meaning | undefined {
   const type = fieldOf(answer, 'type');
-  const known = typeof type === 'string' ? byCode[/#(\d{4})$/.exec(type)?.[1] ?? ''] : undefined;
+  const code = typeof type === 'string' ? (/#([a-z-]+|\d{4})$/.exec(type)?.[1] ?? '') : '';
+  const known = meanings.find(([, codes]) => codes.includes(code))?.[0];
   if (known !== undefined) return known;
   const wrong = fieldOf(answer, 'invalid_parameters', 0, 'name');
   if (wrong === 'to') return unknownTarget;
-  return wrong === 'from' ? notSender : undefined;
+  if (wrong === 'from') return notConfigured;
+  return answer.status === 402 ? notConfigured : undefined;
 }

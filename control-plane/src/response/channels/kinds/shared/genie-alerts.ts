@@ -1,11 +1,11 @@
-import type { ChannelIo, Delivered } from '../../channel.ts';
+import type { ChannelIo, Delivered, IncomingResponse } from '../../channel.ts';
 import { destinationsWith, secretText } from '../../setting-shapes.ts';
 import type { Message } from '../../../messages/index.ts';
 import { actionOf, levelOf, sourceOf } from './alarm.ts';
 import { cut } from './cut.ts';
 import { fieldOf, referenceOf } from './fields.ts';
 import { layOut, plain } from './lay-out.ts';
-import { isAccepted, meaningForDestination, refusal } from './refusal.ts';
+import { isAccepted, type Meaning, meaningForDestination, rateLimited, refusal, secondsToMs } from './refusal.ts';
 
 // Opsgenie's Alert API, which Jira Service Management took over. Both take a request and work on it later: 202 is all that is known.
 
@@ -68,9 +68,15 @@ export async function askGenie(
   if (answer.status === 404 && request.path !== '') return {};
   throw refusal(answer, {
     title,
-    meaning: meaningForDestination(answer.status),
+    meaning: meaningOf(answer),
     detail: fieldOf(answer, 'message'),
     secrets: [apiKey],
     now: io.now(),
   });
+}
+
+/** How long it throttles stands in a header of its own, not in `Retry-After`. */
+function meaningOf({ status, headers }: IncomingResponse): Meaning {
+  if (status !== 429) return meaningForDestination(status);
+  return { ...rateLimited, retryAfterMs: secondsToMs(Number(headers['x-ratelimit-period-in-sec'])) };
 }

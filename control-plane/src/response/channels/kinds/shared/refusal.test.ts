@@ -21,6 +21,7 @@ void t.test('what a service says comes before what its status says', async (t) =
     },
   );
   t.match(meaningForDestination(403), { code: 'refused_credentials', fault: 'target' });
+  t.match(meaningForDestination(402), { code: 'refused_credentials', fault: 'target' });
 });
 
 void t.test('what a proxy does not find passes, what the service does not find stays', async (t) => {

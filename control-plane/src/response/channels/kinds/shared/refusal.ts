@@ -56,8 +56,9 @@ export function meaningOfStatus(status: number): Meaning {
   return { code, fault };
 }
 
-/** Where the address is the credential, what would refuse the configuration refuses this one destination. */
+/** Where the address is the credential, what would refuse the configuration refuses this one destination; 402 is an account that does not pay for it. */
 export function meaningForDestination(status: number): Meaning {
+  if (status === 402) return refusedDestination;
   const meaning = meaningOfStatus(status);
   return meaning.code === 'refused_credentials' ? refusedDestination : meaning;
 }

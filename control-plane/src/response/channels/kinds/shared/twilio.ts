@@ -61,8 +61,8 @@ export async function createAtTwilio(
 
 // "Error and Warning Dictionary", by number.
 const meanings: readonly (readonly [Meaning, readonly number[]])[] = [
-  // Wrong credentials, account closed or suspended, account not found.
-  [refusedCredentials, [20_003, 20_005, 20_006, 20_008, 20_404, 30_002]],
+  // Wrong credentials, account closed, suspended or without money, account not found.
+  [refusedCredentials, [10_001, 20_003, 20_005, 20_006, 20_008, 20_404, 30_002, 90_010]],
   [rateLimited, [20_429, 14_107, 21_611, 63_038]],
   // Not a number, not reachable by this sender, region not allowed, has unsubscribed, no mobile, not verified on a trial account.
   [
@@ -72,10 +72,10 @@ const meanings: readonly (readonly [Meaning, readonly number[]])[] = [
       21_614, 21_635,
     ],
   ],
-  // The sender is none of the account's.
+  // The sender is none of the account's, or its Messaging Service has none.
   [
     { code: 'not_configured', fault: 'configuration' },
-    [21_210, 21_212, 21_213, 21_603, 21_606, 21_659, 21_660, 21_701, 21_703, 21_705],
+    [21_210, 21_212, 21_213, 21_603, 21_606, 21_659, 21_660, 21_701, 21_703, 21_704, 21_705],
   ],
   [refusedMessage, [21_602, 21_617, 21_619, 21_658, 32_018]],
 ];

@@ -1,5 +1,7 @@
 // Written from memory of https://open.dingtalk.com/document/robots/custom-robot-access (custom robots: messages, signature, error codes), which could
-// not be read. Read on 2026-11-23: in reports of users, the form of the signature and 310000 for one that does not match. The other numbers are from
+// not be read. Checked on 2026-11-23 against other senders that list its numbers with their meaning (310000, 400013, 400101, 400102, 400105, 400106), and
+// reports of users: the form of the signature, 310000, 300001 and 300005 "token is not exist", 130101
+// (https://github.com/ccfos/nightingale/issues/369), and 20,000 bytes (https://github.com/timonwong/prometheus-webhook-dingtalk/issues/30). 410100 is from
 // memory.
 import { createHmac } from 'node:crypto';
 import type { StandIn } from '../stand-in.ts';
@@ -41,7 +43,7 @@ export const dingtalk: StandIn = {
   },
   troubles: {
     refused_credentials: { status: 200, json: { errcode: 310_000, errmsg: 'sign not match' } },
-    unknown_target: { status: 200, json: { errcode: 300_001, errmsg: 'token is not exist' } },
+    unknown_target: { status: 200, json: { errcode: 300_005, errmsg: 'token is not exist' } },
     rate_limited: { status: 200, json: { errcode: 130_101, errmsg: 'send too fast, exceed 20 times per minute' } },
     refused_message: { status: 200, json: { errcode: 400_105, errmsg: 'unsupported msgtype' } },
     service_unavailable: { status: 200, json: { errcode: -1, errmsg: 'system busy' } },

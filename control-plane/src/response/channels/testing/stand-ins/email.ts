@@ -35,6 +35,7 @@ export function mailProblems(mail: TakenMail, message: Message): readonly string
     [raw.every((byte) => byte < 128), 'seven bits, which every server takes'],
     [!/(?<!\r)\n|\r(?!\n)/.test(raw.toString('latin1')), 'line ends of two characters'],
     [header('auto-submitted')[0] === 'auto-generated', 'a mail that no responder answers'],
+    [/^<[^\s<>@]+@[^\s<>@]+>$/.test(header('references').join()), 'the conversation that it belongs to'],
     [(header('content-type')[0] ?? '').startsWith('multipart/alternative;'), 'text and HTML'],
     [
       lines.findIndex((line) => /^Content-Type: text\/plain/i.test(line)) <

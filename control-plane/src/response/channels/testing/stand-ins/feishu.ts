@@ -1,6 +1,6 @@
-// Written from memory of https://open.feishu.cn/document/client-docs/bot-v3/add-custom-bot (custom bots: messages, signature verification, error
-// codes). Read on 2026-11-23: the same page at open.larkoffice.com, from its beginning (100 messages a minute, 5 a second, 20 KB, 11232), and in
-// guides of users the signature, the answer of success, and 9499, 19021, 19022 and 19024. 19001 is from memory.
+// Written from memory of https://open.feishu.cn/document/client-docs/bot-v3/add-custom-bot (custom bots: messages, signature verification, error codes).
+// Checked on 2026-11-23 against the beginning of the same page (https://open.larkoffice.com/document/ukTMukTMukTM/ucTM5YjL3ETO24yNxkjN: 100 messages a
+// minute, 5 a second, 20 KB, 11232), and in reports of users the signature, the answer of success, 9499, 19001, 19021, 19022 and 19024.
 import { createHmac } from 'node:crypto';
 import type { StandIn } from '../stand-in.ts';
 import { isText, jsonBody, objectOf } from './parts.ts';

@@ -1,7 +1,9 @@
-// Written from memory of https://docs.opsgenie.com/docs/alert-api and /docs/response (Opsgenie) and of
-// https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events/ (Jira Service Management). Read on 2026-11-23:
-// https://docs.opsgenie.com/docs/alert-deprecated (lengths of message, alias and description), a client's list of paths, a guide (GenieKey, 202 with
-// requestId), and JSDCLOUD-14179 (identifierType=alias at Atlassian). Errors are from memory.
+// Written from memory of https://docs.opsgenie.com/docs/alert-api and of
+// https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events/ (Jira Service Management). Checked on 2026-11-23
+// against https://docs.opsgenie.com/docs/response (statuses, 402 too), https://docs.opsgenie.com/docs/api-rate-limiting and the OpenAPI document of
+// Opsgenie (429 and its headers; lengths), https://docs.opsgenie.com/docs/alerts-and-alert-fields (lengths, tags), Atlassian's Postman collection "JSM
+// Operations API" (address, GenieKey), the same fields in other senders to it, and JSDCLOUD-14179 (identifierType=alias at Atlassian). The words of
+// errors, and that Jira Service Management throttles by the same headers, are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { isOneOf, isOptionalText, isText, jsonBody, objectOf } from './parts.ts';
 
@@ -48,7 +50,11 @@ function genie(channel: string, below: string, documents: readonly string[]): St
     },
     troubles: {
       refused_credentials: { status: 401, json: { message: 'Could not authenticate', took: 0.001, requestId } },
-      rate_limited: { status: 429, json: { message: 'You are making too many requests!', took: 0.001, requestId } },
+      rate_limited: {
+        status: 429,
+        headers: { 'x-ratelimit-state': 'THROTTLED', 'x-ratelimit-period-in-sec': '7' },
+        json: { message: 'You are making too many requests!', took: 0.001, requestId },
+      },
       refused_message: {
         status: 422,
         json: {
@@ -60,6 +66,7 @@ function genie(channel: string, below: string, documents: readonly string[]): St
       },
       service_unavailable: { status: 503, text: '' },
     },
+    saysHowLong: true,
   };
 }
 

@@ -1,5 +1,6 @@
-// Written from memory of https://docs.github.com/en/rest/issues/issues, /rest/issues/comments, /rest/search/search and
-// /rest/using-the-rest-api/rate-limits-for-the-rest-api. Nothing of it was checked on 2026-11-23.
+// Written from memory, checked on 2026-11-23 against https://docs.github.com/en/rest/issues/issues ("Create an issue": title, body, labels, which need
+// the right to push; 201, 410 where issues are off) and https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api (403 and 429,
+// retry-after, x-ratelimit-remaining and -reset, a minute where neither is). Lengths and the words of errors are from memory.
 import type { SeenRequest, StandIn, StandInAnswer } from '../stand-in.ts';
 import { isOneOf, isText, jsonBody, objectOf } from './parts.ts';
 

@@ -1,6 +1,7 @@
-// Written from memory. Read on 2026-11-23: docs/api/rest.md of home-assistant/developers.home-assistant, with "POST
-// /api/services/<domain>/<service>", which answers when it has acted or after 10 seconds. Fields of
-// https://companion.home-assistant.io/docs/notifications/notifications-basic/ and the errors are from memory.
+// Written from memory, checked on 2026-11-23 against "REST API" (https://developers.home-assistant.io/docs/api/rest/: "POST
+// /api/services/<domain>/<service>", which answers when it has acted or after 10 seconds) and the source of https://github.com/home-assistant/core
+// (components api, notify, webhook: 400 of data that do not fit and of an action that is not there, templates, what a webhook answers). Fields of
+// https://companion.home-assistant.io/docs/notifications/notifications-basic/ are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { hasOnly, isText, jsonBody, objectOf } from './parts.ts';
 
@@ -24,6 +25,7 @@ export const homeAssistant: StandIn = {
   },
   troubles: {
     refused_credentials: { status: 401, text: '401: Unauthorized' },
+    refused_message: { status: 400, text: '400: Bad Request' },
     service_unavailable: { status: 502, text: 'Bad Gateway' },
   },
 };

@@ -1,6 +1,6 @@
-// Written from memory of https://api.ilert.com/api-docs/#tag/Events (Post an event to ilert). Read on 2026-11-23: ilert's own guides (address,
-// fields, the three types; `integrationKey` in the newer, `apiKey` in the older) and that others see 202 of a success. The words of errors are from
-// memory.
+// Written from memory, checked on 2026-11-23 against the OpenAPI document of https://api.ilert.com/api-docs/#tag/Events ("Post an event to ilert",
+// v2.2026.5: path, fields, required ones, 202) and the limits of https://docs.ilert.com/developer-docs/rest-api/alertsource-throttle (50 a minute by
+// key, 429). The words of errors are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { isOneOf, isText, isWebAddress, jsonBody, objectOf, objectsOf } from './parts.ts';
 
@@ -15,7 +15,7 @@ export const ilert: StandIn = {
   handle: (request, must) => {
     must(request.method === 'POST' && /^\/api(\/v1)?\/events(\/api\/[^/]+)?$/.test(request.path), 'POST /api/events');
     const body = jsonBody(request, must);
-    const { eventType, summary, details, alertKey, priority, severity, links, customDetails } = body;
+    const { eventType, summary, details, alertKey, priority, severity, links, labels, customDetails } = body;
     const isKeyed = body['integrationKey'] === integrationKey || request.path.endsWith(`/${integrationKey}`);
     must(isKeyed, 'integrationKey of the alert source');
     must(isOneOf(eventType, ['ALERT', 'ACCEPT', 'RESOLVE', 'COMMENT']), 'eventType');
@@ -30,6 +30,10 @@ export const ilert: StandIn = {
     must(
       objectsOf(links).every(({ href }) => isWebAddress(href)),
       'links have href',
+    );
+    must(
+      Object.values(objectOf(labels)).every((value) => typeof value === 'string'),
+      'labels are texts',
     );
     must(customDetails === undefined || objectOf(customDetails) === customDetails, 'customDetails is an object');
     return { status: 202, json: { responseCode: 'ACCEPTED', message: 'Event accepted' } };

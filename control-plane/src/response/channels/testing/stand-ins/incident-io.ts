@@ -1,6 +1,6 @@
-// Written from memory of https://api-docs.incident.io/tag/Alert-Events-V2 (Create HTTP) and its chapter on errors. Read on 2026-11-23: a client made
-// from its OpenAPI document (path, fields of request and answer, the two states); that the token may be a Bearer token, in other senders. Errors are
-// from memory.
+// Written from memory, checked on 2026-11-23 against https://api-docs.incident.io/tag/Alert-Events-V2 and
+// https://docs.incident.io/api-reference/alert-events-v2/createhttp (path, fields, the two states, the key that newer sources want, Markdown, 202),
+// https://docs.incident.io/api-reference/introduction (bodies of errors, of 429 too), and for Bearer and 512 KB Prometheus Alertmanager.
 import type { StandIn } from '../stand-in.ts';
 import { hasOnly, isText, isWebAddress, jsonBody, objectOf } from './parts.ts';
 
@@ -19,6 +19,7 @@ export const incidentIo: StandIn = {
     must(request.headers['authorization'] === `Bearer ${token}`, 'Authorization: Bearer and the token');
     const body = jsonBody(request, must);
     const { title, status, description, deduplication_key, source_url, metadata } = body;
+    must(request.bytes.length <= 512 * 1024, 'at most 512 KB');
     must(
       hasOnly(body, ['title', 'status', 'description', 'deduplication_key', 'source_url', 'metadata']),
       'known fields',
@@ -50,15 +51,17 @@ export const incidentIo: StandIn = {
         errors: [{ code: 'not_found', message: 'Resource could not be found' }],
       },
     },
-    rate_limited: {
+    rate_limited: () => ({
       status: 429,
       json: {
         type: 'too_many_requests',
         status: 429,
         request_id,
-        rate_limit: { name: 'api_key_name', limit: 120, remaining: 0 },
+        // Of whole seconds, so that it is seven to eight seconds away.
+        rate_limit: { name: 'api_key_name', limit: 1200, remaining: 0, retry_after: inUtc(Date.now() + 8000) },
+        errors: [{ code: 'too_many_requests', message: 'Too many requests. We recommend exponential backoff.' }],
       },
-    },
+    }),
     refused_message: {
       status: 422,
       json: {
@@ -70,4 +73,10 @@ export const incidentIo: StandIn = {
     },
     service_unavailable: { status: 500, text: '' },
   },
+  saysHowLong: true,
 };
+
+/** `Thu, 17 Apr 2025 11:17:18 UTC`. */
+function inUtc(ms: number): string {
+  return new Date(ms).toUTCString().replace('GMT', 'UTC');
+}

@@ -1,5 +1,7 @@
-// Written from memory, checked on 2026-11-23 against docs/events-API-v2/01-Overview.md and 02-Trigger-Events.md of PagerDuty/developer-docs (fields,
-// lengths, statuses, 512 KB). The words of errors are from memory.
+// Written from memory, checked on 2026-11-23 against "Events API v2 Overview" and "Send an Alert Event"
+// (https://github.com/PagerDuty/developer-docs, docs/events-API-v2: fields, lengths, statuses, 512 KB), the OpenAPI document of the Events API V2
+// (https://github.com/PagerDuty/api-schema: the answers' fields), and for the words of errors https://github.com/envato/pagerduty/issues/70 and
+// https://github.com/robusta-dev/robusta/issues/571.
 import type { StandIn } from '../stand-in.ts';
 import { isOneOf, isText, isTime, isWebAddress, jsonBody, objectOf, objectsOf } from './parts.ts';
 
@@ -15,7 +17,7 @@ export const pagerduty: StandIn = {
     must(request.method === 'POST' && request.path === '/v2/enqueue', 'POST /v2/enqueue');
     const body = jsonBody(request, must);
     const { routing_key, event_action: action, dedup_key, links, client_url } = body;
-    must(routing_key === routingKey, 'routing_key of the integration');
+    must(routing_key === routingKey, 'routing_key of the integration, of 32 letters and digits');
     must(isOneOf(action, ['trigger', 'acknowledge', 'resolve']), 'event_action: trigger, acknowledge, resolve');
     must(isText(dedup_key, 255), 'dedup_key of at most 255 characters, which only a trigger may leave out');
     must(request.bytes.length <= 512 * 1024, 'at most 512 KB');

@@ -1,6 +1,6 @@
-// Written from memory of https://docs.signl4.com/integrations/webhook/webhook.html (Inbound Webhook, "Control parameters"). Read on 2026-11-23:
-// address, parameters, and the answer's eventId in SIGNL4's own examples and in other senders; `acknowledged` in its guide for Freshservice. What it
-// refuses is from memory.
+// Written from memory, checked on 2026-11-23 against https://docs.signl4.com/integrations/webhook/webhook.html (address, parameters, scenarios),
+// https://www.signl4.com/outbound-webhooks/ (the answer's eventId) and the senders of Apprise and Uptime Kuma; `acknowledged` stands in SIGNL4's guide
+// for Freshservice. What it refuses is from memory.
 import type { StandIn } from '../stand-in.ts';
 import { isOneOf, isText, jsonBody } from './parts.ts';
 

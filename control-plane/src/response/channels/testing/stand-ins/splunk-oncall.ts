@@ -1,6 +1,8 @@
-// Written from memory of
-// https://help.splunk.com/splunk-observability-cloud/splunk-on-call/integrations-with-splunk-on-call/rest-endpoint-integration-for-splunk-on-call
-// (REST Endpoint integration). Read on 2026-11-23, in other senders: the address. Fields and answers are from memory.
+// Written from memory, checked on 2026-11-23 against "REST Endpoint integration for Splunk On-Call"
+// (https://help.splunk.com/splunk-observability-cloud/splunk-on-call/integrations-with-splunk-on-call/rest-endpoint-integration-for-splunk-on-call), its
+// forerunner "VictorOps: REST Endpoint" (https://help.victorops.com/knowledge-base/victorops-restendpoint-integration/: fields, times in seconds),
+// "Incident fields glossary" (https://docs.splunk.com/observability/en/sp-oncall/alerts/incident-fields-glossary.html: the five types, of which INFO
+// opens nothing), and Prometheus Alertmanager (address, 20,480 characters). Answers of failure are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { isOneOf, isOptionalText, isText, jsonBody } from './parts.ts';
 

@@ -1,7 +1,8 @@
-// Written from memory of https://developers.squadcast.com/incoming-webhooks/payload-format/ (Incoming Webhooks). Nothing of it was checked on
-// 2026-11-23.
+// Written from memory, checked on 2026-11-23 against https://developers.squadcast.com/incoming-webhooks/payload-format/ and
+// https://support.squadcast.com/integrations/incident-webhook-incident-webhook-api (fields, of which message and description are mandatory, tags, priority,
+// 413 above 30 KB, an end by event_id). Statuses other than 413 are from memory.
 import type { StandIn } from '../stand-in.ts';
-import { isText, jsonBody, objectOf } from './parts.ts';
+import { isOneOf, isText, jsonBody, objectOf } from './parts.ts';
 
 const path = '/v2/incidents/api/squadcast-service-credential';
 
@@ -14,13 +15,11 @@ export const squadcast: StandIn = {
   handle: (request, must) => {
     must(request.method === 'POST' && request.path === path, 'POST to the address of the service');
     must(request.bytes.length <= 30 * 1024, 'at most 30 KB');
-    const { message, description, status, event_id, tags } = jsonBody(request, must);
-    must(
-      status === 'trigger' || status === 'resolve' || status === 'acknowledge',
-      'status: trigger, acknowledge or resolve',
-    );
+    const { message, description, status, event_id, priority, tags } = jsonBody(request, must);
+    must(status === 'trigger' || status === 'resolve', 'status: trigger or resolve');
     must(isText(event_id, 1000), 'event_id, by which it is resolved');
     if (status === 'trigger') must(isText(message, 30_000) && isText(description, 30_000), 'message and description');
+    must(priority === undefined || isOneOf(priority, ['P1', 'P2', 'P3', 'P4', 'P5']), 'priority P1 to P5');
     const isTag = (tag: unknown) => typeof tag === 'string' || typeof objectOf(tag)['value'] === 'string';
     must(tags === undefined || Object.values(objectOf(tags)).every(isTag), 'tags: a text, or colour and value');
     return { status: 202, text: '' };

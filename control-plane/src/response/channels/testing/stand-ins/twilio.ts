@@ -1,5 +1,7 @@
-// Written from https://www.twilio.com/docs/messaging/api/message-resource, https://www.twilio.com/docs/voice/api/call-resource and https://www.twilio.com/docs/api/errors,
-// read 2026-11-23 as far as search showed them.
+// Written from memory of https://www.twilio.com/docs/messaging/api/message-resource, https://www.twilio.com/docs/voice/api/call-resource and
+// https://www.twilio.com/docs/api/errors ("Error and Warning Dictionary"). Checked on 2026-11-23 against pages of the dictionary (10001, 13224, 20429,
+// 21217, 21218, 21617, 21658, 21704, 30002, 32018) for the numbers and the lengths of 1,600 and 4,000 characters. That a 429 has `Retry-After`, and the
+// form of the answers, are from memory.
 import type { Must, SeenRequest, StandIn, StandInAnswer } from '../stand-in.ts';
 import { basicOf, isText } from './parts.ts';
 
@@ -70,7 +72,7 @@ export const voice: StandIn = {
   troubles: {
     ...troubles,
     unknown_target: refuse(400, 21_211, `The phone number you are attempting to call, ${recipient}, is not valid.`),
-    refused_message: refuse(400, 21_218, 'Twiml is invalid'),
+    refused_message: refuse(400, 32_018, 'Twiml size exceeded maximum allowed value'),
   },
   saysHowLong: true,
 };

@@ -1,5 +1,6 @@
-// Written from memory of https://dev.vk.com/ru/method/messages.send and https://dev.vk.com/ru/reference/errors. Read on 2026-11-23: errors.json of
-// VKCOM/vk-api-schema (5.199) as far as search showed it, and in reports the form of an error and 901.
+// Written from memory, checked on 2026-11-23 against https://dev.vk.com/en/method/messages.send and https://github.com/VKCOM/vk-api-schema, 5.199
+// (messages/methods.json: parameters and errors of messages.send; errors.json: their numbers and words), and in reports of users the form of an error.
+// The two name 9,000 characters; that no more than 4,096 are taken, and that random_id has 32 bits, is from memory.
 import type { StandIn, StandInAnswer } from '../stand-in.ts';
 
 const token = 'vk1.a.community-credential-06';

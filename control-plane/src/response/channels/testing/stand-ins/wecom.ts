@@ -1,6 +1,6 @@
-// Written from memory of https://developer.work.weixin.qq.com/document/path/91770 (group robots) and /document/path/90313 (global error codes), which
-// could not be read. Read on 2026-11-23, in reports of users: address and body of a text, 93000 for an address that is none and 45009 for too many.
-// The rest is from memory.
+// Written from memory, checked on 2026-11-23 against copies of https://developer.work.weixin.qq.com/document/path/91770 (群机器人配置说明: address, types,
+// 2,048 and 4,096 bytes, `<@userid>` in text and Markdown, 20 messages a minute), as https://cnblogs.com/tiandi/p/17768525.html, and reports of users
+// (93000, 45009, 40058). The rest of /document/path/90313 (global error codes) is from memory.
 import type { StandIn } from '../stand-in.ts';
 import { jsonBody, objectOf } from './parts.ts';
 
@@ -30,6 +30,7 @@ export const wecom: StandIn = {
       mentioned_list === undefined || (Array.isArray(mentioned_list) && mentioned_list.length === 0),
       'nobody is called',
     );
+    must(!String(content).includes('<@'), 'nobody is called in the text');
     return { status: 200, json: { errcode: 0, errmsg: 'ok' } };
   },
   troubles: {
