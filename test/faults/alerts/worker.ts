@@ -12,6 +12,8 @@ import { createIo } from '../../../control-plane/src/response/channels/io.ts';
 import { channelOf } from '../../../control-plane/src/response/channels/registry.ts';
 import { asText, compose } from '../../../control-plane/src/response/messages/index.ts';
 
+// Nobody waits for it any more.
+process.once('disconnect', () => process.exit());
 const [urls = '', receiver = ''] = process.argv.slice(2);
 const webhook = channelOf('webhook');
 if (webhook === undefined) throw new Error('there are no webhooks');
