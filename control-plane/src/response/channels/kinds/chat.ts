@@ -90,11 +90,13 @@ export const chat: Channel<Settings> = {
   },
 };
 
-/** A rate says in its body how long it lasts. "JSON Error Codes": unknown channel (of a thread), unknown webhook, invalid webhook token, a forum without a thread. */
+/** A rate says in its body how long it lasts. "JSON Error Codes": unknown channel (of a thread), unknown webhook, invalid webhook token, a forum without a thread, a forum that takes no webhooks. */
 export function meaningOf(answer: IncomingResponse): Meaning | undefined {
   if (answer.status === 429) return { ...rateLimited, retryAfterMs: secondsToMs(fieldOf(answer, 'retry_after')) };
   const code = fieldOf(answer, 'code');
-  return typeof code === 'number' && [10_003, 10_015, 50_027, 220_001].includes(code) ? unknownTarget : undefined;
+  return typeof code === 'number' && [10_003, 10_015, 50_027, 220_001, 220_004].includes(code)
+    ? unknownTarget
+    : undefined;
 }
 
 /** `wait` makes Discord answer when the message stands, and with its id. */

@@ -80,7 +80,8 @@ export const messenger: Channel<Settings, Content> = {
     const say = (chatId: string) =>
       call(io, token, {
         chat_id: /^-?[0-9]+$/.test(chatId) ? Number(chatId) : chatId,
-        ...(topic !== undefined && { message_thread_id: Number(topic) }),
+        // "General" has the number 1 in links, and is what is meant by none: with 1 the Bot API knows no such thread.
+        ...(topic !== undefined && topic !== '1' && { message_thread_id: Number(topic) }),
         ...content,
       });
     let answer = await say(chat);

@@ -1,6 +1,6 @@
 // Written from https://docs.discord.com/developers/resources/webhook (Execute Webhook) in discord/discord-api-docs, read on 2026-11-23, and its list
-// of JSON error codes (docs/topics/Opcodes_and_Status_Codes.md there, the beginning). Embed limits, allowed mentions and rate limits
-// (…/resources/message, …/topics/rate-limits) are from memory.
+// of JSON error codes (docs/topics/Opcodes_and_Status_Codes.md there, the beginning). Checked on the same day against libraries that quote the documentation: the rest of the
+// codes (discord-api-types), embed limits (@sapphire/discord-utilities), and that `wait` tells of messages that are not saved. Rate limits are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { type Body, hasOnly, isText, isTime, isWebAddress, jsonBody, objectOf, objectsOf } from './parts.ts';
 

@@ -1,4 +1,6 @@
-// Written from https://docs.pushbullet.com/ (Authentication, Errors, Ratelimiting, Create Push), read 2026-11-23 as far as search showed it.
+// Written from https://docs.pushbullet.com/ (Pushbullet API: Authentication, Errors, Ratelimiting, Create Push). Checked against it on 2026-11-23: the form of an error is {type,
+// message, cat}, X-Ratelimit-Reset is in seconds since the epoch, and the token stands in `Access-Token`. `param` of an error and what an unknown device is answered are
+// from memory, as only the beginning of that page could be read.
 import type { StandIn } from '../stand-in.ts';
 import { hasOnly, isWebAddress, jsonBody } from './parts.ts';
 
@@ -18,9 +20,9 @@ const names = [
   'file_type',
   'file_url',
 ];
-const refuse = (status: number, code: string, message: string) => ({
+const refuse = (status: number, message: string, more: object = {}) => ({
   status,
-  json: { error: { code, type: 'invalid_request', message, cat: '(=^‥^=)' } },
+  json: { error: { ...more, type: 'invalid_request', message, cat: '(=^‥^=)' } },
 });
 
 export const pushbullet: StandIn = {
@@ -43,16 +45,18 @@ export const pushbullet: StandIn = {
     return { status: 200, json: { iden: 'ujpah72o0sjAoRtnM0jc-1', active: true, type: body['type'], created: 1.41e9 } };
   },
   troubles: {
-    refused_credentials: refuse(401, 'invalid_access_token', 'Access token is missing or invalid.'),
-    unknown_target: refuse(404, 'not_found', 'The device could not be found.'),
-    rate_limited: {
-      status: 429,
-      headers: { 'x-ratelimit-limit': '32768', 'x-ratelimit-remaining': '0' },
-      json: {
-        error: { code: 'pushbullet_pro_required', type: 'invalid_request', message: "You've been rate limited." },
+    refused_credentials: refuse(401, 'Access token is missing or invalid.'),
+    unknown_target: refuse(404, 'The resource could not be found.'),
+    rate_limited: () => ({
+      ...refuse(429, "You've been rate limited."),
+      headers: {
+        'x-ratelimit-limit': '32768',
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': String(Math.floor(Date.now() / 1000) + 8),
       },
-    },
-    refused_message: refuse(400, 'invalid_param', 'The param has an invalid value.'),
+    }),
+    refused_message: refuse(400, 'The param has an invalid value.', { param: 'url' }),
     service_unavailable: { status: 502, text: '' },
   },
+  saysHowLong: true,
 };

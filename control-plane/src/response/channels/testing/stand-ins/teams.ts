@@ -1,6 +1,7 @@
 // Written from https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using (Send Adaptive Cards) and
-// https://adaptivecards.io/explorer/ (elements), as far as search showed them, read 2026-11-23. What a workflow answers to a card it cannot post is
-// not documented: it takes the request with 202 and fails later.
+// https://adaptivecards.io/explorer/ (elements), as far as search showed them. Checked on 2026-11-23 against …/how-to/add-incoming-webhook (Create an Incoming Webhook: 28 KB,
+// four requests a second) and https://learn.microsoft.com/en-us/connectors/teams/ (Microsoft Teams connector: about 28 KB for what a workflow posts). The codes of errors are
+// from memory; not checked against anything. What a workflow answers to a card it cannot post is not documented: it takes the request with 202 and fails later.
 import type { Must, StandIn } from '../stand-in.ts';
 import { type Body, isWebAddress, jsonBody, objectOf, objectsOf } from './parts.ts';
 
