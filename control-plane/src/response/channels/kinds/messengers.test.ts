@@ -3,12 +3,27 @@ import { answered } from '../testing/answered.ts';
 import { hostileMessage, hostileTexts, longMessage, sampleMessage } from '../testing/messages.ts';
 import { line } from './line.ts';
 import { matrix } from './matrix.ts';
+import { messenger } from './messenger.ts';
 import { signal } from './signal.ts';
 import { whatsapp } from './whatsapp.ts';
 import { zulip } from './zulip.ts';
 
 const longest = ['a', 'я', '商', '𝕊', '<'].map((character) => longMessage(character));
 const hostile = hostileTexts.map((text) => hostileMessage(text));
+
+void t.test('Telegram: a topic by its number, and "General" by none', async (t) => {
+  const settings = () => ({ bot_token: '7654321:messenger-own-bot-token-credential' });
+  const answer = { status: 200, json: { ok: true, result: { message_id: 9 } } };
+  for (const [target, topic] of [
+    ['-1001234567890', undefined],
+    ['-1001234567890:1', undefined],
+    ['-1001234567890:17', 17],
+  ] as const) {
+    const { seen } = await answered(t, messenger, { settings, target, answer });
+    const { chat_id: chat, message_thread_id: thread } = seen[0]?.json as Record<string, unknown>;
+    t.same([chat, thread], [-1_001_234_567_890, topic], target);
+  }
+});
 
 void t.test('Matrix: one transaction for a message, and errors by their codes', async (t) => {
   const trial = {
@@ -62,6 +77,15 @@ void t.test('Zulip: channels with topics, people, and its codes', async (t) => {
     sent.seen[0]?.headers['authorization'],
     `Basic ${Buffer.from('bot@example.com:zulip-api-key').toString('base64')}`,
   );
+  for (const [name, to] of [
+    ['2024', '"2024"'],
+    ['null', '"null"'],
+    ['"quoted"', '"\\"quoted\\""'],
+    ['web 2024', 'web 2024'],
+  ] as const) {
+    const { seen } = await answered(t, zulip, { ...trial, target: `#${name}` });
+    t.equal(seen[0]?.form.get('to'), to, `the channel named ${name}`);
+  }
   const person = await answered(t, zulip, {
     ...trial,
     target: 'Ann@Example.com',
@@ -146,7 +170,12 @@ void t.test('WhatsApp: the template where there is one, and errors by their numb
   ]);
   for (const [status, code, error] of [
     [401, 190, { code: 'refused_credentials', fault: 'configuration' }],
+    [400, 33, { code: 'refused_credentials', fault: 'configuration' }],
+    [400, 131_037, { code: 'refused_credentials', fault: 'configuration' }],
     [400, 131_026, { code: 'unknown_target', fault: 'target' }],
+    [400, 131_063, { code: 'unknown_target', fault: 'target' }],
+    [400, 134_101, { code: 'service_unavailable', fault: 'passing' }],
+    [400, 134_102, { code: 'not_configured', fault: 'configuration' }],
     [400, 131_056, { code: 'rate_limited', fault: 'passing' }],
     [404, 132_001, { code: 'not_configured', fault: 'configuration' }],
     [400, 100, { code: 'refused_message', fault: 'message' }],
@@ -198,6 +227,7 @@ void t.test('LINE: a repetition is the same to it, and its 409 is a success', as
       "The property, 'to', in the request body is invalid (line: -, column: -)",
       { code: 'unknown_target', fault: 'target' },
     ],
+    [400, 'Failed to send messages', { code: 'unknown_target', fault: 'target' }],
     [400, 'The request body has 1 error(s)', { code: 'refused_message' }],
     [401, 'Authentication failed', { code: 'refused_credentials', fault: 'configuration' }],
     [429, 'You have reached your monthly limit.', { code: 'rate_limited', fault: 'passing' }],

@@ -1,6 +1,7 @@
 // Checked on 2026-11-23 against https://pushover.net/api (Pushover Message API: the address and the list of parameters; the rest of that page could not be read). In its clients
 // were read: the lengths and the X-Limit-App-* headers with seconds since the epoch (gregdel/pushover), that a 4xx names the parameter and is not tried again, and
-// cancel_by_tag (healthchecks/healthchecks). The sentences of errors are from memory.
+// cancel_by_tag (healthchecks/healthchecks). The sentences about tokens and users stand in
+// tests of clients as the service said them; those of a rate and of a message are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { isText, isWebAddress } from './parts.ts';
 
