@@ -20,8 +20,8 @@ void t.test('Telegram: a topic by its number, and "General" by none', async (t) 
     ['-1001234567890:17', 17],
   ] as const) {
     const { seen } = await answered(t, messenger, { settings, target, answer });
-    const { chat_id: chat, message_thread_id: thread } = seen[0]?.json as Record<string, unknown>;
-    t.same([chat, thread], [-1_001_234_567_890, topic], target);
+    const sent = JSON.parse(seen[0]?.text ?? '{}') as { chat_id?: number; message_thread_id?: number };
+    t.same([sent.chat_id, sent.message_thread_id], [-1_001_234_567_890, topic], target);
   }
 });
 
