@@ -134,6 +134,13 @@ void t.test('Signal: people and groups, and sentences of signal-cli', async (t) 
   ]);
   for (const [status, words, error] of [
     [400, 'Failed to send message: Unregistered user +49', { code: 'unknown_target', fault: 'target' }],
+    [400, 'User +4915123456789 is not registered.', { code: 'unknown_target', fault: 'target' }],
+    [400, 'User +4915100000000 is not registered.', { code: 'refused_credentials', fault: 'configuration' }],
+    [
+      400,
+      'Invalid account (phone number), make sure you include the country code.',
+      { code: 'refused_credentials', fault: 'configuration' },
+    ],
     [400, 'Specified account does not exist', { code: 'refused_credentials', fault: 'configuration' }],
     [400, 'something else', { code: 'refused_message' }],
     [429, 'rate limited', { code: 'rate_limited', fault: 'passing' }],
@@ -144,6 +151,19 @@ void t.test('Signal: people and groups, and sentences of signal-cli', async (t) 
       words,
     );
   }
+  const group = { ...trial, target: 'group.UkFCVitIRXdYSm5rQnRSTDZCbWEvVzlIZkIrWjU5WCtuRGNsV2dZTUZlOD0=' };
+  const missed = 'Failed to send (some) messages:\n5f1c: Unregistered user "5f1c"\n1780698557041\n';
+  t.ok((await answered(t, signal, { ...group, answer: { status: 400, json: { error: missed } } })).ok, 'others got it');
+  t.match(
+    await answered(t, signal, { ...group, answer: { status: 400, json: { error: 'Invalid group id' } } }),
+    { ok: false, error: { code: 'unknown_target', fault: 'target' } },
+    'a group that is none',
+  );
+  t.match(
+    await answered(t, signal, { ...trial, answer: { status: 400, json: { error: missed } } }),
+    { ok: false, error: { code: 'unknown_target', fault: 'target' } },
+    'a person who has left Signal',
+  );
   const settings = signal.settings.parse(trial.settings('https://signal.example.com'));
   for (const message of longest) {
     const { message: text } = signal.render(message, settings, '+4915123456789') as { message: string };

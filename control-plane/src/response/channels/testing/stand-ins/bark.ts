@@ -1,6 +1,6 @@
 // Written from docs/API_V2.md of Finb/bark-server (POST /push). Checked on 2026-11-23 against its source, route_push.go (400 for a key that is empty or not known, 500 for what
-// Apple refuses, answers of {code, message, timestamp}) and apns/apns.go (what becomes of the parameters, at most 4,096 bytes, "APNS push failed: " and Apple's reason). That
-// Go writes `<`, `>` and `&` of JSON in six bytes is from memory of its encoding/json.
+// Apple refuses, answers of {code, message, timestamp}) and apns/apns.go (what becomes of the parameters, at most 4,096 bytes, "APNS push failed: " and Apple's reason). What parameters
+// do (levels, `id`) is in docs/en-us/tutorial.md of Finb/Bark. That Go writes `<`, `>` and `&` of JSON in six bytes is from memory of its encoding/json.
 import type { StandIn } from '../stand-in.ts';
 import { type Body, isOneOf, isWebAddress, jsonBody, textOf } from './parts.ts';
 

@@ -1,6 +1,7 @@
 // Written from https://docs.mattermost.com/developers/integrate/webhooks/incoming (Incoming webhooks) and …/reference/message-attachments (Use message attachments). Checked
 // on 2026-11-23 against both (address, fields, the answer "ok", a required fallback) and against HandleIncomingWebhook of the server, mattermost/mattermost (ids and statuses of
-// errors; of a channel that is gone, where the webhook's own is meant: 404 and app.channel.get.existing.app_error). The headers of a rate are from memory.
+// errors; of a channel that is gone, where the webhook's own is meant: 404 and app.channel.get.existing.app_error). The headers of a rate are
+// those of throttled/throttled (http.go), by which the server counts.
 import type { StandIn } from '../stand-in.ts';
 import { hasOnly, isText, isWebAddress, jsonBody, objectOf, objectsOf, textOf } from './parts.ts';
 

@@ -1,5 +1,6 @@
 // Written from src/docs/swagger.yaml of bbernhard/signal-cli-rest-api (POST /v2/send). Checked on 2026-11-23 against its src/api/api.go (the fields of SendMessageV2, 201 with
-// {timestamp}, 400 with {error}, 429 with challenge tokens), also as it stands in a fork. The sentences of signal-cli itself are from memory.
+// {timestamp}, 400 with {error}, 429 with challenge tokens), also as it stands in a fork. The sentences of signal-cli
+// were found in issues 267, 385, 696 and 857 there.
 import type { StandIn } from '../stand-in.ts';
 import { hasOnly, isText, jsonBody } from './parts.ts';
 
@@ -39,7 +40,13 @@ export const signal: StandIn = {
     return { status: 201, json: { timestamp: '1772330400000' } };
   },
   troubles: {
-    unknown_target: { status: 400, json: { error: `Failed to send message: Unregistered user "${recipient}"` } },
+    refused_credentials: { status: 400, json: { error: `User ${sender} is not registered.\n` } },
+    unknown_target: {
+      status: 400,
+      json: {
+        error: `Failed to send (some) messages:\n${recipient}: Unregistered user "${recipient}"\n1780698557041\n`,
+      },
+    },
     rate_limited: {
       status: 429,
       json: {
