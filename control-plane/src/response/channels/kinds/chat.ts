@@ -99,11 +99,15 @@ export function meaningOf(answer: IncomingResponse): Meaning | undefined {
     : undefined;
 }
 
-/** `wait` makes Discord answer when the message stands, and with its id. */
+/**
+ * `wait` makes Discord answer when the message stands, and with its id. The addresses that it gives out name no version of its API, which may mean the sixth: that one asks
+ * to wait in milliseconds where later ones, from the eighth on, ask in seconds.
+ */
 function executed(address: string, baseUrl: string): string {
   const { pathname, searchParams } = new URL(address);
   const thread = searchParams.get('thread_id');
-  return `${baseUrl}${pathname}?wait=true${thread === null ? '' : `&thread_id=${thread}`}`;
+  const versioned = pathname.replace(/^\/api(\/v\d{1,2})?\//, '/api/v10/');
+  return `${baseUrl}${versioned}?wait=true${thread === null ? '' : `&thread_id=${thread}`}`;
 }
 
 function isWebhookAddress(text: string): boolean {

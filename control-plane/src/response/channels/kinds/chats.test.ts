@@ -51,6 +51,18 @@ void t.test('Slack: what it says of a webhook that is gone, by its word and what
   }
 });
 
+void t.test('Discord: whatever version an address names, its API is that which waits in seconds', async (t) => {
+  const token = 't'.repeat(60);
+  for (const version of ['', '/v6', '/v10']) {
+    const settings = () => destinations(`https://discord.com/api${version}/webhooks/123456/${token}?thread_id=987654`);
+    const answer = { status: 429, json: { retry_after: 6.457, global: false } };
+    const result = await sent(t, chat, { settings, target: 'alerts', answer });
+    t.match(result, { ok: false, error: { code: 'rate_limited', retryAfterMs: 6_457 } });
+    t.equal(result.seen[0]?.path, `/api/v10/webhooks/123456/${token}`);
+    t.equal(result.seen[0]?.query.get('thread_id'), '987654');
+  }
+});
+
 void t.test('Discord: an embed within its limits, which pings nobody', async (t) => {
   const settings = chat.settings.parse(destinations(`https://discord.com/api/webhooks/123456/${'t'.repeat(60)}`));
   for (const message of [...longest, ...hostile, sampleMessage()]) {
