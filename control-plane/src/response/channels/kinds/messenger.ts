@@ -124,7 +124,7 @@ function reading(answer: IncomingResponse): z.output<typeof answerShape> {
 
 /** Who is not there any more, or does not let the bot write. Descriptions are all that the Bot API tells them apart by. */
 const gone =
-  /chat not found|user not found|peer_id_invalid|deactivated|blocked by the user|kicked|not a member|can't initiate conversation|can't send messages to (bots|the bot)|chat_write_forbidden|not enough rights|have no rights|need administrator rights|thread not found|topic_(closed|deleted)|chat_restricted|chat_admin_required|upgraded to a supergroup/i;
+  /chat not found|user not found|peer_id_invalid|channel_private|deactivated|blocked by the user|kicked|not a member|can't initiate conversation|can't send messages to (bots|the bot)|chat_write_forbidden|not enough rights|have no rights|need administrator rights|thread not found|topic_(closed|deleted)|chat_restricted|chat_admin_required|upgraded to a supergroup/i;
 
 function faultOf(answer: IncomingResponse, isOwnBot: boolean, io: ChannelIo): DeliveryError {
   const { description = '', parameters } = reading(answer);

@@ -23,6 +23,16 @@ void t.test('Telegram: a topic by its number, and "General" by none', async (t) 
     const sent = JSON.parse(seen[0]?.text ?? '{}') as { chat_id?: number; message_thread_id?: number };
     t.same([sent.chat_id, sent.message_thread_id], [-1_001_234_567_890, topic], target);
   }
+  for (const words of [
+    'CHANNEL_PRIVATE',
+    'message thread not found',
+    'TOPIC_CLOSED',
+    'have no rights to send a message',
+  ]) {
+    const refused = { status: 400, json: { ok: false, error_code: 400, description: `Bad Request: ${words}` } };
+    const result = await answered(t, messenger, { settings, target: '-1001234567890', answer: refused });
+    t.match(result, { ok: false, error: { code: 'unknown_target', fault: 'target' } }, words);
+  }
 });
 
 void t.test('Matrix: one transaction for a message, and errors by their codes', async (t) => {

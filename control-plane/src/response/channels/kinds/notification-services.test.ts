@@ -157,6 +157,7 @@ void t.test('Pushbullet: receivers, one guid for a message, and the end of a rat
       { code: 'refused_credentials', fault: 'configuration' },
     ],
     [400, { error: { param: 'device_iden', message: 'x' } }, {}, { code: 'unknown_target', fault: 'target' }],
+    [400, { error: { code: 'pushbullet_pro_required' } }, {}, { code: 'rate_limited', fault: 'passing' }],
     [429, {}, { 'x-ratelimit-reset': '160' }, { code: 'rate_limited', retryAfterMs: 60_000 }],
   ] as const) {
     const result = await answered(t, pushbullet, { ...trial, now: () => 100_000, answer: { status, json, headers } });

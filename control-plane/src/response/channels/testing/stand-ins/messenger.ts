@@ -1,6 +1,6 @@
 // Written from https://core.telegram.org/bots/api (Making requests; Formatting options, HTML style; sendMessage; ResponseParameters), from memory. Checked on 2026-11-23: names of
 // parameters and the length of a text in libraries that are made from it (teloxide-core, telers), the tags and entities in copies of its section, and that "General" is no thread for sendMessage in issues 472 and 798 of
-// tdlib/telegram-bot-api.
+// tdlib/telegram-bot-api. The sentences of errors were compared with the list of TelegramBotAPI/errors.
 import type { StandIn } from '../stand-in.ts';
 
 const token = '7654321:messenger-own-bot-token-credential';

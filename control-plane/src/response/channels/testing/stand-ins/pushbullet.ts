@@ -1,6 +1,6 @@
-// Written from https://docs.pushbullet.com/ (Pushbullet API: Authentication, Errors, Ratelimiting, Create Push). Checked against it on 2026-11-23: the form of an error is {type,
-// message, cat}, X-Ratelimit-Reset is in seconds since the epoch, and the token stands in `Access-Token`. `param` of an error and what an unknown device is answered are
-// from memory, as only the beginning of that page could be read.
+// Written from https://docs.pushbullet.com/ (Pushbullet API: Authentication, Errors, Ratelimiting, Create Push). Checked against its beginning and its examples on 2026-11-23: the
+// form of an error, X-Ratelimit-Reset in seconds since the epoch, the token in `Access-Token`; what a device that is not known is answered against issue 39 of
+// eddelbuettel/rpushbullet, the end of a month's pushes against issue 101 of richard-better/pushbullet.py. Other sentences are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { hasOnly, isWebAddress, jsonBody } from './parts.ts';
 
@@ -46,7 +46,10 @@ export const pushbullet: StandIn = {
   },
   troubles: {
     refused_credentials: refuse(401, 'Access token is missing or invalid.'),
-    unknown_target: refuse(404, 'The resource could not be found.'),
+    unknown_target: refuse(400, "The param 'device_iden' has an invalid value.", {
+      code: 'invalid_param',
+      param: 'device_iden',
+    }),
     rate_limited: () => ({
       ...refuse(429, "You've been rate limited."),
       headers: {
@@ -55,7 +58,7 @@ export const pushbullet: StandIn = {
         'x-ratelimit-reset': String(Math.floor(Date.now() / 1000) + 8),
       },
     }),
-    refused_message: refuse(400, 'The param has an invalid value.', { param: 'url' }),
+    refused_message: refuse(400, "The param 'url' has an invalid value.", { code: 'invalid_param', param: 'url' }),
     service_unavailable: { status: 502, text: '' },
   },
   saysHowLong: true,
