@@ -31,7 +31,7 @@ const settings = z.strictObject({
 type Settings = z.infer<typeof settings>;
 
 /**
- * What a text takes in JSON. A server refuses a body that is longer than twice its limit of messages (errors 41303), 8,192 bytes as servers are set up, and in JSON
+ * What a text takes in JSON. A server refuses a body that is longer than twice its limit of messages (error 41303), 8,192 bytes as servers are set up, and in JSON
  * quotation marks, backslashes and line breaks count twice.
  */
 const inJson: Measure = (text) => jsonBytes(text) - 2;
