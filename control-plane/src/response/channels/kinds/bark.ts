@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Channel, IncomingResponse } from '../channel.ts';
 import { lineText, secretText, webAddress } from '../setting-shapes.ts';
 import { basic } from './shared/basic.ts';
-import { bytes, cut } from './shared/cut.ts';
+import { cut, jsonBytes, type Measure } from './shared/cut.ts';
 import { fieldOf } from './shared/fields.ts';
 import { layOut, plain } from './shared/lay-out.ts';
 import { openLink } from './shared/open-link.ts';
@@ -29,8 +29,12 @@ const settings = z.strictObject({
 });
 type Settings = z.infer<typeof settings>;
 
+/** What a text takes of a notification, which the server writes as Go does: `<`, `>` and `&` are six bytes each. */
+const inNotification: Measure = (text) => jsonBytes(text) - 2 + 5 * (text.match(/[<>&]/g)?.length ?? 0);
+const most = { title: 400, body: 2_400, group: 150, url: 500 } as const;
+
 /**
- * Bark by its API V2. Apple takes notifications of 4,096 bytes with everything the server adds. `id` makes a repetition take the place of the first. Whoever
+ * Bark by its API V2. Apple takes notifications of 4,096 bytes with everything the server adds; the group stands in them twice. `id` makes a repetition take the place of the first. Whoever
  * has a device's key can write to it, so keys are masked. Errors were read in bark-server's source (route_push), as the documentation lists only success.
  */
 export const bark: Channel<Settings> = {
@@ -53,15 +57,17 @@ export const bark: Channel<Settings> = {
     reaches: (target, { server_url: server }) => `${server.replace(/\/+$/, '')} ${target}`,
   },
   render: (message, _settings, target) => {
-    const url = openLink(message, 500);
+    const url = openLink(message);
     return {
       device_key: target,
       id: message.id,
-      title: cut(message.title, 300, bytes),
-      body: layOut(message, plain, 2000, { title: false, links: false }, bytes) || message.title,
-      group: cut(message.workspace.name, 100, bytes),
+      title: cut(message.title, most.title, inNotification),
+      body:
+        layOut(message, plain, most.body, { title: false, links: false }, inNotification) ||
+        cut(message.title, most.body, inNotification),
+      group: cut(message.workspace.name, most.group, inNotification),
       level: levels[urgencyOf(message)],
-      ...(url === undefined ? {} : { url }),
+      ...(url === undefined || inNotification(url) > most.url ? {} : { url }),
     };
   },
   send: async (content, { settings, target }, io) => {

@@ -90,18 +90,24 @@ export const chat: Channel<Settings> = {
   },
 };
 
-/** A rate says in its body how long it lasts. "JSON Error Codes": unknown channel (of a thread), unknown webhook, invalid webhook token, a forum without a thread. */
+/** A rate says in its body how long it lasts. "JSON Error Codes": unknown channel (of a thread), unknown webhook, invalid webhook token, a forum without a thread, a forum that takes no webhooks. */
 export function meaningOf(answer: IncomingResponse): Meaning | undefined {
   if (answer.status === 429) return { ...rateLimited, retryAfterMs: secondsToMs(fieldOf(answer, 'retry_after')) };
   const code = fieldOf(answer, 'code');
-  return typeof code === 'number' && [10_003, 10_015, 50_027, 220_001].includes(code) ? unknownTarget : undefined;
+  return typeof code === 'number' && [10_003, 10_015, 50_027, 220_001, 220_004].includes(code)
+    ? unknownTarget
+    : undefined;
 }
 
-/** `wait` makes Discord answer when the message stands, and with its id. */
+/**
+ * `wait` makes Discord answer when the message stands, and with its id. The addresses that it gives out name no version of its API, which may mean the sixth: that one asks
+ * to wait in milliseconds where later ones, from the eighth on, ask in seconds.
+ */
 function executed(address: string, baseUrl: string): string {
   const { pathname, searchParams } = new URL(address);
   const thread = searchParams.get('thread_id');
-  return `${baseUrl}${pathname}?wait=true${thread === null ? '' : `&thread_id=${thread}`}`;
+  const versioned = pathname.replace(/^\/api(\/v\d{1,2})?\//, '/api/v10/');
+  return `${baseUrl}${versioned}?wait=true${thread === null ? '' : `&thread_id=${thread}`}`;
 }
 
 function isWebhookAddress(text: string): boolean {

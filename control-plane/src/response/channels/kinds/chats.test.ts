@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { IncomingResponse } from '../channel.ts';
+import { answered as sent } from '../testing/answered.ts';
 import { hostileMessage, hostileTexts, longMessage, resolvedMessage, sampleMessage } from '../testing/messages.ts';
 import { chat, meaningOf as meaningOfChat } from './chat.ts';
 import { googleChat, meaningOf as meaningOfGoogle } from './google-chat.ts';
@@ -37,6 +38,31 @@ void t.test('Slack and Telegram: a list that is too long is cut, not left out', 
   }
 });
 
+void t.test('Slack: what it says of a webhook that is gone, by its word and whatever the status', async (t) => {
+  for (const [status, text] of [
+    [400, 'no_active_hooks'],
+    [403, 'no_active_hooks'],
+    [404, 'no_service'],
+    [410, 'channel_is_archived'],
+  ] as const) {
+    const settings = (baseUrl: string) => destinations(`${baseUrl}/services/T0/B0/slack-secret`);
+    const result = await sent(t, teamChat, { settings, target: 'alerts', answer: { status, text } });
+    t.match(result, { ok: false, error: { code: 'unknown_target', fault: 'target' } }, `${status} ${text}`);
+  }
+});
+
+void t.test('Discord: whatever version an address names, its API is that which waits in seconds', async (t) => {
+  const token = 't'.repeat(60);
+  for (const version of ['', '/v6', '/v10']) {
+    const settings = () => destinations(`https://discord.com/api${version}/webhooks/123456/${token}?thread_id=987654`);
+    const answer = { status: 429, json: { retry_after: 6.457, global: false } };
+    const result = await sent(t, chat, { settings, target: 'alerts', answer });
+    t.match(result, { ok: false, error: { code: 'rate_limited', retryAfterMs: 6_457 } });
+    t.equal(result.seen[0]?.path, `/api/v10/webhooks/123456/${token}`);
+    t.equal(result.seen[0]?.query.get('thread_id'), '987654');
+  }
+});
+
 void t.test('Discord: an embed within its limits, which pings nobody', async (t) => {
   const settings = chat.settings.parse(destinations(`https://discord.com/api/webhooks/123456/${'t'.repeat(60)}`));
   for (const message of [...longest, ...hostile, sampleMessage()]) {
@@ -58,6 +84,7 @@ void t.test('Discord: an embed within its limits, which pings nobody', async (t)
   ])
     t.notOk(chat.settings.safeParse(destinations(url)).success, url);
   t.match(meaningOfChat(answered(404, { code: 10_015 })), { fault: 'target' });
+  t.match(meaningOfChat(answered(400, { code: 220_004 })), { fault: 'target' });
   t.match(meaningOfChat(answered(429, { retry_after: 0.5 })), { fault: 'passing', retryAfterMs: 500 });
   t.equal(meaningOfChat(answered(400, { code: 50_035 })), undefined);
 });
@@ -68,7 +95,7 @@ void t.test('Teams: a card below 28 KB in which no text is markup', async (t) =>
   );
   for (const message of [...longest, ...hostile]) {
     const json = JSON.stringify(teams.render(message, settings, 'alerts'));
-    t.ok(Buffer.byteLength(json) <= 28 * 1024);
+    t.ok(Buffer.byteLength(JSON.stringify(json)) <= 28 * 1024, 'also where it stands as a text in another JSON');
     t.notMatch(json, /"type":"(TextBlock|FactSet)"/);
   }
   t.match(meaningOfTeams(answered(404, { error: { code: 'WorkflowNotFound' } })), { fault: 'target' });
@@ -93,10 +120,20 @@ void t.test('Rocket.Chat: marks mean nothing, and a success that is none is none
     t.ok(text.length <= 5000 && attachments[0].text.length <= 5000);
     t.notMatch(text + attachments[0].text, /@(all|here|channel)\b|\]\(https:\/\/evil|<https/);
   }
-  t.match(meaningOfRocketChat(answered(400, { success: false, error: 'Invalid integration id or token provided.' })), {
+  const meaning = (answer: IncomingResponse) => meaningOfRocketChat(answer, 1_700_000_000_000);
+  t.match(meaning(answered(400, { success: false, error: 'Invalid integration id or token provided.' })), {
     fault: 'target',
   });
-  t.match(meaningOfRocketChat(answered(200, { success: false, error: 'x' })), { fault: 'message' });
+  t.match(meaning(answered(200, { success: false, error: 'x' })), { fault: 'message' });
+  t.match(
+    meaning(answered(503, { success: false, error: 'Service Unavailable' })),
+    { fault: 'target' },
+    'switched off',
+  );
+  t.equal(meaning(answered(503, 'Service Unavailable')), undefined, 'a proxy before a server that restarts');
+  const limited = { ...answered(429, { success: false }), headers: { 'x-ratelimit-reset': '1700000030500' } };
+  t.match(meaning(limited), { fault: 'passing', retryAfterMs: 30_500 });
+  t.match(meaning(answered(429, {})), { fault: 'passing', retryAfterMs: undefined });
 });
 
 void t.test('Google Chat: a card below 32,000 bytes in the thread of its subject', async (t) => {

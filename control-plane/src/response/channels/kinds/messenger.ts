@@ -80,7 +80,8 @@ export const messenger: Channel<Settings, Content> = {
     const say = (chatId: string) =>
       call(io, token, {
         chat_id: /^-?[0-9]+$/.test(chatId) ? Number(chatId) : chatId,
-        ...(topic !== undefined && { message_thread_id: Number(topic) }),
+        // "General" has the number 1 in links, and is what is meant by none: with 1 the Bot API knows no such thread.
+        ...(topic !== undefined && topic !== '1' && { message_thread_id: Number(topic) }),
         ...content,
       });
     let answer = await say(chat);
@@ -123,7 +124,7 @@ function reading(answer: IncomingResponse): z.output<typeof answerShape> {
 
 /** Who is not there any more, or does not let the bot write. Descriptions are all that the Bot API tells them apart by. */
 const gone =
-  /chat not found|user not found|peer_id_invalid|deactivated|blocked by the user|kicked|not a member|can't initiate conversation|can't send messages to (bots|the bot)|chat_write_forbidden|not enough rights|have no rights|need administrator rights|thread not found|topic_(closed|deleted)|chat_restricted|chat_admin_required|upgraded to a supergroup/i;
+  /chat not found|user not found|peer_id_invalid|channel_private|deactivated|blocked by the user|kicked|not a member|can't initiate conversation|can't send messages to (bots|the bot)|chat_write_forbidden|not enough rights|have no rights|need administrator rights|thread not found|topic_(closed|deleted)|chat_restricted|chat_admin_required|upgraded to a supergroup/i;
 
 function faultOf(answer: IncomingResponse, isOwnBot: boolean, io: ChannelIo): DeliveryError {
   const { description = '', parameters } = reading(answer);

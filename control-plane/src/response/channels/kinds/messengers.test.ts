@@ -3,12 +3,37 @@ import { answered } from '../testing/answered.ts';
 import { hostileMessage, hostileTexts, longMessage, sampleMessage } from '../testing/messages.ts';
 import { line } from './line.ts';
 import { matrix } from './matrix.ts';
+import { messenger } from './messenger.ts';
 import { signal } from './signal.ts';
 import { whatsapp } from './whatsapp.ts';
 import { zulip } from './zulip.ts';
 
 const longest = ['a', 'я', '商', '𝕊', '<'].map((character) => longMessage(character));
 const hostile = hostileTexts.map((text) => hostileMessage(text));
+
+void t.test('Telegram: a topic by its number, and "General" by none', async (t) => {
+  const settings = () => ({ bot_token: '7654321:messenger-own-bot-token-credential' });
+  const answer = { status: 200, json: { ok: true, result: { message_id: 9 } } };
+  for (const [target, topic] of [
+    ['-1001234567890', undefined],
+    ['-1001234567890:1', undefined],
+    ['-1001234567890:17', 17],
+  ] as const) {
+    const { seen } = await answered(t, messenger, { settings, target, answer });
+    const sent = JSON.parse(seen[0]?.text ?? '{}') as { chat_id?: number; message_thread_id?: number };
+    t.same([sent.chat_id, sent.message_thread_id], [-1_001_234_567_890, topic], target);
+  }
+  for (const words of [
+    'CHANNEL_PRIVATE',
+    'message thread not found',
+    'TOPIC_CLOSED',
+    'have no rights to send a message',
+  ]) {
+    const refused = { status: 400, json: { ok: false, error_code: 400, description: `Bad Request: ${words}` } };
+    const result = await answered(t, messenger, { settings, target: '-1001234567890', answer: refused });
+    t.match(result, { ok: false, error: { code: 'unknown_target', fault: 'target' } }, words);
+  }
+});
 
 void t.test('Matrix: one transaction for a message, and errors by their codes', async (t) => {
   const trial = {
@@ -62,6 +87,15 @@ void t.test('Zulip: channels with topics, people, and its codes', async (t) => {
     sent.seen[0]?.headers['authorization'],
     `Basic ${Buffer.from('bot@example.com:zulip-api-key').toString('base64')}`,
   );
+  for (const [name, to] of [
+    ['2024', '"2024"'],
+    ['null', '"null"'],
+    ['"quoted"', '"\\"quoted\\""'],
+    ['web 2024', 'web 2024'],
+  ] as const) {
+    const { seen } = await answered(t, zulip, { ...trial, target: `#${name}` });
+    t.equal(seen[0]?.form.get('to'), to, `the channel named ${name}`);
+  }
   const person = await answered(t, zulip, {
     ...trial,
     target: 'Ann@Example.com',
@@ -110,6 +144,13 @@ void t.test('Signal: people and groups, and sentences of signal-cli', async (t) 
   ]);
   for (const [status, words, error] of [
     [400, 'Failed to send message: Unregistered user +49', { code: 'unknown_target', fault: 'target' }],
+    [400, 'User +4915123456789 is not registered.', { code: 'unknown_target', fault: 'target' }],
+    [400, 'User +4915100000000 is not registered.', { code: 'refused_credentials', fault: 'configuration' }],
+    [
+      400,
+      'Invalid account (phone number), make sure you include the country code.',
+      { code: 'refused_credentials', fault: 'configuration' },
+    ],
     [400, 'Specified account does not exist', { code: 'refused_credentials', fault: 'configuration' }],
     [400, 'something else', { code: 'refused_message' }],
     [429, 'rate limited', { code: 'rate_limited', fault: 'passing' }],
@@ -120,6 +161,19 @@ void t.test('Signal: people and groups, and sentences of signal-cli', async (t) 
       words,
     );
   }
+  const group = { ...trial, target: 'group.UkFCVitIRXdYSm5rQnRSTDZCbWEvVzlIZkIrWjU5WCtuRGNsV2dZTUZlOD0=' };
+  const missed = 'Failed to send (some) messages:\n5f1c: Unregistered user "5f1c"\n1780698557041\n';
+  t.ok((await answered(t, signal, { ...group, answer: { status: 400, json: { error: missed } } })).ok, 'others got it');
+  t.match(
+    await answered(t, signal, { ...group, answer: { status: 400, json: { error: 'Invalid group id' } } }),
+    { ok: false, error: { code: 'unknown_target', fault: 'target' } },
+    'a group that is none',
+  );
+  t.match(
+    await answered(t, signal, { ...trial, answer: { status: 400, json: { error: missed } } }),
+    { ok: false, error: { code: 'unknown_target', fault: 'target' } },
+    'a person who has left Signal',
+  );
   const settings = signal.settings.parse(trial.settings('https://signal.example.com'));
   for (const message of longest) {
     const { message: text } = signal.render(message, settings, '+4915123456789') as { message: string };
@@ -146,7 +200,12 @@ void t.test('WhatsApp: the template where there is one, and errors by their numb
   ]);
   for (const [status, code, error] of [
     [401, 190, { code: 'refused_credentials', fault: 'configuration' }],
+    [400, 33, { code: 'refused_credentials', fault: 'configuration' }],
+    [400, 131_037, { code: 'refused_credentials', fault: 'configuration' }],
     [400, 131_026, { code: 'unknown_target', fault: 'target' }],
+    [400, 131_063, { code: 'unknown_target', fault: 'target' }],
+    [400, 134_101, { code: 'service_unavailable', fault: 'passing' }],
+    [400, 134_102, { code: 'not_configured', fault: 'configuration' }],
     [400, 131_056, { code: 'rate_limited', fault: 'passing' }],
     [404, 132_001, { code: 'not_configured', fault: 'configuration' }],
     [400, 100, { code: 'refused_message', fault: 'message' }],
@@ -198,6 +257,7 @@ void t.test('LINE: a repetition is the same to it, and its 409 is a success', as
       "The property, 'to', in the request body is invalid (line: -, column: -)",
       { code: 'unknown_target', fault: 'target' },
     ],
+    [400, 'Failed to send messages', { code: 'unknown_target', fault: 'target' }],
     [400, 'The request body has 1 error(s)', { code: 'refused_message' }],
     [401, 'Authentication failed', { code: 'refused_credentials', fault: 'configuration' }],
     [429, 'You have reached your monthly limit.', { code: 'rate_limited', fault: 'passing' }],

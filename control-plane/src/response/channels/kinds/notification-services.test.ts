@@ -7,7 +7,7 @@ import { ntfy } from './ntfy.ts';
 import { pushbullet } from './pushbullet.ts';
 import { pushover } from './pushover.ts';
 
-const longest = ['a', 'я', '商', '𝕊', '"'].map((character) => longMessage(character));
+const longest = ['a', 'я', '商', '𝕊', '"', '\\', '<', '&'].map((character) => longMessage(character));
 
 void t.test('ntfy: JSON to the root, a topic of its own refuses only itself', async (t) => {
   const trial = {
@@ -42,7 +42,21 @@ void t.test('ntfy: JSON to the root, a topic of its own refuses only itself', as
       actions: unknown[];
     };
     t.ok(Buffer.byteLength(content.message) <= 4096 && content.actions.length <= 3);
+    t.ok(Buffer.byteLength(JSON.stringify(content)) <= 8192, 'a body that servers take');
   }
+  const links = [3_000, 450].map((length) => ({
+    purpose: 'snooze' as const,
+    label: '"'.repeat(200),
+    url: `https://monitor.example.com/${'a'.repeat(length)}`,
+  }));
+  const { actions } = ntfy.render(sampleMessage({ links }), ntfy.settings.parse({}), 'x') as {
+    actions: readonly { readonly url: string }[];
+  };
+  t.same(
+    actions.map(({ url }) => url),
+    [links[1]?.url],
+    'an address that has no room is left out, whole',
+  );
 });
 
 void t.test('Gotify: the token of an application, in a header', async (t) => {
@@ -143,6 +157,7 @@ void t.test('Pushbullet: receivers, one guid for a message, and the end of a rat
       { code: 'refused_credentials', fault: 'configuration' },
     ],
     [400, { error: { param: 'device_iden', message: 'x' } }, {}, { code: 'unknown_target', fault: 'target' }],
+    [400, { error: { code: 'pushbullet_pro_required' } }, {}, { code: 'rate_limited', fault: 'passing' }],
     [429, {}, { 'x-ratelimit-reset': '160' }, { code: 'rate_limited', retryAfterMs: 60_000 }],
   ] as const) {
     const result = await answered(t, pushbullet, { ...trial, now: () => 100_000, answer: { status, json, headers } });
@@ -175,6 +190,10 @@ void t.test('Bark: devices that are not known, and payloads that Apple takes', a
     t.match(result, { ok: false, error }, JSON.stringify(json));
     t.notMatch(result.ok ? '' : result.error.message, trial.target);
   }
-  for (const message of longest)
-    t.ok(Buffer.byteLength(JSON.stringify(bark.render(message, bark.settings.parse({}), trial.target))) <= 3900);
+  for (const message of [...longest, sampleMessage({ title: '<'.repeat(200), summary: '', facts: [], sections: [] })]) {
+    const content = bark.render(message, bark.settings.parse({}), trial.target) as { group: string };
+    // What the server adds is less than 200 bytes, and the group once more.
+    const json = JSON.stringify({ ...content, 'thread-id': content.group }).replaceAll(/[<>&]/g, '\\u0000');
+    t.ok(Buffer.byteLength(json) <= 3_896, message.title.slice(0, 3));
+  }
 });

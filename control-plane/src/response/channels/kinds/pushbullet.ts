@@ -77,12 +77,16 @@ function receiverOf(target: string): Readonly<Record<string, string>> {
   return { email: target };
 }
 
-/** A 400 names the parameter; the end of a rate stands in a header, in seconds since the epoch. */
+/**
+ * A 400 names the parameter, or says that the 500 pushes of a month which accounts without Pro have are used up; the end of a rate stands in a header, in seconds since the
+ * epoch.
+ */
 function meaningOf(answer: IncomingResponse, now: number): Meaning | undefined {
   if (answer.status === 429) {
     const reset = Number(answer.headers['x-ratelimit-reset'] ?? Number.NaN);
     return { ...rateLimited, retryAfterMs: secondsToMs(reset - now / 1000) };
   }
+  if (fieldOf(answer, 'error', 'code') === 'pushbullet_pro_required') return rateLimited;
   const parameter = fieldOf(answer, 'error', 'param');
   const isTarget = parameter === 'device_iden' || parameter === 'channel_tag' || parameter === 'email';
   return answer.status === 400 && isTarget ? unknownTarget : undefined;

@@ -12,9 +12,11 @@ import {
   type Meaning,
   meaningForDestination,
   notFoundByProxy,
+  rateLimited,
   refusal,
   refusedDestination,
   refusedMessage,
+  secondsToMs,
   unknownTarget,
 } from './shared/refusal.ts';
 
@@ -58,7 +60,7 @@ export const rocketchat: Channel<Settings> = {
       secrets: [url],
       now: io.now(),
       meaning:
-        meaningOf(answer) ??
+        meaningOf(answer, io.now()) ??
         notFoundByProxy(answer, fieldOf(answer, 'success') === false) ??
         meaningForDestination(answer.status),
       detail: error,
@@ -66,9 +68,18 @@ export const rocketchat: Channel<Settings> = {
   },
 };
 
-/** A wrong address is a 400 with a sentence; everything else that is refused is told by an error's name. */
-export function meaningOf(answer: IncomingResponse): Meaning | undefined {
+/**
+ * A wrong address is a 400 with a sentence; everything else that is refused is told by an error's name. A webhook that is switched off is a 503 in the service's own
+ * form; a proxy's 503 has none. The end of a rate stands in a header, in milliseconds since the epoch.
+ */
+export function meaningOf(answer: IncomingResponse, now: number): Meaning | undefined {
+  if (answer.status === 429) {
+    const reset = Number(answer.headers['x-ratelimit-reset'] ?? Number.NaN);
+    return { ...rateLimited, retryAfterMs: secondsToMs((reset - now) / 1000) };
+  }
   const error = fieldOf(answer, 'error');
+  if (answer.status === 503 && fieldOf(answer, 'success') === false && error === 'Service Unavailable')
+    return unknownTarget;
   if (typeof error !== 'string') return undefined;
   if (
     /invalid integration id or token|invalid-channel|error-invalid-room|error-archived|room_is_archived|overriding destination/i.test(

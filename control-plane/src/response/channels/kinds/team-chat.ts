@@ -70,6 +70,7 @@ export const teamChat: Channel<Settings, Content> = {
 const reasons: Readonly<Record<string, readonly [DeliveryErrorCode, DeliveryFault]>> = {
   invalid_payload: ['refused_message', 'message'],
   invalid_token: ['refused_credentials', 'target'],
+  no_active_hooks: ['unknown_target', 'target'],
   no_service: ['unknown_target', 'target'],
   no_service_id: ['unknown_target', 'target'],
   no_team: ['unknown_target', 'target'],

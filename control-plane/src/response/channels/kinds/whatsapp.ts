@@ -115,13 +115,14 @@ const markup: Markup = {
 
 // "Error codes", by number.
 const meanings: readonly (readonly [Meaning, readonly number[]])[] = [
-  // Authentication, permissions, a locked or unpaid account, a number that is not registered.
-  [refusedCredentials, [0, 3, 10, 190, 368, 131_005, 131_031, 131_042, 133_010]],
+  // Authentication, permissions, a locked or unpaid account, a number that was deleted, is not registered, has no certificate or no approved name.
+  [refusedCredentials, [0, 3, 10, 33, 190, 368, 131_005, 131_031, 131_037, 131_042, 131_045, 133_010]],
   [rateLimited, [4, 80_007, 130_429, 131_048, 131_056]],
-  // Not deliverable to this number; sender and recipient are one; not among the recipients of a test number.
-  [unknownTarget, [131_021, 131_026, 131_030]],
-  [unavailable, [1, 2, 131_000, 131_016, 133_004]],
-  [{ code: 'not_configured', fault: 'configuration' }, [132_001]],
+  // Not deliverable to this number; sender and recipient are one; not among the recipients of a test number; a country that the account must not write to.
+  [unknownTarget, [131_021, 131_026, 131_030, 131_063]],
+  // The last: a template that was made or changed some minutes ago.
+  [unavailable, [1, 2, 131_000, 131_016, 133_004, 134_101]],
+  [{ code: 'not_configured', fault: 'configuration' }, [132_001, 134_102]],
   [refusedMessage, [100, 131_008, 131_009, 131_047, 131_051, 132_000, 132_005, 132_007, 132_012, 132_015, 132_016]],
 ];
 

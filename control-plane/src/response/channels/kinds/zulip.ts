@@ -64,7 +64,12 @@ export const zulip: Channel<Settings> = {
     if (!to.startsWith('#')) return { type: 'direct', to: JSON.stringify([to]), content };
     const [channel = '', topic] = to.slice(1).split(' > ');
     const about = message.subjects[0]?.name ?? message.workspace.name;
-    return { type: 'stream', to: channel, topic: cut(topic ?? usualTopic ?? (about || 'Parallax'), 60), content };
+    return {
+      type: 'stream',
+      to: nameOf(channel),
+      topic: cut(topic ?? usualTopic ?? (about || 'Parallax'), 60),
+      content,
+    };
   },
   send: async (content, { settings }, io) => {
     const { site_url, bot_email, api_key } = settings;
@@ -88,6 +93,22 @@ export const zulip: Channel<Settings> = {
     });
   },
 };
+
+/**
+ * A channel by its name: what reads as JSON is read so, and then "2024" is the channel of that number and "null" none at all. A name in JSON is always a name.
+ */
+function nameOf(channel: string): string {
+  return isJson(channel) ? JSON.stringify(channel) : channel;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** The codes of "Error handling"; a person that does not exist, or a channel that the bot may not write to, is a BAD_REQUEST with a sentence. */
 function meaningOf(answer: IncomingResponse): Meaning | undefined {

@@ -1,6 +1,6 @@
 /*
  * For tests: the messenger's HTML as its documentation describes it, and no more of it. Written from https://core.telegram.org/bots/api#html-style
- * (Bot API, "Formatting options"), read 2026-11-23.
+ * (Bot API, "Formatting options"). Checked on 2026-11-23 against copies of that section in libraries: the tags, four named entities, all that are numbers.
  */
 
 const plainTags: ReadonlySet<string> = new Set([

@@ -4,7 +4,8 @@ import type { TestContext } from '@parallax/testkit';
 
 /*
  * For tests: Slack's page of consent and `oauth.v2.access`. Written from https://docs.slack.dev/authentication/installing-with-oauth and
- * https://docs.slack.dev/reference/methods/oauth.v2.access, read 2026-11-23.
+ * https://docs.slack.dev/reference/methods/oauth.v2.access. Checked on 2026-11-23 against libraries that quote the latter: parameters and names of errors
+ * (slack-chat-api, SlackWeb.Oauth.V2), and against a copy of Slack's page on incoming webhooks: `incoming_webhook` has url, channel, channel_id and configuration_url.
  */
 
 export type TestTeamChat = {

@@ -5,7 +5,8 @@ import { outcomeOf, settle } from './outcome.ts';
 import type { Outcome } from './outcome.ts';
 
 const nowMs = Date.parse('2026-03-01T00:00:00Z');
-const of = (status: number, headers: Record<string, string> = {}) => outcomeOf({ status, headers }, nowMs);
+const of = (status: number, headers: Record<string, string> = {}, text = '') =>
+  outcomeOf({ status, headers, text }, nowMs);
 
 void t.test('what push services answer, and what it means', async (t) => {
   for (const status of [200, 201, 202, 204]) t.match(of(status), { kind: 'taken' }, String(status));
@@ -16,6 +17,10 @@ void t.test('what push services answer, and what it means', async (t) => {
       error: { code: 'refused_credentials', fault: 'configuration', message: /Unsubscribe in the browser/ },
     });
   }
+  for (const text of ['{"reason":"VapidPkHashMismatch"}', 'UnauthorizedRegistration']) {
+    t.match(of(400, {}, text), { error: { code: 'refused_credentials', fault: 'configuration' } }, text);
+  }
+  t.match(of(400, {}, '{"reason":"BadTtl"}'), { error: { code: 'refused_message' } });
   t.match(of(429, { 'retry-after': '30' }), {
     error: { code: 'rate_limited', fault: 'passing', retryAfterMs: 30_000 },
   });

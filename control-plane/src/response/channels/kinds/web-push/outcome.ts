@@ -2,6 +2,8 @@ import { DeliveryError } from '../../delivery-error.ts';
 import type { IncomingResponse } from '../../channel.ts';
 import { answerFault, isSuccess } from '../../answer-fault.ts';
 
+type Answer = Pick<IncomingResponse, 'status' | 'headers'> & { readonly text?: string };
+
 /** What became of a message to one browser. */
 export type Outcome =
   | { readonly kind: 'taken' }
@@ -11,13 +13,17 @@ export type Outcome =
   | { readonly kind: 'too_large' }
   | { readonly kind: 'failed'; readonly error: DeliveryError };
 
-/** What a push service means by its answer: RFC 8030, sections 5 and 7.3, and RFC 8292, section 4.2. */
-export function outcomeOf(response: Pick<IncomingResponse, 'status' | 'headers'>, nowMs: number): Outcome {
-  const { status } = response;
+/**
+ * What a push service means by its answer: RFC 8030, sections 5 and 7.3, and RFC 8292, section 4.2. Two of them say by 400 that the browser was subscribed with another key: Apple's by
+ * the reason VapidPkHashMismatch, Google's by the word UnauthorizedRegistration.
+ */
+export function outcomeOf(response: Answer, nowMs: number): Outcome {
+  const { status, text = '' } = response;
   if (isSuccess(status)) return { kind: 'taken' };
   if (status === 404 || status === 410) return { kind: 'gone' };
   if (status === 413) return { kind: 'too_large' };
-  if (status === 401 || status === 403)
+  const isForeignKey = status === 400 && /VapidPkHashMismatch|UnauthorizedRegistration/.test(text);
+  if (status === 401 || status === 403 || isForeignKey)
     return { kind: 'failed', error: new DeliveryError('refused_credentials', 'configuration', refusedKey(status)) };
   return { kind: 'failed', error: answerFault(response, { service: 'The push service', nowMs, meanings }) };
 }

@@ -1,6 +1,8 @@
 // Written from https://docs.discord.com/developers/resources/webhook (Execute Webhook) in discord/discord-api-docs, read on 2026-11-23, and its list
-// of JSON error codes (docs/topics/Opcodes_and_Status_Codes.md there, the beginning). Embed limits, allowed mentions and rate limits
-// (…/resources/message, …/topics/rate-limits) are from memory.
+// of JSON error codes (docs/topics/Opcodes_and_Status_Codes.md there, the beginning). Checked on the same day against libraries that quote the documentation: the rest of the
+// codes (discord-api-types), embed limits (@sapphire/discord-utilities), and that `wait` tells of messages that are not saved. Also against
+// https://discord.com/developers/docs/reference (API Reference: without a version it is the default, which was the sixth) and docs/topics/Rate_Limits.md, whose older form has
+// milliseconds, as that version does.
 import type { StandIn } from '../stand-in.ts';
 import { type Body, hasOnly, isText, isTime, isWebAddress, jsonBody, objectOf, objectsOf } from './parts.ts';
 
@@ -38,7 +40,10 @@ export const chat: StandIn = {
   settings: () => ({ destinations: [{ key: 'ops', name: 'Operations', url: `https://discord.com${path}` }] }),
   target: 'ops',
   handle: (request, must) => {
-    must(request.method === 'POST' && request.path === path, 'POST /webhooks/{id}/{token}');
+    must(
+      request.method === 'POST' && request.path === path.replace('/api/', '/api/v10/'),
+      'POST /webhooks/{id}/{token} of version 10',
+    );
     must(
       [...request.query.keys()].every((key) => ['wait', 'thread_id', 'with_components'].includes(key)),
       'known parameters',

@@ -1,5 +1,6 @@
-// Written from https://developers.google.com/workspace/chat/quickstart/webhooks, …/chat/api/reference/rest/v1/spaces.messages/create and …/rest/v1/cards, read
-// 2026-11-23 as far as search showed them. Errors are in Google's common form (https://cloud.google.com/apis/design/errors).
+// Written from https://developers.google.com/workspace/chat/quickstart/webhooks, …/chat/api/reference/rest/v1/spaces.messages/create (Method: spaces.messages.create) and
+// …/rest/v1/cards. Checked on 2026-11-23 against the second: 32,000 bytes, `requestId`, `messageReplyOption`, keys of threads of 4,000 characters, and that a webhook is
+// answered with names only. Errors are in Google's common form (https://cloud.google.com/apis/design/errors); what each is about is from memory.
 import type { Must, StandIn } from '../stand-in.ts';
 import { type Body, isText, isWebAddress, jsonBody, objectOf, objectsOf } from './parts.ts';
 
@@ -31,6 +32,7 @@ export const googleChat: StandIn = {
     const cards = objectsOf(body['cardsV2']);
     must(isText(body['text'], 4096) || cards.length > 0, 'a text or cards');
     for (const { card } of cards) checkCard(objectOf(card), must);
+    must(request.query.get('requestId') !== null, 'an id of the request, so that a repetition is known');
     const { threadKey } = objectOf(body['thread']);
     if (threadKey !== undefined) {
       must(isText(threadKey, 4000), 'a key of a thread of at most 4,000 characters');

@@ -1,4 +1,5 @@
-// Written from https://gotify.net/docs/pushmsg, https://gotify.net/docs/msgextras and docs/spec.json of gotify/server (POST /message), from memory.
+// Written from https://gotify.net/docs/pushmsg and https://gotify.net/docs/msgextras. Checked on 2026-11-23 against both, docs/pushmsg.md and docs/msgextras.md of
+// gotify/website, and against clients and servers of the same protocol: `X-Gotify-Key`, and errors of {error, errorCode, errorDescription} (model/error.go of gotify/server).
 import type { StandIn } from '../stand-in.ts';
 import { hasOnly, jsonBody, objectOf } from './parts.ts';
 

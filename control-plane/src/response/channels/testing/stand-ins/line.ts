@@ -1,5 +1,7 @@
-// Written from https://developers.line.biz/en/reference/messaging-api/#send-push-message and https://developers.line.biz/en/docs/messaging-api/retrying-api-request/,
-// read 2026-11-23 as far as search showed them.
+// Written from https://developers.line.biz/en/reference/messaging-api/#send-push-message and https://developers.line.biz/en/docs/messaging-api/retrying-api-request/ (Retry
+// failed API requests). Checked on 2026-11-23 against the latter, against messaging-api.yml of line/line-openapi (address, `X-Line-Retry-Key` as a UUID, statuses 200, 400, 403,
+// 409 and 429, one to five messages), and against https://developers.line.biz/en/faq/tags/message/ (an id that does not exist is a 400 "Failed to send messages", who
+// blocks the account a 200; what is a surrogate pair counts as two). There is no `Retry-After`.
 import type { StandIn } from '../stand-in.ts';
 import { hasOnly, isText, jsonBody, objectsOf } from './parts.ts';
 
@@ -47,7 +49,7 @@ export const line: StandIn = {
     },
     unknown_target: {
       status: 400,
-      json: { message: "The property, 'to', in the request body is invalid (line: -, column: -)" },
+      json: { message: 'Failed to send messages' },
     },
     rate_limited: { status: 429, json: { message: 'The API rate limit has been exceeded. Try again later.' } },
     refused_message: {

@@ -1,5 +1,5 @@
-// Written from https://spec.matrix.org/latest/client-server-api/ (PUT …/rooms/{roomId}/send/{eventType}/{txnId}; m.text; standard error response; rate limiting);
-// the first in matrix-org/matrix-spec, data/api/client-server/room_send.yaml, read 2026-11-23.
+// Written from https://spec.matrix.org/latest/client-server-api/ (PUT …/rooms/{roomId}/send/{eventType}/{txnId}; m.text; standard error response; rate limiting). Checked on
+// 2026-11-23: the first against matrix-org/matrix-spec, data/api/client-server/room_send.yaml; names of errors against ruma-client-api (ErrorKind).
 import type { StandIn } from '../stand-in.ts';
 import { isText, jsonBody, textOf } from './parts.ts';
 

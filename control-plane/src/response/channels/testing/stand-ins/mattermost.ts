@@ -1,5 +1,7 @@
-// Written from https://docs.mattermost.com/developers/integrate/webhooks/incoming (Incoming webhooks) and …/reference/message-attachments, read 2026-11-23 as
-// far as search showed them; ids of errors from i18n/en.json of mattermost/mattermost.
+// Written from https://docs.mattermost.com/developers/integrate/webhooks/incoming (Incoming webhooks) and …/reference/message-attachments (Use message attachments). Checked
+// on 2026-11-23 against both (address, fields, the answer "ok", a required fallback) and against HandleIncomingWebhook of the server, mattermost/mattermost (ids and statuses of
+// errors; of a channel that is gone, where the webhook's own is meant: 404 and app.channel.get.existing.app_error). The headers of a rate are
+// those of throttled/throttled (http.go), by which the server counts.
 import type { StandIn } from '../stand-in.ts';
 import { hasOnly, isText, isWebAddress, jsonBody, objectOf, objectsOf, textOf } from './parts.ts';
 
@@ -65,8 +67,8 @@ export const mattermost: StandIn = {
   },
   troubles: {
     unknown_target: {
-      status: 404,
-      json: { id: 'web.incoming_webhook.channel.app_error', message: "Couldn't find the channel.", status_code: 404 },
+      status: 400,
+      json: { id: 'web.incoming_webhook.invalid.app_error', message: 'Invalid webhook.', status_code: 400 },
     },
     rate_limited: {
       status: 429,

@@ -1,5 +1,6 @@
-// Written from https://docs.ntfy.sh/publish/ (Publishing, Publish as JSON, Authentication, Limitations), read 2026-11-23 as far as search showed it; numbers of
-// errors from server/errors.go of binwiederhier/ntfy, from memory.
+// Written from https://docs.ntfy.sh/publish/ (Publishing, Publish as JSON, Authentication, Limitations). Checked on 2026-11-23 against server/errors.go (numbers and
+// sentences of errors) and server/server.go (transformBodyJSON: a body of JSON has at most twice the bytes of a message; an empty message is "triggered") of
+// binwiederhier/ntfy. A 429 comes without `Retry-After` there.
 import type { Must, SeenRequest, StandIn } from '../stand-in.ts';
 import { hasOnly, isText, isWebAddress, jsonBody, objectsOf } from './parts.ts';
 
@@ -42,8 +43,9 @@ export const ntfy: StandIn = {
   },
   troubles: {
     refused_credentials: refuse(401, 40_101, 'unauthorized'),
-    rate_limited: refuse(429, 42_901, 'limit reached: too many requests; please be nice'),
-    refused_message: refuse(400, 40_024, 'invalid request: request body must be valid JSON'),
+    unknown_target: refuse(400, 40_010, 'invalid request: topic name is disallowed'),
+    rate_limited: refuse(429, 42_901, 'limit reached: too many requests'),
+    refused_message: refuse(413, 41_303, 'JSON body too large'),
     service_unavailable: { status: 503, text: '' },
   },
 };
@@ -51,6 +53,7 @@ export const ntfy: StandIn = {
 function checkJson(request: SeenRequest, must: Must): void {
   must(request.method === 'POST' || request.method === 'PUT', 'POST or PUT');
   const body = jsonBody(request, must);
+  must(request.bytes.length <= 2 * 4096, 'a body of at most twice the bytes of a message');
   must(hasOnly(body, fields), 'known fields');
   must(body['topic'] === topic, 'the topic');
   must(

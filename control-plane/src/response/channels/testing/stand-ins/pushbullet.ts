@@ -1,4 +1,6 @@
-// Written from https://docs.pushbullet.com/ (Authentication, Errors, Ratelimiting, Create Push), read 2026-11-23 as far as search showed it.
+// Written from https://docs.pushbullet.com/ (Pushbullet API: Authentication, Errors, Ratelimiting, Create Push). Checked against its beginning and its examples on 2026-11-23: the
+// form of an error, X-Ratelimit-Reset in seconds since the epoch, the token in `Access-Token`; what a device that is not known is answered against issue 39 of
+// eddelbuettel/rpushbullet, the end of a month's pushes against issue 101 of richard-better/pushbullet.py. Other sentences are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { hasOnly, isWebAddress, jsonBody } from './parts.ts';
 
@@ -18,9 +20,9 @@ const names = [
   'file_type',
   'file_url',
 ];
-const refuse = (status: number, code: string, message: string) => ({
+const refuse = (status: number, message: string, more: object = {}) => ({
   status,
-  json: { error: { code, type: 'invalid_request', message, cat: '(=^‥^=)' } },
+  json: { error: { ...more, type: 'invalid_request', message, cat: '(=^‥^=)' } },
 });
 
 export const pushbullet: StandIn = {
@@ -43,16 +45,21 @@ export const pushbullet: StandIn = {
     return { status: 200, json: { iden: 'ujpah72o0sjAoRtnM0jc-1', active: true, type: body['type'], created: 1.41e9 } };
   },
   troubles: {
-    refused_credentials: refuse(401, 'invalid_access_token', 'Access token is missing or invalid.'),
-    unknown_target: refuse(404, 'not_found', 'The device could not be found.'),
-    rate_limited: {
-      status: 429,
-      headers: { 'x-ratelimit-limit': '32768', 'x-ratelimit-remaining': '0' },
-      json: {
-        error: { code: 'pushbullet_pro_required', type: 'invalid_request', message: "You've been rate limited." },
+    refused_credentials: refuse(401, 'Access token is missing or invalid.'),
+    unknown_target: refuse(400, "The param 'device_iden' has an invalid value.", {
+      code: 'invalid_param',
+      param: 'device_iden',
+    }),
+    rate_limited: () => ({
+      ...refuse(429, "You've been rate limited."),
+      headers: {
+        'x-ratelimit-limit': '32768',
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': String(Math.floor(Date.now() / 1000) + 8),
       },
-    },
-    refused_message: refuse(400, 'invalid_param', 'The param has an invalid value.'),
+    }),
+    refused_message: refuse(400, "The param 'url' has an invalid value.", { code: 'invalid_param', param: 'url' }),
     service_unavailable: { status: 502, text: '' },
   },
+  saysHowLong: true,
 };

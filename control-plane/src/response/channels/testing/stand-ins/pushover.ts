@@ -1,6 +1,7 @@
-// Written from memory of https://pushover.net/api (Pushing Messages, Message Priority, Emergency, Limitations, Being Friendly to our API), which
-// could not be read. Read on 2026-11-23, in clients: the lengths (gregdel/pushover), the five priorities with retry and expire, and cancel_by_tag.
-// Errors are from memory.
+// Checked on 2026-11-23 against https://pushover.net/api (Pushover Message API: the address and the list of parameters; the rest of that page could not be read). In its clients
+// were read: the lengths and the X-Limit-App-* headers with seconds since the epoch (gregdel/pushover), that a 4xx names the parameter and is not tried again, and
+// cancel_by_tag (healthchecks/healthchecks). The sentences about tokens and users stand in
+// tests of clients as the service said them; those of a rate and of a message are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { isText, isWebAddress } from './parts.ts';
 
@@ -15,6 +16,8 @@ const names = new Set([
   'user',
   'message',
   'title',
+  'attachment_base64',
+  'attachment_type',
   'device',
   'html',
   'monospace',
@@ -33,10 +36,15 @@ const names = new Set([
 export const pushover: StandIn = {
   channel: 'pushover',
   documents: ['https://pushover.net/api'],
-  settings: () => ({ api_token: token }),
+  settings: () => ({ api_token: token, emergency: true }),
   target: user,
   handle: (request, must) => {
-    must(request.method === 'POST' && request.path === '/1/messages.json', 'POST /1/messages.json');
+    must(request.method === 'POST', 'POST');
+    if (/^\/1\/receipts\/cancel_by_tag\/[^/]+\.json$/.test(request.path)) {
+      must(request.form.get('token') === token, 'the token');
+      return { status: 200, json: { status: 1, request: 'e460545a8b333d0da2f3602aff3133d7', canceled: 1 } };
+    }
+    must(request.path === '/1/messages.json', '/1/messages.json');
     const isJson = /^application\/json\b/.test(request.headers['content-type'] ?? '');
     const entries = isJson ? Object.entries(request.json ?? {}) : [...request.form];
     const given = Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
@@ -73,8 +81,17 @@ export const pushover: StandIn = {
       { user: 'invalid' },
     ),
     // The messages of the month are used up.
-    rate_limited: { status: 429, json: { status: 0, errors: ['application is over its message limit'], request: 'x' } },
+    rate_limited: () => ({
+      status: 429,
+      headers: {
+        'x-limit-app-limit': '10000',
+        'x-limit-app-remaining': '0',
+        'x-limit-app-reset': String(Math.floor(Date.now() / 1000) + 8),
+      },
+      json: { status: 0, errors: ['application is over its message limit'], request: 'x' },
+    }),
     refused_message: refuse(['message cannot be blank'], { message: 'cannot be blank' }),
     service_unavailable: { status: 500, text: '' },
   },
+  saysHowLong: true,
 };

@@ -1,6 +1,7 @@
 // Written from memory of https://docs.rocket.chat/docs/integrations (Incoming webhook) and the attachment fields of
-// https://developer.rocket.chat/apidocs/post-message, which could not be read. Read on 2026-11-23: what a removed integration answers, in the
-// server's source (app/integrations/server/api/api.ts: 404 in older versions, an error thrown in newer ones, which others report as 400).
+// https://developer.rocket.chat/apidocs/post-message, which could not be read. Checked on 2026-11-23 against the server's source, RocketChat/Rocket.Chat:
+// apps/meteor/app/integrations/server/api/api.ts (a webhook that is switched off is a 503, an id or token that is wrong throws, which becomes a 400; a channel of one's own needs
+// leave) and what others quote of apps/meteor/app/api/server/ApiClass.ts (a 429 has X-RateLimit-Reset in milliseconds since the epoch, and no `Retry-After`).
 import type { StandIn } from '../stand-in.ts';
 import { hasOnly, isText, isWebAddress, jsonBody, objectsOf, textOf } from './parts.ts';
 
@@ -29,6 +30,10 @@ export const rocketchat: StandIn = {
     must(request.method === 'POST' && request.path === path, 'POST /hooks/{id}/{token}');
     const body = jsonBody(request, must);
     must(hasOnly(body, fields), 'known fields');
+    must(
+      body['channel'] === undefined && body['roomId'] === undefined,
+      'the channel of the webhook, which it must not name',
+    );
     const attachments = objectsOf(body['attachments']);
     must(typeof body['text'] === 'string' || attachments.length > 0, 'a text or attachments');
     must(body['text'] === undefined || isText(body['text'], 5000), 'at most 5,000 characters, as servers are set up');
@@ -51,13 +56,17 @@ export const rocketchat: StandIn = {
     return { status: 200, json: { success: true } };
   },
   troubles: {
-    // An integration that is switched off or has another token.
-    unknown_target: { status: 404, json: { success: false, error: 'Invalid integration id or token provided.' } },
-    rate_limited: {
+    // It was removed, or has another token. Older versions said so by 404.
+    unknown_target: { status: 400, json: { success: false, error: 'Invalid integration id or token provided.' } },
+    rate_limited: () => ({
       status: 429,
-      headers: { 'retry-after': '7' },
-      json: { success: false, error: 'Error, too many requests.' },
-    },
+      headers: {
+        'x-ratelimit-limit': '10',
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': String(Date.now() + 7_900),
+      },
+      json: { success: false, error: 'Error, too many requests. [error-too-many-requests]' },
+    }),
     refused_message: { status: 400, json: { success: false, error: 'body-params-required' } },
     service_unavailable: { status: 503, text: 'Service Unavailable' },
   },

@@ -1,5 +1,6 @@
-// Written from src/docs/swagger.yaml of bbernhard/signal-cli-rest-api (POST /v2/send), from memory; the form of its requests was read in other senders on
-// 2026-11-23. Its errors are `{error}` with the words of signal-cli, status 400.
+// Written from src/docs/swagger.yaml of bbernhard/signal-cli-rest-api (POST /v2/send). Checked on 2026-11-23 against its src/api/api.go (the fields of SendMessageV2, 201 with
+// {timestamp}, 400 with {error}, 429 with challenge tokens), also as it stands in a fork. The sentences of signal-cli
+// were found in issues 267, 385, 696 and 857 there.
 import type { StandIn } from '../stand-in.ts';
 import { hasOnly, isText, jsonBody } from './parts.ts';
 
@@ -10,11 +11,17 @@ const fields = [
   'number',
   'recipients',
   'base64_attachments',
-  'text_mode',
-  'notify_self',
+  'sticker',
   'mentions',
+  'quote_timestamp',
   'quote_author',
+  'quote_message',
+  'quote_mentions',
+  'text_mode',
+  'edit_timestamp',
+  'notify_self',
   'link_preview',
+  'view_once',
 ];
 
 export const signal: StandIn = {
@@ -33,10 +40,21 @@ export const signal: StandIn = {
     return { status: 201, json: { timestamp: '1772330400000' } };
   },
   troubles: {
-    unknown_target: { status: 400, json: { error: `Failed to send message: Unregistered user "${recipient}"` } },
+    refused_credentials: { status: 400, json: { error: `User ${sender} is not registered.\n` } },
+    unknown_target: {
+      status: 400,
+      json: {
+        error: `Failed to send (some) messages:\n${recipient}: Unregistered user "${recipient}"\n1780698557041\n`,
+      },
+    },
     rate_limited: {
       status: 429,
-      json: { error: 'Failed to send (some) messages due to untrusted rate limit', challenge_tokens: [] },
+      json: {
+        error:
+          "Rate limit. Use the attached challenge tokens to lift the rate limit restrictions via the '/v1/accounts/{number}/rate-limit-challenge' endpoint.",
+        challenge_tokens: ['5b1c8f5e'],
+        account: sender,
+      },
     },
     refused_message: { status: 400, json: { error: "Couldn't process request - invalid request" } },
     service_unavailable: { status: 500, json: { error: 'signal-cli is not available' } },

@@ -1,6 +1,8 @@
 // Written from https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks, https://api.slack.com/reference/block-kit/blocks,
 // https://docs.slack.dev/messaging/formatting-message-text, https://docs.slack.dev/apis/web-api/rate-limits and
-// https://api.slack.com/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks, read 2026-11-23 as far as search showed them.
+// https://api.slack.com/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks (Improving error conditions for Incoming Webhooks). Checked on 2026-11-23 against the last
+// (words and statuses of errors), for its other words against clients that quote the first, and for the lengths of blocks against quotations of its pages on blocks
+// (Section block, Header block) and the limits that the library slackblocks lists. The headers of a rate are from memory.
 import type { Must, StandIn } from '../stand-in.ts';
 import { isText, isWebAddress, jsonBody, objectOf, objectsOf } from './parts.ts';
 import type { Body } from './parts.ts';

@@ -1,5 +1,6 @@
-// Written from https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes and …/whatsapp/cloud-api/guides/send-message-templates,
-// read 2026-11-23 as far as search showed them.
+// Written from https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes (Error codes) and …/whatsapp/cloud-api/guides/send-message-templates.
+// Checked on 2026-11-23 against the beginning of the first (go by `code`; the form of an error), and for the codes against copies of its table in
+// AlexSzefezuk/meta-whatsapp-error-codes-pt-br and MarcosNicolau/whatsapp-business-sdk. Statuses beside the codes are from memory.
 import type { StandIn } from '../stand-in.ts';
 import { type Body, isText, jsonBody, objectOf, objectsOf } from './parts.ts';
 

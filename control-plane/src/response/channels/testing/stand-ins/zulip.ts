@@ -1,5 +1,6 @@
-// Written from https://zulip.com/api/send-message, https://zulip.com/api/http-headers and https://zulip.com/api/rest-error-handling, read 2026-11-23 as far as
-// search showed them.
+// Written from https://zulip.com/api/send-message, https://zulip.com/api/http-headers and https://zulip.com/api/rest-error-handling ("Error handling"). Checked on 2026-11-23 against
+// the last of these (codes; sentences are translated, so codes come first) and against the server's source, zulip/zulip: zerver/actions/message_send.py
+// (extract_stream_indicator: `to` is read as JSON where it is some, else as a name). That too long contents are refused is from the documented limit; the server cuts them.
 import type { StandIn } from '../stand-in.ts';
 import { basicOf, isText } from './parts.ts';
 
@@ -18,7 +19,9 @@ export const zulip: StandIn = {
     const { form } = request;
     const type = form.get('type') ?? '';
     must(['stream', 'channel', 'direct', 'private'].includes(type), 'a type');
-    must((form.get('to') ?? '') !== '', 'a recipient');
+    const to = form.get('to') ?? '';
+    must(to !== '', 'a recipient');
+    must(!/^(\d+|true|false|null)$/.test(to), 'a name that is not read as the number of a channel');
     must(isText(form.get('content'), 10_000), 'a content of at most 10,000 characters');
     if (type === 'stream' || type === 'channel')
       must(isText(form.get('topic'), 60), 'a topic of at most 60 characters');
