@@ -72,6 +72,11 @@ const testResultSchema = z
           error_code: z.string().nullable(),
           error: z.string().nullable(),
           latency_ms: z.number().int().nullable(),
+          retry_after_seconds: z
+            .number()
+            .int()
+            .nullable()
+            .describe('Of `rate_limited`: when this target may be sent a test again. `null` of others.'),
         })
         .meta({ id: 'AlertTestResult' }),
     ),
@@ -177,7 +182,9 @@ export const testAlertRoute = route({
   credentials: 'bearer',
   tag,
   summary: 'Send a test message to the targets of an alert',
-  description: `At once, each target once, the first ${alertLimits.testTargets}. Quiet hours and an inactive alert do not hold it.`,
+  description:
+    `At once, each target once, the first ${alertLimits.testTargets}. Quiet hours and an inactive alert do not hold it. 10 an hour, and 3 an hour to one target: ` +
+    'a target that has had them is `rate_limited` in the results, and the answer is 429 when no target is left. Both say when to try again.',
   params,
   success: { status: 200, answer: testResultSchema },
   errors: [403, 404, 409],
