@@ -16,6 +16,8 @@ export type MoreFacts = {
   readonly seen: Seen | undefined;
   /** What somebody wrote of it and this message announces. */
   readonly written: string | null;
+  /** What whoever resolved it by hand wrote at that. */
+  readonly closing: string | null;
   /** What a job wrote when it failed. */
   readonly report: string | null;
 };
@@ -87,7 +89,7 @@ const reasons = ['members', 'reopened', 'update', 'changed'] as const;
 const reasonOf = (reason: string | null): (typeof reasons)[number] =>
   reasons.find((each) => each === reason) ?? 'changed';
 
-function occasionOf(part: Part, { members, seen, report }: MoreFacts): NoticeOccasion {
+function occasionOf(part: Part, { members, seen, closing, report }: MoreFacts): NoticeOccasion {
   const { facts } = part;
   const subjects = members?.subjects ?? ownSubject(part);
   const isByHand = part.resolution === 'manual';
@@ -102,6 +104,7 @@ function occasionOf(part: Part, { members, seen, report }: MoreFacts): NoticeOcc
     isAcknowledged: part.acknowledged_at !== null,
     isManual: facts['is_manual'] === true,
     by: part.kind === 'resolved' && isByHand ? (members?.resolvedBy ?? null) : (members?.acknowledgedBy ?? null),
+    closing,
     subjects,
     subjectCount: members?.count ?? subjects.length,
     votes: seen?.votes ?? [],
