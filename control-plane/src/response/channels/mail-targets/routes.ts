@@ -9,7 +9,7 @@ import { randomKeyHash } from '../../../platform/crypto/random-key.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import { applyRates } from '../../../platform/http/apply-rates.ts';
 import { scopeOf } from '../../../platform/http/caller.ts';
-import { handle } from '../../../platform/http/handler.ts';
+import { AlternativeAnswer, handle } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
 import { pageLocale } from '../../../platform/http/page.ts';
 import { countOnce } from '../../../platform/http/rate-limits.ts';
@@ -66,13 +66,20 @@ export function mailTargetRoutes(context: Context): readonly Route[] {
   ];
 }
 
-async function answerLink(context: Context, token: string, request: RequestFacts, act: boolean): Promise<string> {
+async function answerLink(
+  context: Context,
+  token: string,
+  request: RequestFacts,
+  act: boolean,
+): Promise<string | AlternativeAnswer<string>> {
   const isForm = confirmToken.isForm(token) || unsubscribeToken.isForm(token);
   const found = isForm ? await useMailLink(context.database.api, randomKeyHash(token), act) : undefined;
-  const page =
+  const link =
     found?.purpose == null || found.target === null || found.locale === null
-      ? noMailLinkPage(pageLocale(request.header('accept-language')))
-      : mailLinkPage({ purpose: found.purpose, locale: found.locale, address: found.target }, act);
+      ? undefined
+      : { purpose: found.purpose, locale: found.locale, address: found.target };
+  const page =
+    link === undefined ? noMailLinkPage(pageLocale(request.header('accept-language'))) : mailLinkPage(link, act);
   void request.reply.header('content-security-policy', page.policy);
-  return page.html;
+  return link === undefined ? new AlternativeAnswer(page.html) : page.html;
 }
