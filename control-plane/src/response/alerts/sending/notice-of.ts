@@ -57,7 +57,7 @@ export function noticeOfMany(delivery: ClaimedDelivery, parts: readonly Part[], 
   const lasting = occasions.filter((part) => part.ended_at === null);
   return {
     ...common(delivery),
-    subjectKey: `digest-${delivery.id}`,
+    subjectKey: messageId(delivery).replace(/^delivery/, 'digest'),
     kind: delivery.kind === 'after_quiet' ? 'after_quiet' : 'digest',
     atMs: delivery.created_at,
     occasion: null,
@@ -75,8 +75,12 @@ export function noticeOfMany(delivery: ClaimedDelivery, parts: readonly Part[], 
   };
 }
 
+/** The same at each attempt, by whatever process. Two installations that tell one receiver draw different ones, as does one that was restored. */
+const messageId = ({ id, message_id: drawn }: Pick<ClaimedDelivery, 'id' | 'message_id'>): string =>
+  drawn === null ? `delivery-${id}` : `delivery-${id}-${drawn}`;
+
 const common = (delivery: ClaimedDelivery) => ({
-  id: `delivery-${delivery.id}`,
+  id: messageId(delivery),
   locale: delivery.target.locale,
   timezone: delivery.target.timezone,
   workspace: { id: delivery.workspace_id, name: delivery.workspace_name },
