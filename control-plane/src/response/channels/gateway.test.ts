@@ -7,7 +7,7 @@ import { testApi } from '../../identity/testing.ts';
 import { sql } from '../../platform/database/pools.ts';
 import type { Mail } from '../../platform/mail/mail.ts';
 import { memoryBus } from '../../testing/probes.ts';
-import { deliver, isUsable, maskTarget, targetKeyOf, usableTargets } from './gateway.ts';
+import { deliver, isUsable, maskTarget, targetKeyOf, unusableTargets, usableTargets } from './gateway.ts';
 import type { DeliverRequest } from './gateway.ts';
 import { sampleMessage } from './testing/messages.ts';
 
@@ -363,6 +363,20 @@ void t.test('which of many targets can be sent to is one question', async (t) =>
     'needs no configuration',
   ]);
   t.equal((await usableTargets(worker, new Map())).size, 0);
+  t.same(
+    Object.fromEntries(await unusableTargets(worker, asked)),
+    {
+      'given up': 'given_up',
+      foreign: 'not_configured',
+      'switched off': 'not_configured',
+      unsubscribed: 'unsubscribed',
+      stranger: 'not_asked',
+      'not configured': 'not_configured',
+      'no member': 'owner_left',
+    },
+    'and of the others, why not',
+  );
+  t.equal((await unusableTargets(worker, new Map())).size, 0);
 });
 
 const disable = (target: string) =>

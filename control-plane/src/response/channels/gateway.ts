@@ -1,3 +1,4 @@
+import type { UnusableReason } from '@parallax/api-contract';
 import type { CommonQueryMethods } from 'slonik';
 import { enqueueMail } from '../../platform/mail/mail.ts';
 import { renderLetter } from '../../platform/mail/letter.ts';
@@ -25,11 +26,13 @@ import {
   enableTarget,
   findSender,
   findTarget,
+  findUnusable,
   findUsable,
   noteFailure,
   noteSuccess,
   setUnsubscribeToken,
 } from './sending/queries.ts';
+import type { AskedTarget } from './sending/queries.ts';
 import type { SenderRow, TargetRow } from './sending/row.ts';
 import { targetKey } from './sending/target-key.ts';
 
@@ -138,14 +141,25 @@ export function usableTargets(
   connection: CommonQueryMethods,
   targets: ReadonlyMap<string, OwnedTarget>,
 ): Promise<ReadonlySet<string>> {
-  const asked = [...targets].flatMap(([key, { ownerId, workspaceId, target }]) => {
+  return findUsable(connection, askedOf(targets));
+}
+
+/** Of targets of owners, by whatever key, those that nothing is sent to at present, and why; one query for all. For the worker login. */
+export function unusableTargets(
+  worker: CommonQueryMethods,
+  targets: ReadonlyMap<string, OwnedTarget>,
+): Promise<ReadonlyMap<string, UnusableReason>> {
+  return findUnusable(worker, askedOf(targets));
+}
+
+function askedOf(targets: ReadonlyMap<string, OwnedTarget>): AskedTarget[] {
+  return [...targets].flatMap(([key, { ownerId, workspaceId, target }]) => {
     const channel = channelOf(target.channel);
     if (channel === undefined) return [];
     const needsConfig = !channel.settings.safeParse({}).success;
     const place = { channel: channel.name, configId: target.config_id, target: target.target };
     return [{ key, ownerId, workspaceId, ...place, needsConfig }];
   });
-  return findUsable(connection, asked);
 }
 
 /** Whether it is a service that keeps open what it was told until it is told of its end. */

@@ -18,6 +18,7 @@ export {
   maskTarget,
   takeUpBrowser,
   targetKeyOf,
+  unusableTargets,
   usableTargets,
 } from './gateway.ts';
 export type { DeliverRequest, DeliverResult, Destined, NamedTarget, OwnedTarget, TargetVerdict } from './gateway.ts';

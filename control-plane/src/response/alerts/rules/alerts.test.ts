@@ -32,6 +32,8 @@ void t.test('an alert is made with what was left out, read, listed, changed and 
     min_duration_seconds: 0,
     reminder_interval_seconds: null,
     failover: null,
+    disabled_reason: null,
+    unusable_targets: [{ channel: 'email', target: api.owner.email, reason: 'own_address_unconfirmed' }],
     quiet_hours: null,
     muted_until: null,
     version: 1,
@@ -176,9 +178,20 @@ void t.test('the alert of somebody who left stays, and whoever gives it new step
   await api.database.worker.query(
     sql.unsafe`delete from workspace_members where user_id = ${editor.id} and workspace_id = ${api.workspaceId}`,
   );
-  t.match(await api.read(id), { owner: null });
+  t.match(
+    await api.read(id),
+    {
+      owner: null,
+      is_active: true,
+      disabled_reason: 'owner_left',
+      unusable_targets: [{ channel: 'email', config_id: null, reason: 'owner_left' }],
+    },
+    'it is turned on, tells nobody, and says why',
+  );
+  t.match((await api.alerts('GET', '?search=alert')).body['alerts'], [{ id, disabled_reason: 'owner_left' }]);
   t.equal((await api.alerts('PATCH', `/${id}`, { failover: { channel: 'email' } })).status, 403);
   const taken = await api.alerts('PATCH', `/${id}`, { steps: ownMail });
+  t.equal(taken.body['disabled_reason'], null, taken.text);
   t.match(taken.body, { owner: { id: api.owner.id }, steps: [{ targets: [{ target: api.owner.email }] }] }, taken.text);
 });
 

@@ -10,7 +10,7 @@ import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { etagOf, requireMatch } from '../../../platform/http/etag.ts';
 import type { RequestFacts } from '../../../platform/http/handler.ts';
-import { judgeTargets, maskTarget } from '../../channels/index.ts';
+import { judgeTargets, maskTarget, unusableTargets } from '../../channels/index.ts';
 import { verdictErrors, withRead } from '../target-check/verdict.ts';
 import { answerOf } from './answer.ts';
 import { findAlert, lockAlert, lockCount } from './queries.ts';
@@ -53,18 +53,49 @@ export async function changeAlert(
     if (done !== null) await record(tx, actor, before, done);
     return findAlert(scope, tx, id);
   });
-  return after === null ? undefined : shown(actor, after);
+  return after === null ? undefined : shown(parts, actor, after);
 }
 
-/** An alert as its reader may see it, with its ETag. */
-export function shown(actor: Actor, row: AlertRow): Alert {
+/** An alert as its reader may see it, with its ETag. No transaction is open. */
+export async function shown(parts: Pick<RuleParts, 'database'>, actor: Actor, row: AlertRow): Promise<Alert> {
   actor.request.reply.header('etag', etagOf(row.version));
-  return seenBy(actor.caller, row);
+  const [alert] = await seenBy(parts, actor.caller, [row]);
+  if (alert === undefined) throw new Error('an alert was not made an answer of');
+  return alert;
 }
 
-/** An alert as a member may see it. */
-export function seenBy(caller: Caller, row: AlertRow): Alert {
-  return answerOf(row, { userId: caller.userId, mask: maskTarget });
+/** Alerts as a member may see them, with what is known of their targets. No transaction is open. */
+export async function seenBy(
+  parts: Pick<RuleParts, 'database'>,
+  caller: Caller,
+  rows: readonly AlertRow[],
+): Promise<Alert[]> {
+  const owned = rows.map((row) => ({ row, targets: ownedTargets(row) }));
+  const all = new Map(owned.flatMap(({ targets }) => [...targets]));
+  const reasons = await unusableTargets(parts.database.worker, all);
+  return owned.map(({ row, targets }) => {
+    const unusable = [...targets].flatMap(([key, { target }]) => {
+      const reason = reasons.get(key);
+      return reason === undefined ? [] : [{ target, reason }];
+    });
+    return answerOf(row, { userId: caller.userId, mask: maskTarget }, unusable);
+  });
+}
+
+/** Whom an alert tells when, as a member may see it. */
+export function stepsSeenBy(caller: Caller, row: AlertRow): Alert['steps'] {
+  return answerOf(row, { userId: caller.userId, mask: maskTarget }, []).steps;
+}
+
+/** The targets of an alert by what is known of them together: in whatever language and zone, each is one. */
+function ownedTargets(row: AlertRow) {
+  const { owner_id: ownerId, workspace_id: workspaceId } = row;
+  return new Map(
+    placedTargets(row).map(({ target }) => {
+      const key = JSON.stringify([ownerId, workspaceId, target.channel, target.config_id, target.target]);
+      return [key, { ownerId, workspaceId, target }] as const;
+    }),
+  );
 }
 
 /**

@@ -36,7 +36,7 @@ export function alertRuleRoutes(parts: RuleParts): Route[] {
       if (query.workspace_id !== undefined) requireRole(caller, query.workspace_id, 'viewer');
       const scope = scopeOf(caller);
       const { rows, total } = await inScope(parts.database.api, scope, (tx) => listAlerts(scope, tx, query));
-      const alerts = rows.map((row) => seenBy(caller, row));
+      const alerts = await seenBy(parts, caller, rows);
       return { alerts, total, page: query.page, page_size: query.page_size };
     }),
 
@@ -49,7 +49,7 @@ export function alertRuleRoutes(parts: RuleParts): Route[] {
       const scope = scopeOf(caller);
       const row = await inScope(parts.database.api, scope, (tx) => findAlert(scope, tx, params.alert_id));
       if (row === null) throw noAlert(params.alert_id);
-      return shown({ caller, request }, row);
+      return shown(parts, { caller, request }, row);
     }),
 
     handle(updateAlertRoute, async ({ params, body, caller, request }) => {
@@ -110,7 +110,7 @@ async function create(parts: RuleParts, actor: Actor, body: CreateAlert): Promis
   });
   if (made === null) throw new Error('an alert was written and is not there');
   actor.request.reply.header('location', `/api/v1/alerts/${made.id}`);
-  return shown(actor, made);
+  return shown(parts, actor, made);
 }
 
 async function update(
