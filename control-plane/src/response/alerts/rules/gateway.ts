@@ -100,6 +100,7 @@ function ownedTargets(row: AlertRow) {
 
 /**
  * Has the channels judge the targets of values that the scope's user gives.
+ * @param before the values whose targets are the user's already
  * @returns the values with targets in the form in which they are stored
  * @throws Problem `invalid_input` that names each target that cannot be
  */
@@ -108,6 +109,7 @@ export async function judged<Values extends Pick<AlertValues, 'steps' | 'failove
   scope: Scope,
   tx: Transaction,
   values: Values,
+  before?: Pick<AlertValues, 'steps' | 'failover'>,
 ): Promise<Values> {
   const placed = placedTargets(values);
   const verdicts = await judgeTargets(
@@ -115,6 +117,7 @@ export async function judged<Values extends Pick<AlertValues, 'steps' | 'failove
     scope,
     tx,
     placed.map(({ target }) => target),
+    before === undefined ? [] : placedTargets(before).map(({ target }) => target),
   );
   requireNone(verdictErrors(placed, verdicts));
   return withRead(values, verdicts);

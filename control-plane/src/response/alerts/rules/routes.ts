@@ -130,7 +130,13 @@ async function update(
     own,
     parts.now(),
   );
-  const targets = await judged(parts, scope, tx, { steps: given.steps ?? [], failover: given.failover ?? null });
+  const targets = await judged(
+    parts,
+    scope,
+    tx,
+    { steps: given.steps ?? [], failover: given.failover ?? null },
+    right === 'owner' ? alert : undefined,
+  );
   const covered = body.scope === undefined ? undefined : scopeOfBody(body.scope);
   if (covered !== undefined) {
     requireFound(alert.workspace_id, covered, await missingOf(tx, alert.workspace_id, covered));
