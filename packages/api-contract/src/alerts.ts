@@ -119,7 +119,9 @@ export const createAlertRoute = route({
   credentials: 'bearer',
   tag,
   summary: 'Create an alert',
-  description: 'What fails already is told at once. Its targets name configurations of whoever makes it.',
+  description:
+    'What fails already is told at once. Its targets name configurations of whoever makes it. Readers of mail addresses whom nobody has asked are asked by a letter, as far as ' +
+    '`channel_confirmation` allows it; `unusable_targets` says of whom an answer is awaited.',
   body: createAlertSchema,
   idempotent: true,
   success: { status: 201, answer: alertSchema },
@@ -145,7 +147,7 @@ export const updateAlertRoute = route({
   summary: 'Change an alert',
   description:
     'An absent key keeps, `null` clears. What fails already is told at once to whom it now concerns. `steps` and `failover` are changed by the owner of the ' +
-    `alert; sent as they were answered, they change nothing. ${ifMatch}`,
+    `alert; sent as they were answered, they change nothing. Readers of new mail addresses are asked. ${ifMatch}`,
   params,
   body: updateAlertSchema,
   success: { status: 200, answer: alertSchema },

@@ -22,6 +22,7 @@ export {
   usableTargets,
 } from './gateway.ts';
 export type { DeliverRequest, DeliverResult, Destined, NamedTarget, OwnedTarget, TargetVerdict } from './gateway.ts';
+export { askNewReaders } from './mail-targets/gateway.ts';
 export { createDeliveryMetrics } from './delivery-metrics.ts';
 export { channelsThatKeepOpen, replaceableChannels } from './registry.ts';
 export { addDestination, giveUpTargets } from './outside-changes/gateway.ts';

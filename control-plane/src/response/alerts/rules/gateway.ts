@@ -10,7 +10,7 @@ import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { etagOf, requireMatch } from '../../../platform/http/etag.ts';
 import type { RequestFacts } from '../../../platform/http/handler.ts';
-import { judgeTargets, maskTarget, unusableTargets } from '../../channels/index.ts';
+import { askNewReaders, judgeTargets, maskTarget, unusableTargets } from '../../channels/index.ts';
 import { verdictErrors, withRead } from '../target-check/verdict.ts';
 import { answerOf } from './answer.ts';
 import { findAlert, lockAlert, lockCount } from './queries.ts';
@@ -21,10 +21,15 @@ import type { AlertValues } from './values.ts';
 export type Actor = { readonly caller: Caller; readonly request: RequestFacts };
 
 /** What routes of alerts act with. */
-export type RuleParts = Pick<Context, 'database' | 'now' | 'sealer'>;
+export type RuleParts = Pick<Context, 'database' | 'limits' | 'now' | 'publicUrl' | 'sealer'>;
 
 /** What a change was, for the audit log. */
-export type Done = { readonly action: string; readonly detail?: AuditEvent['detail'] };
+export type Done = {
+  readonly action: string;
+  readonly detail?: AuditEvent['detail'];
+  /** It names other targets: readers of mail among them whom nobody has asked are asked. */
+  readonly hasNewTargets?: boolean;
+};
 
 /** There is no such alert, or it is another's. */
 export function noAlert(id: number): Problem {
@@ -44,16 +49,26 @@ export async function changeAlert(
   work: (scope: Scope, tx: Transaction, alert: AlertRow) => Promise<Done | null>,
 ): Promise<Alert | undefined> {
   const scope = scopeOf(actor.caller);
-  const after = await inScope(parts.database.api, scope, async (tx) => {
+  const { after, done } = await inScope(parts.database.api, scope, async (tx) => {
     const before = await lockAlert(scope, tx, id);
     if (before === null) throw noAlert(id);
     requireRole(actor.caller, before.workspace_id, 'editor');
     requireMatch(actor.request.header('if-match'), before.version);
     const done = await work(scope, tx, before);
     if (done !== null) await record(tx, actor, before, done);
-    return findAlert(scope, tx, id);
+    return { after: await findAlert(scope, tx, id), done };
   });
+  if (after !== null && done?.hasNewTargets === true) await askReadersOf(parts, scope, after);
   return after === null ? undefined : shown(parts, actor, after);
+}
+
+/** Asks readers whom an alert of the scope's user names and nobody has asked, as far as that may be at once. The alert stands, whatever becomes of it. */
+export async function askReadersOf(parts: RuleParts, scope: Scope, row: AlertRow): Promise<void> {
+  await askNewReaders(
+    parts,
+    scope,
+    placedTargets(row).map(({ target }) => target),
+  );
 }
 
 /** An alert as its reader may see it, with its ETag. No transaction is open. */

@@ -18,7 +18,7 @@ import { maskTarget } from '../../channels/index.ts';
 import { missingOf, requireFound, scopeOfBody } from '../../maintenance/index.ts';
 import { lookAgain } from '../occasions/queries.ts';
 import { coveredOf, sameCovered, targetRight, valuesOf } from './change.ts';
-import { changeAlert, judged, noAlert, record, requireRoom, seenBy, shown } from './gateway.ts';
+import { askReadersOf, changeAlert, judged, noAlert, record, requireRoom, seenBy, shown } from './gateway.ts';
 import type { Actor, RuleParts, Done } from './gateway.ts';
 import { findAlert, insertAlert, listAlerts, ownDefaults, removeAlert, writeAlert } from './queries.ts';
 import type { AlertChange } from './queries.ts';
@@ -109,6 +109,7 @@ async function create(parts: RuleParts, actor: Actor, body: CreateAlert): Promis
     return findAlert(scope, tx, id);
   });
   if (made === null) throw new Error('an alert was written and is not there');
+  await askReadersOf(parts, scope, made);
   actor.request.reply.header('location', `/api/v1/alerts/${made.id}`);
   return shown(parts, actor, made);
 }
@@ -155,7 +156,8 @@ async function update(
   const fields = Object.keys(change).map((field) => (field === 'covered' ? 'scope' : field));
   if (fields.length === 0) return null;
   await write(parts, tx, alert, change);
-  return { action: 'alert.updated', detail: { fields } };
+  const hasNewTargets = change.steps !== undefined || change.failover !== undefined;
+  return { action: 'alert.updated', detail: { fields }, hasNewTargets };
 }
 
 /** Writes a change; where it may let the alert tell of what fails already, that is looked at. */
