@@ -203,6 +203,7 @@
 -- deliveries.text text
 -- deliveries.created_at timestamp with time zone not null default clock_timestamp()
 -- deliveries.done_at timestamp with time zone
+-- deliveries.message_id uuid default gen_random_uuid()
 -- diagnoses.id bigint not null generated always as identity
 -- diagnoses.workspace_id integer not null
 -- diagnoses.monitor_id integer not null
@@ -1509,6 +1510,7 @@
 -- CREATE INDEX notifications_waiting ON public.notifications USING btree (target_key, id) WHERE ((status = 'queued'::text) AND (delivery_id IS NULL))
 -- CREATE INDEX notifications_workspace ON public.notifications USING btree (workspace_id, id DESC)
 -- CREATE INDEX outbox_done ON public.outbox USING btree (done_at) WHERE (done_at IS NOT NULL)
+-- CREATE INDEX outbox_order ON public.outbox USING btree (id) WHERE (done_at IS NULL)
 -- CREATE INDEX outbox_unfinished ON public.outbox USING btree (key, id) WHERE (done_at IS NULL)
 -- CREATE INDEX passkeys_user ON public.passkeys USING btree (user_id)
 -- CREATE INDEX pauses_monitor ON public.pauses USING btree (monitor_id, started_at)

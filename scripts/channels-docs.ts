@@ -129,7 +129,8 @@ ${Object.entries(templateFields)
 
 Without a template the body is JSON: \`type\` (\`alert.opened\` …), \`id\`, \`timestamp\`, \`subject_key\`, \`state\`, \`severity\`, \`title\`, \`summary\`, \`started_at\`,
 \`ended_at\`, \`workspace\`, \`subjects\`, \`subject_count\`, \`links\`, \`data\`. Every message carries \`webhook-id\` and \`webhook-timestamp\`; with a secret also
-\`webhook-signature\` after Standard Webhooks.
+\`webhook-signature\` after Standard Webhooks. \`webhook-id\` and \`id\` are the same at each attempt of one message and of no other one, of whatever
+installation: receivers tell repetitions by them.
 `;
 }
 

@@ -107,7 +107,8 @@ void t.test(
     await untilSent(2 * edges);
 
     const rows = await pool.any(sql.type(row)`
-      select kind, status, 'delivery-' || delivery_id as message, subject_id, target_key from notifications order by id`);
+      select n.kind, n.status, 'delivery-' || d.id || '-' || d.message_id as message, n.subject_id, n.target_key
+      from notifications n join deliveries d on d.id = n.delivery_id order by n.id`);
     t.equal(rows.length, 2 * edges, 'one notification of each edge to each target');
     t.ok(rows.every(({ status }) => status === 'sent'));
     t.same(

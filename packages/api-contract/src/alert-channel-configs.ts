@@ -274,6 +274,9 @@ export const confirmMailTargetRoute = route({
   },
 });
 
+// A link that is over answers as one that never was: who tries links learns of none that it was once good.
+const noLink = { status: 404, description: 'the page that says that the link does not work (any more)' } as const;
+
 const linkParams = z.object({ token: z.string().min(1).max(200) });
 
 export const mailTargetPageRoute = route({
@@ -283,10 +286,11 @@ export const mailTargetPageRoute = route({
   tag,
   summary: 'Page of a link in a mail, whose button confirms an address or ends alerts to it',
   description:
-    'Opening it changes nothing: programs that look at mails open links. A link that does not work any more gets a page that says so.',
+    'Opening it changes nothing: programs that look at mails open links. A link that does not work, or not any more, gets 404 and a page that says so.',
   params: linkParams,
   perAddressPerMinute: 60,
   success: { status: 200, answer: z.string(), contentType: 'text/html; charset=utf-8' },
+  alternative: noLink,
 });
 
 export const actOnMailTargetRoute = route({
@@ -300,4 +304,5 @@ export const actOnMailTargetRoute = route({
   bytes: { keptBytes: 1_000, readBytes: 10_000 },
   perAddressPerMinute: 60,
   success: { status: 200, answer: z.string(), contentType: 'text/html; charset=utf-8' },
+  alternative: noLink,
 });

@@ -5,6 +5,9 @@ const tag = 'Alerts';
 const params = z.object({ token: z.string().min(1).max(200) });
 const page = { answer: z.string(), contentType: 'text/html; charset=utf-8' };
 
+// A link that is over answers as one that never was: who tries links learns of none that it was once good.
+const alternative = { status: 404, description: 'the page that says that the link does not work (any more)' } as const;
+
 /** The form of the page is this small. */
 export const mostLinkFormBytes = 2_048;
 
@@ -19,9 +22,10 @@ export const alertLinkPageRoute = route({
   tag,
   summary: 'Page that a message of an alert leads to',
   description:
-    'Says what the message was about, with buttons. Opening it changes nothing: programs that look at mails open links. A link that does not work any more gets a page that says so.',
+    'Says what the message was about, with buttons. Opening it changes nothing: programs that look at mails open links. A link that does not work, or not any more, gets 404 and a page that says so.',
   params,
   success: { status: 200, ...page },
+  alternative,
   perAddressPerMinute: 60,
 });
 
@@ -37,6 +41,7 @@ export const useAlertLinkRoute = route({
   params,
   bytes: { maxBytes: mostLinkFormBytes },
   success: { status: 200, ...page },
+  alternative,
   errors: [413],
   perAddressPerMinute: 60,
 });

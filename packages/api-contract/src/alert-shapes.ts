@@ -244,6 +244,37 @@ const shownTargetSchema = z
   .meta({ id: 'AlertTarget' });
 export type ShownAlertTarget = z.output<typeof shownTargetSchema>;
 
+/** Why an active alert tells nobody. */
+export const alertDisabledReasons = ['owner_left'] as const;
+
+/** Why nothing is sent to a target at present. */
+export const unusableReasons = [
+  'owner_left',
+  'given_up',
+  'not_configured',
+  'unsubscribed',
+  'own_address_unconfirmed',
+  'asked',
+  'not_asked',
+  'chat_not_linked',
+] as const;
+export type UnusableReason = (typeof unusableReasons)[number];
+
+const unusableTargetSchema = z
+  .object({
+    channel: z.string(),
+    config_id: z.number().int().nullable(),
+    target: z.string().describe('Masked for others than the owner of the alert.'),
+    reason: z
+      .enum(unusableReasons)
+      .describe(
+        '`owner_left`: the owner is no member any more. `given_up`: the service says that it is gone. `not_configured`: the configuration is missing or switched off. ' +
+          'Of mail: `asked` and `not_asked`, its reader was asked and has not agreed yet, or is still to be asked (POST /alert-channel-configs/mail-confirmations); `unsubscribed`; ' +
+          '`own_address_unconfirmed`. `chat_not_linked`: the chat is not linked to the owner or a workspace of theirs (any more).',
+      ),
+  })
+  .meta({ id: 'UnusableAlertTarget' });
+
 /** An alert as every route answers it. */
 export const alertSchema = z
   .object({
@@ -251,7 +282,15 @@ export const alertSchema = z
     workspace_id: z.number().int(),
     name: z.string(),
     description: z.string(),
-    is_active: z.boolean(),
+    is_active: z
+      .boolean()
+      .describe('Whether it is turned on. What is turned on may tell nobody all the same: `disabled_reason`.'),
+    disabled_reason: z
+      .enum(alertDisabledReasons)
+      .nullable()
+      .describe(
+        'Why it tells nobody although it is turned on. `owner_left`: its owner is no member of the workspace any more; new `steps` take it over. `null`: nothing hinders it.',
+      ),
     is_default: z.boolean().describe('Made with the account, for its own mail address.'),
     owner: z
       .object({ id: z.number().int(), display_name: z.string().nullable() })
@@ -275,6 +314,9 @@ export const alertSchema = z
     min_duration_seconds: z.number().int(),
     reminder_interval_seconds: z.number().int().nullable(),
     failover: shownTargetSchema.nullable(),
+    unusable_targets: z
+      .array(unusableTargetSchema)
+      .describe('Targets of the steps and `failover` to which nothing is sent at present, each once, and why.'),
     quiet_hours: z
       .object({
         timezone: z.string(),

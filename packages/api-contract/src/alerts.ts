@@ -72,6 +72,11 @@ const testResultSchema = z
           error_code: z.string().nullable(),
           error: z.string().nullable(),
           latency_ms: z.number().int().nullable(),
+          retry_after_seconds: z
+            .number()
+            .int()
+            .nullable()
+            .describe('Of `rate_limited`: when this target may be sent a test again. `null` of others.'),
         })
         .meta({ id: 'AlertTestResult' }),
     ),
@@ -114,7 +119,9 @@ export const createAlertRoute = route({
   credentials: 'bearer',
   tag,
   summary: 'Create an alert',
-  description: 'What fails already is told at once. Its targets name configurations of whoever makes it.',
+  description:
+    'What fails already is told at once. Its targets name configurations of whoever makes it. Readers of mail addresses whom nobody has asked are asked by a letter, as far as ' +
+    '`channel_confirmation` allows it; `unusable_targets` says of whom an answer is awaited.',
   body: createAlertSchema,
   idempotent: true,
   success: { status: 201, answer: alertSchema },
@@ -140,7 +147,7 @@ export const updateAlertRoute = route({
   summary: 'Change an alert',
   description:
     'An absent key keeps, `null` clears. What fails already is told at once to whom it now concerns. `steps` and `failover` are changed by the owner of the ' +
-    `alert; sent as they were answered, they change nothing. ${ifMatch}`,
+    `alert; sent as they were answered, they change nothing. Readers of new mail addresses are asked. ${ifMatch}`,
   params,
   body: updateAlertSchema,
   success: { status: 200, answer: alertSchema },
@@ -177,7 +184,9 @@ export const testAlertRoute = route({
   credentials: 'bearer',
   tag,
   summary: 'Send a test message to the targets of an alert',
-  description: `At once, each target once, the first ${alertLimits.testTargets}. Quiet hours and an inactive alert do not hold it.`,
+  description:
+    `At once, each target once, the first ${alertLimits.testTargets}. Quiet hours and an inactive alert do not hold it. 10 an hour, and 3 an hour to one target: ` +
+    'a target that has had them is `rate_limited` in the results, and the answer is 429 when no target is left. Both say when to try again.',
   params,
   success: { status: 200, answer: testResultSchema },
   errors: [403, 404, 409],

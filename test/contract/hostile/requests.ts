@@ -1,5 +1,5 @@
 import { problems } from '@parallax/api-contract';
-import type { ProblemCode } from '@parallax/api-contract';
+import type { ProblemCode, RouteContract } from '@parallax/api-contract';
 import type { Test } from 'tap';
 import { capabilities } from '../../../control-plane/src/capabilities.ts';
 import { hostileRequests } from '../../../control-plane/src/platform/http/testing.ts';
@@ -166,7 +166,7 @@ export async function sendHostile(t: Test, isMine: (path: string) => boolean, le
     .filter(({ tag, path }) => tag !== 'Pings' || signalForms.has(path));
   const statuses = new Map<number, number>();
 
-  const send = async (hostile: HostileRequest, token: string): Promise<void> => {
+  const send = async (contract: RouteContract, hostile: HostileRequest, token: string): Promise<void> => {
     const forwarded = hostile.headers['x-forwarded-for'];
     const answer = await world.call(hostile.method, hostile.target, {
       ...(hostile.body === undefined ? {} : { body: hostile.body }),
@@ -181,10 +181,16 @@ export async function sendHostile(t: Test, isMine: (path: string) => boolean, le
     const code = answer.body['code'] as ProblemCode;
     const isProblem =
       answer.headers.get('content-type') === 'application/problem+json' && problems[code]?.status === answer.status;
+    // A link that does not work is a page to who opens it.
+    const isPage =
+      answer.status === contract.alternative?.status &&
+      contract.success.contentType !== undefined &&
+      answer.headers.get('content-type') === contract.success.contentType;
     const isOurs = answer.status >= 500 && !['probe_unreachable', 'busy'].includes(code);
     // One assertion for each fault and not for each request, of which there are thousands.
-    if (!isHealth && (isOurs || !isProblem)) t.fail(`${hostile.name}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    const text = JSON.stringify(answer.body);
+    if (!isHealth && !isPage && (isOurs || !isProblem))
+      t.fail(`${hostile.name}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    const text = isPage ? answer.text : JSON.stringify(answer.body);
     if (/node_modules|\.ts:\d|select |insert |sqlstate|slonik/i.test(text)) t.fail(`${hostile.name} tells: ${text}`);
   };
 
@@ -193,7 +199,8 @@ export async function sendHostile(t: Test, isMine: (path: string) => boolean, le
     const token = contract.path.includes('logout') ? 'x' : world.token;
     const waiting = [...hostileRequests(contract, valid[contract.path])];
     const worker = async (): Promise<void> => {
-      for (let hostile = waiting.pop(); hostile !== undefined; hostile = waiting.pop()) await send(hostile, token);
+      for (let hostile = waiting.pop(); hostile !== undefined; hostile = waiting.pop())
+        await send(contract, hostile, token);
     };
     await Promise.all(Array.from({ length: 12 }, worker));
   }

@@ -158,6 +158,12 @@ void t.test(
     t.equal(patched.status, 200, 'changed');
     const changed = await until(() => bodies.find((body) => body.includes('"reason":"changed"')));
     t.match(JSON.parse(changed), { data: { update: { text: null } } });
+    await say('resolved', 'The cable lies deeper now.');
+    const resolved = await until(() => bodies.find((body) => body.includes('alert.resolved')));
+    t.match(JSON.parse(resolved), {
+      summary: / Closing words: The cable lies deeper now\.$/,
+      data: { resolution: 'manual', closing_words: 'The cable lies deeper now.' },
+    });
   },
 );
 

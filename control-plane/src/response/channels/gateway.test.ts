@@ -7,7 +7,7 @@ import { testApi } from '../../identity/testing.ts';
 import { sql } from '../../platform/database/pools.ts';
 import type { Mail } from '../../platform/mail/mail.ts';
 import { memoryBus } from '../../testing/probes.ts';
-import { deliver, isUsable, maskTarget, targetKeyOf, usableTargets } from './gateway.ts';
+import { deliver, isUsable, maskTarget, targetKeyOf, unusableTargets, usableTargets } from './gateway.ts';
 import type { DeliverRequest } from './gateway.ts';
 import { createReachedKeys } from './sending/reached-keys.ts';
 import { sampleMessage } from './testing/messages.ts';
@@ -274,7 +274,10 @@ void t.test(
     t.equal((await api.call('POST', unsubscribe, oneClick)).status, 200, 'twice is once');
     t.match(await mail('ada@example.com'), { ok: false, code: 'target_not_confirmed', message: /unsubscribed/ });
     const unknown = `/api/v1/public/mail-alerts/${token.slice(0, -1)}x`;
-    t.match(await api.call('GET', unknown), { status: 200, text: /This link does not work any more/ });
+    const none = await api.call('GET', unknown);
+    t.match(none, { status: 404, text: /This link does not work any more/ });
+    t.equal(none.headers.get('content-type'), 'text/html; charset=utf-8');
+    t.equal((await api.call('POST', unknown, form)).status, 404);
     const inRussian = { headers: { 'accept-language': 'ru-RU,ru;q=0.9' } };
     t.match(await api.call('GET', unknown, inRussian), { text: /Ссылка больше не действует/ });
     t.match(await call('POST', '/alert-channel-configs/mail-confirmations', { target: 'ada@example.com' }), {
@@ -287,6 +290,11 @@ void t.test(
     t.equal((await api.call('POST', `/api/v1/public/mail-alerts/${back}`, form)).status, 200);
     t.match(await mail('ada@example.com'), { ok: true });
     t.equal((await api.call('POST', unsubscribe, oneClick)).status, 200);
+    await api.database.worker.query(sql.unsafe`
+      update channel_targets set confirm_until = now() - interval '1 second' where target = 'ada@example.com'`);
+    const past = await api.call('POST', `/api/v1/public/mail-alerts/${back}`, form);
+    t.match(past, { status: 404, text: none.text }, 'what is over is answered as what never was');
+    t.match(await mail('ada@example.com'), { ok: false }, 'and does nothing');
     const users = await api.database.worker.anyFirst(sql.type(z.object({ n: z.number() }))`
     select count(*)::integer as n from channel_targets where disabled_at is not null and channel = 'email'`);
     t.same(users, [0], 'lack of consent is no fault of the target');
@@ -356,6 +364,20 @@ void t.test('which of many targets can be sent to is one question', async (t) =>
     'needs no configuration',
   ]);
   t.equal((await usableTargets(worker, new Map())).size, 0);
+  t.same(
+    Object.fromEntries(await unusableTargets(worker, asked)),
+    {
+      'given up': 'given_up',
+      foreign: 'not_configured',
+      'switched off': 'not_configured',
+      unsubscribed: 'unsubscribed',
+      stranger: 'not_asked',
+      'not configured': 'not_configured',
+      'no member': 'owner_left',
+    },
+    'and of the others, why not',
+  );
+  t.equal((await unusableTargets(worker, new Map())).size, 0);
 });
 
 const disable = (target: string) =>

@@ -1,3 +1,4 @@
+import type { UnusableReason } from '@parallax/api-contract';
 import type { CommonQueryMethods } from 'slonik';
 import { enqueueMail } from '../../platform/mail/mail.ts';
 import { renderLetter } from '../../platform/mail/letter.ts';
@@ -25,11 +26,13 @@ import {
   enableTarget,
   findSender,
   findTarget,
+  findUnusable,
   findUsable,
   noteFailure,
   noteSuccess,
   setUnsubscribeToken,
 } from './sending/queries.ts';
+import type { AskedTarget } from './sending/queries.ts';
 import type { SenderRow, TargetRow } from './sending/row.ts';
 import { targetKey } from './sending/target-key.ts';
 
@@ -138,14 +141,25 @@ export function usableTargets(
   connection: CommonQueryMethods,
   targets: ReadonlyMap<string, OwnedTarget>,
 ): Promise<ReadonlySet<string>> {
-  const asked = [...targets].flatMap(([key, { ownerId, workspaceId, target }]) => {
+  return findUsable(connection, askedOf(targets));
+}
+
+/** Of targets of owners, by whatever key, those that nothing is sent to at present, and why; one query for all. For the worker login. */
+export function unusableTargets(
+  worker: CommonQueryMethods,
+  targets: ReadonlyMap<string, OwnedTarget>,
+): Promise<ReadonlyMap<string, UnusableReason>> {
+  return findUnusable(worker, askedOf(targets));
+}
+
+function askedOf(targets: ReadonlyMap<string, OwnedTarget>): AskedTarget[] {
+  return [...targets].flatMap(([key, { ownerId, workspaceId, target }]) => {
     const channel = channelOf(target.channel);
     if (channel === undefined) return [];
     const needsConfig = !channel.settings.safeParse({}).success;
     const place = { channel: channel.name, configId: target.config_id, target: target.target };
     return [{ key, ownerId, workspaceId, ...place, needsConfig }];
   });
-  return findUsable(connection, asked);
 }
 
 /** Whether it is a service that keeps open what it was told until it is told of its end. */
@@ -178,20 +192,23 @@ export type NamedTarget = { readonly channel: string; readonly config_id: number
 
 /**
  * Judges targets against the configurations of the scope's user, one query for each channel that they name. A configuration of somebody else is
- * like one that is not there. Consent of mail addresses is no matter here: it may come later.
+ * like one that is not there. Consent of mail addresses is no matter here: its reader is asked, and it may come later. For a chat nobody is asked, and
+ * its number becomes known by linking it, so one that is not linked is a mistake, or a stranger's.
+ * @param kept targets that stood before: what has become of them since is shown, and hinders no change of others
  */
 export async function judgeTargets<Target extends NamedTarget>(
   context: Pick<Context, 'sealer'>,
   scope: Scope,
   tx: Transaction,
   targets: readonly Target[],
+  kept: readonly NamedTarget[],
 ): Promise<readonly TargetVerdict<Target>[]> {
   const names = [...new Set(targets.map(({ channel }) => channelOf(channel)?.name ?? ''))].filter(
     (name) => name !== '',
   );
   const senders = new Map<string, SenderRow | null>();
   for (const name of names) senders.set(name, await findSender(tx, scope.userId ?? 0, name, null));
-  return targets.map((given): TargetVerdict<Target> => {
+  const judged = async (given: Target): Promise<TargetVerdict<Target>> => {
     const channel = channelOf(given.channel);
     if (channel === undefined) {
       return { ok: false, field: 'channel', code: 'unknown_channel', message: `there is no channel ${given.channel}` };
@@ -208,9 +225,20 @@ export async function judgeTargets<Target extends NamedTarget>(
     }
     const read = channel.target.parse(given.target, settings);
     if (!read.ok) return { ok: false, field: 'target', code: 'invalid_target', message: read.problem };
-    return { ok: true, target: { ...given, channel: channel.name, target: read.target } };
-  });
+    const target = { ...given, channel: channel.name, target: read.target };
+    if (kept.some((before) => isSamePlace(before, target))) return { ok: true, target };
+    const place = { channel: channel.name, settings, userId: scope.userId ?? 0, target: read.target };
+    const unreached = await reachProblem(tx, place);
+    if (unreached !== undefined) return { ok: false, field: 'target', code: 'chat_not_linked', message: unreached };
+    return { ok: true, target };
+  };
+  const verdicts: TargetVerdict<Target>[] = [];
+  for (const given of targets) verdicts.push(await judged(given));
+  return verdicts;
 }
+
+const isSamePlace = (one: NamedTarget, other: NamedTarget): boolean =>
+  one.channel === other.channel && one.config_id === other.config_id && one.target === other.target;
 
 /** @throws DeliveryError */
 async function prepare(

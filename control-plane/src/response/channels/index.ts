@@ -18,10 +18,12 @@ export {
   maskTarget,
   takeUpBrowser,
   targetKeyOf,
+  unusableTargets,
   usableTargets,
 } from './gateway.ts';
 export type { DeliverRequest, DeliverResult, Destined, NamedTarget, OwnedTarget, TargetVerdict } from './gateway.ts';
 export { createReachedKeys } from './sending/reached-keys.ts';
+export { askNewReaders } from './mail-targets/gateway.ts';
 export { createDeliveryMetrics } from './delivery-metrics.ts';
 export { channelsThatKeepOpen, replaceableChannels } from './registry.ts';
 export { addDestination, giveUpTargets } from './outside-changes/gateway.ts';

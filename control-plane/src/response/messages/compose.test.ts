@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { asHtml } from './as-html.ts';
 import { compose } from './compose.ts';
 import { hostileNotice, hostileText } from './hostile.fixture.ts';
 import { locales } from './locale.ts';
@@ -165,6 +166,29 @@ t.test('who acknowledged did not resolve', async (t) => {
     ['Acknowledged by'],
   );
   t.notMatch(summary, /Ann/u);
+});
+
+t.test('closing words are told as what they are, whole where the summary has not all of them', async (t) => {
+  const told = (locale: 'en' | 'ru', closing: string | null): Message => {
+    const notice = noticeNamed(locale, 'resolved, by a person');
+    return compose({ ...notice, occasion: notice.occasion === null ? null : { ...notice.occasion, closing } });
+  };
+  t.match(told('en', 'A cable was cut').summary, / Closing words: A cable was cut\.$/u);
+  t.match(told('ru', 'Порвали кабель.').summary, / Комментарий при закрытии: Порвали кабель\.$/u);
+  t.same(told('en', 'A cable was cut').sections, told('en', null).sections, 'they stand in the summary already');
+  for (const none of [null, '', ' \n\t']) t.notMatch(told('en', none).summary, 'Closing words', JSON.stringify(none));
+  const several = told('en', 'A cable was cut.\r\nIt lies deeper <b>now</b>.');
+  t.match(several.summary, 'Closing words: A cable was cut. It lies deeper <b>now</b>.');
+  t.same(
+    several.sections.find(({ heading }) => heading === 'What was written')?.lines,
+    ['A cable was cut.', 'It lies deeper <b>now</b>.'],
+    'plain here; a channel escapes for its markup',
+  );
+  t.notMatch(asHtml(several), '<b>now</b>');
+  t.match(asHtml(several), 'deeper &lt;b&gt;now');
+  const long = told('en', 'x'.repeat(9_000));
+  t.ok(long.summary.length <= 600 && long.sections.some(({ heading }) => heading === 'What was written'));
+  t.same((told('en', 'A cable was cut').data as { closing_words: string }).closing_words, 'A cable was cut');
 });
 
 t.test(

@@ -101,6 +101,7 @@ const occasion: fc.Arbitrary<NoticeOccasion> = fc.record({
   isAcknowledged: fc.boolean(),
   isManual: fc.boolean(),
   by: orNull(hostileText),
+  closing: orNull(hostileText),
   subjects: fc.array(
     fc.record({
       type: fc.constantFrom('monitor', 'heartbeat', 'webhook_check', 'probe', 'maintenance'),

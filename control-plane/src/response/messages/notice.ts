@@ -75,6 +75,8 @@ export type NoticeOccasion = {
   readonly isManual: boolean;
   /** Who acknowledged or resolved it by hand, where that is known. */
   readonly by: string | null;
+  /** What whoever resolved it by hand wrote at that; null where nobody did. */
+  readonly closing: string | null;
   /** The first 20, in the order of their onsets. */
   readonly subjects: readonly NoticeSubject[];
   readonly subjectCount: number;

@@ -60,6 +60,7 @@ export function samples(locale: Locale): readonly Sample[] {
     isAcknowledged: false,
     isManual: false,
     by: null,
+    closing: null,
     subjects: [subject(shop)],
     subjectCount: 1,
     votes,
@@ -204,6 +205,20 @@ export function samples(locale: Locale): readonly Sample[] {
     {
       name: 'resolved, by a person',
       notice: notice('resolved', { occasion: occasion({ ...over, resolution: 'manual', by: who }) }),
+    },
+    {
+      name: 'resolved, by a person with closing words',
+      notice: notice('resolved', {
+        occasion: occasion({
+          ...over,
+          resolution: 'manual',
+          by: who,
+          closing:
+            locale === 'ru'
+              ? 'Блок питания заменён.\nЗапасной лежит в стойке.'
+              : 'The power supply was replaced.\nA spare one lies in the rack.',
+        }),
+      }),
     },
     {
       name: 'resolved, there was no outage',

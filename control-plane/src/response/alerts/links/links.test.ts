@@ -97,10 +97,13 @@ void t.test('a link ends seven days after what it is about, and what is no link 
   t.match(over.text, 'It is over');
   t.notMatch(over.text, '<form');
   await end(8);
+  const pageOfNone = (await api.call('GET', `/alerts/snooze/${'y'.repeat(43)}`)).text;
   for (const place of [path, `/alerts/snooze/${'x'.repeat(43)}`, '/alerts/snooze/x', '/alerts/snooze/%00']) {
     for (const answer of [await api.call('GET', place), await press(api, place, 'acknowledge')]) {
       if (answer.status === 422) continue;
-      t.equal(answer.status, 200, place);
+      t.equal(answer.status, 404, place);
+      t.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8', place);
+      t.equal(answer.text, pageOfNone, `${place} is answered as what never was`);
       t.match(answer.text, 'does not work any more', place);
     }
   }

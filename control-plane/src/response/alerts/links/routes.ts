@@ -3,7 +3,7 @@ import type { AlertLinkAction } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { recordAudit } from '../../../identity/audit/index.ts';
 import { inScope } from '../../../platform/database/scope.ts';
-import { handle } from '../../../platform/http/handler.ts';
+import { AlternativeAnswer, handle } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
 import { pageLocale } from '../../../platform/http/page.ts';
 import { acknowledgeByLink } from '../../incidents/index.ts';
@@ -27,7 +27,7 @@ export function alertLinkRoutes(context: Context): Route[] {
         ? noLinkPage(pageLocale(request.header('accept-language')))
         : linkPage(subjectOf(row), context.now());
     void request.reply.header('content-security-policy', page.policy);
-    return page.html;
+    return row === null ? new AlternativeAnswer(page.html) : page.html;
   };
   return [
     handle(alertLinkPageRoute, async ({ params, request }) => answer(request, await find(params.token))),

@@ -4,7 +4,7 @@ import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
 import { isWorkspaceThere } from '../../maintenance/index.ts';
-import { seenBy } from '../rules/gateway.ts';
+import { stepsSeenBy } from '../rules/gateway.ts';
 import type { RuleParts } from '../rules/gateway.ts';
 import { listAlerts } from '../rules/queries.ts';
 import { subjectFacts } from './queries.ts';
@@ -40,7 +40,7 @@ export function alertPreviewRoutes({ database, now }: Pick<RuleParts, 'database'
         const told = row.owner === null ? null : wouldTell(row, event, subject, now());
         if (told === null) return [];
         const alert = { id: row.id, name: row.name };
-        return [{ alert, is_muted: told.isMuted, is_quiet: told.isQuiet, steps: seenBy(caller, row).steps }];
+        return [{ alert, is_muted: told.isMuted, is_quiet: told.isQuiet, steps: stepsSeenBy(caller, row) }];
       });
       return { alerts };
     }),

@@ -32,6 +32,8 @@ void t.test('an alert is made with what was left out, read, listed, changed and 
     min_duration_seconds: 0,
     reminder_interval_seconds: null,
     failover: null,
+    disabled_reason: null,
+    unusable_targets: [{ channel: 'email', target: api.owner.email, reason: 'own_address_unconfirmed' }],
     quiet_hours: null,
     muted_until: null,
     version: 1,
@@ -176,11 +178,59 @@ void t.test('the alert of somebody who left stays, and whoever gives it new step
   await api.database.worker.query(
     sql.unsafe`delete from workspace_members where user_id = ${editor.id} and workspace_id = ${api.workspaceId}`,
   );
-  t.match(await api.read(id), { owner: null });
+  t.match(
+    await api.read(id),
+    {
+      owner: null,
+      is_active: true,
+      disabled_reason: 'owner_left',
+      unusable_targets: [{ channel: 'email', config_id: null, reason: 'owner_left' }],
+    },
+    'it is turned on, tells nobody, and says why',
+  );
+  t.match((await api.alerts('GET', '?search=alert')).body['alerts'], [{ id, disabled_reason: 'owner_left' }]);
   t.equal((await api.alerts('PATCH', `/${id}`, { failover: { channel: 'email' } })).status, 403);
   const taken = await api.alerts('PATCH', `/${id}`, { steps: ownMail });
+  t.equal(taken.body['disabled_reason'], null, taken.text);
   t.match(taken.body, { owner: { id: api.owner.id }, steps: [{ targets: [{ target: api.owner.email }] }] }, taken.text);
 });
+
+void t.test(
+  'a chat of the bot is one that is linked; what is linked no more is shown and hinders no other change',
+  async (t) => {
+    const api = await alertsApi(t);
+    const { worker } = api.database;
+    const tells = (chat: string) => [{ targets: [{ channel: 'telegram', target: chat }] }];
+    const body = (chat: string) => ({ workspace_id: api.workspaceId, name: 'chat', steps: tells(chat) });
+    const path = '/steps/0/targets/0/target';
+    const refused = { status: 422, body: { errors: [{ path, code: 'chat_not_linked' }] } };
+    for (const chat of ['42', '-1001234567890:17']) t.match(await api.alerts('POST', '', body(chat)), refused, chat);
+    const stranger = await api.account('stranger@example.com');
+    await worker.query(sql.unsafe`
+    insert into messenger_people (user_id, person_id, name) values (${api.owner.id}, 42, 'A'), (${stranger.id}, 43, 'B')`);
+    await worker.query(sql.unsafe`
+    insert into messenger_groups (workspace_id, chat_id, title) values (${api.workspaceId}, -1001234567890, 'Group')`);
+    for (const chat of ['42', '-1001234567890', '-1001234567890:17']) {
+      const made = await api.alerts('POST', '', body(chat));
+      t.match(made, { status: 201, body: { unusable_targets: [] } }, chat);
+    }
+    t.match(await api.alerts('POST', '', body('43')), refused, 'it is linked to somebody else');
+    const { id } = await api.alert({ steps: tells('42') });
+    t.match(await api.alerts('PATCH', `/${id}`, { failover: { channel: 'telegram', target: '43' } }), {
+      status: 422,
+      body: { errors: [{ path: '/failover/target', code: 'chat_not_linked' }] },
+    });
+    await worker.query(sql.unsafe`delete from messenger_people where user_id = ${api.owner.id}`);
+    const lost = [{ channel: 'messenger', config_id: null, target: '42', reason: 'chat_not_linked' }];
+    t.match(await api.read(id), { disabled_reason: null, unusable_targets: lost });
+    const more = await api.alerts('PATCH', `/${id}`, { steps: tells('42'), failover: { channel: 'email' } });
+    t.equal(more.status, 200, more.text);
+    // A bot of one's own writes where it was started: that is between the two.
+    const own = { channel: 'messenger', settings: { bot_token: '123:abcdefghijklmnopqrstuvwxyz' } };
+    t.equal((await api.call('POST', '/api/v1/alert-channel-configs', { token: api.token, body: own })).status, 201);
+    t.equal((await api.alerts('POST', '', body('43'))).status, 201);
+  },
+);
 
 void t.test('an alert is turned off and on, and silenced for a while', async (t) => {
   const api = await alertsApi(t);

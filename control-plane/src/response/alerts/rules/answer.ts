@@ -1,4 +1,4 @@
-import type { Alert } from '@parallax/api-contract';
+import type { Alert, UnusableReason } from '@parallax/api-contract';
 import type { AlertRow } from './row.ts';
 import { shownTarget } from './targets.ts';
 import type { StoredTarget } from './targets.ts';
@@ -6,10 +6,13 @@ import type { StoredTarget } from './targets.ts';
 /** Who reads, and how what is not theirs is masked. */
 export type Reader = { readonly userId: number; readonly mask: (target: StoredTarget) => string };
 
+/** A target that nothing is sent to at present. */
+export type UnusableTarget = { readonly target: StoredTarget; readonly reason: UnusableReason };
+
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** An alert as somebody may see it: addresses stand whole only before its owner. */
-export function answerOf(row: AlertRow, reader: Reader): Alert {
+export function answerOf(row: AlertRow, reader: Reader, unusable: readonly UnusableTarget[]): Alert {
   const mask = row.owner_id === reader.userId ? undefined : reader.mask;
   return {
     id: row.id,
@@ -17,6 +20,7 @@ export function answerOf(row: AlertRow, reader: Reader): Alert {
     name: row.name,
     description: row.description,
     is_active: row.is_active,
+    disabled_reason: row.owner === null ? 'owner_left' : null,
     is_default: row.is_default,
     owner: row.owner,
     scope: { all: row.covers_all, subjects: row.subjects, group_ids: row.group_ids, tags: row.tags },
@@ -29,6 +33,10 @@ export function answerOf(row: AlertRow, reader: Reader): Alert {
     min_duration_seconds: row.min_duration_seconds,
     reminder_interval_seconds: row.reminder_interval_seconds,
     failover: row.failover === null ? null : shownTarget(row.failover, mask),
+    unusable_targets: unusable.map(({ target, reason }) => {
+      const { channel, config_id, target: shown } = shownTarget(target, mask);
+      return { channel, config_id, target: shown, reason };
+    }),
     quiet_hours: row.quiet_hours,
     muted_until: row.muted_until === null ? null : iso(row.muted_until),
     created_at: iso(row.created_at),

@@ -10,7 +10,7 @@ import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { etagOf, requireMatch } from '../../../platform/http/etag.ts';
 import type { RequestFacts } from '../../../platform/http/handler.ts';
-import { judgeTargets, maskTarget } from '../../channels/index.ts';
+import { askNewReaders, judgeTargets, maskTarget, unusableTargets } from '../../channels/index.ts';
 import { verdictErrors, withRead } from '../target-check/verdict.ts';
 import { answerOf } from './answer.ts';
 import { findAlert, lockAlert, lockCount } from './queries.ts';
@@ -21,10 +21,15 @@ import type { AlertValues } from './values.ts';
 export type Actor = { readonly caller: Caller; readonly request: RequestFacts };
 
 /** What routes of alerts act with. */
-export type RuleParts = Pick<Context, 'database' | 'now' | 'sealer'>;
+export type RuleParts = Pick<Context, 'database' | 'limits' | 'now' | 'publicUrl' | 'sealer'>;
 
 /** What a change was, for the audit log. */
-export type Done = { readonly action: string; readonly detail?: AuditEvent['detail'] };
+export type Done = {
+  readonly action: string;
+  readonly detail?: AuditEvent['detail'];
+  /** It names other targets: readers of mail among them whom nobody has asked are asked. */
+  readonly hasNewTargets?: boolean;
+};
 
 /** There is no such alert, or it is another's. */
 export function noAlert(id: number): Problem {
@@ -44,31 +49,73 @@ export async function changeAlert(
   work: (scope: Scope, tx: Transaction, alert: AlertRow) => Promise<Done | null>,
 ): Promise<Alert | undefined> {
   const scope = scopeOf(actor.caller);
-  const after = await inScope(parts.database.api, scope, async (tx) => {
+  const { after, done } = await inScope(parts.database.api, scope, async (tx) => {
     const before = await lockAlert(scope, tx, id);
     if (before === null) throw noAlert(id);
     requireRole(actor.caller, before.workspace_id, 'editor');
     requireMatch(actor.request.header('if-match'), before.version);
     const done = await work(scope, tx, before);
     if (done !== null) await record(tx, actor, before, done);
-    return findAlert(scope, tx, id);
+    return { after: await findAlert(scope, tx, id), done };
   });
-  return after === null ? undefined : shown(actor, after);
+  if (after !== null && done?.hasNewTargets === true) await askReadersOf(parts, scope, after);
+  return after === null ? undefined : shown(parts, actor, after);
 }
 
-/** An alert as its reader may see it, with its ETag. */
-export function shown(actor: Actor, row: AlertRow): Alert {
+/** Asks readers whom an alert of the scope's user names and nobody has asked, as far as that may be at once. The alert stands, whatever becomes of it. */
+export async function askReadersOf(parts: RuleParts, scope: Scope, row: AlertRow): Promise<void> {
+  await askNewReaders(
+    parts,
+    scope,
+    placedTargets(row).map(({ target }) => target),
+  );
+}
+
+/** An alert as its reader may see it, with its ETag. No transaction is open. */
+export async function shown(parts: Pick<RuleParts, 'database'>, actor: Actor, row: AlertRow): Promise<Alert> {
   actor.request.reply.header('etag', etagOf(row.version));
-  return seenBy(actor.caller, row);
+  const [alert] = await seenBy(parts, actor.caller, [row]);
+  if (alert === undefined) throw new Error('an alert was not made an answer of');
+  return alert;
 }
 
-/** An alert as a member may see it. */
-export function seenBy(caller: Caller, row: AlertRow): Alert {
-  return answerOf(row, { userId: caller.userId, mask: maskTarget });
+/** Alerts as a member may see them, with what is known of their targets. No transaction is open. */
+export async function seenBy(
+  parts: Pick<RuleParts, 'database'>,
+  caller: Caller,
+  rows: readonly AlertRow[],
+): Promise<Alert[]> {
+  const owned = rows.map((row) => ({ row, targets: ownedTargets(row) }));
+  const all = new Map(owned.flatMap(({ targets }) => [...targets]));
+  const reasons = await unusableTargets(parts.database.worker, all);
+  return owned.map(({ row, targets }) => {
+    const unusable = [...targets].flatMap(([key, { target }]) => {
+      const reason = reasons.get(key);
+      return reason === undefined ? [] : [{ target, reason }];
+    });
+    return answerOf(row, { userId: caller.userId, mask: maskTarget }, unusable);
+  });
+}
+
+/** Whom an alert tells when, as a member may see it. */
+export function stepsSeenBy(caller: Caller, row: AlertRow): Alert['steps'] {
+  return answerOf(row, { userId: caller.userId, mask: maskTarget }, []).steps;
+}
+
+/** The targets of an alert by what is known of them together: in whatever language and zone, each is one. */
+function ownedTargets(row: AlertRow) {
+  const { owner_id: ownerId, workspace_id: workspaceId } = row;
+  return new Map(
+    placedTargets(row).map(({ target }) => {
+      const key = JSON.stringify([ownerId, workspaceId, target.channel, target.config_id, target.target]);
+      return [key, { ownerId, workspaceId, target }] as const;
+    }),
+  );
 }
 
 /**
  * Has the channels judge the targets of values that the scope's user gives.
+ * @param before the values whose targets are the user's already
  * @returns the values with targets in the form in which they are stored
  * @throws Problem `invalid_input` that names each target that cannot be
  */
@@ -77,6 +124,7 @@ export async function judged<Values extends Pick<AlertValues, 'steps' | 'failove
   scope: Scope,
   tx: Transaction,
   values: Values,
+  before?: Pick<AlertValues, 'steps' | 'failover'>,
 ): Promise<Values> {
   const placed = placedTargets(values);
   const verdicts = await judgeTargets(
@@ -84,6 +132,7 @@ export async function judged<Values extends Pick<AlertValues, 'steps' | 'failove
     scope,
     tx,
     placed.map(({ target }) => target),
+    before === undefined ? [] : placedTargets(before).map(({ target }) => target),
   );
   requireNone(verdictErrors(placed, verdicts));
   return withRead(values, verdicts);

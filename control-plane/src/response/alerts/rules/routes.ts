@@ -18,7 +18,7 @@ import { maskTarget } from '../../channels/index.ts';
 import { missingOf, requireFound, scopeOfBody } from '../../maintenance/index.ts';
 import { lookAgain } from '../occasions/queries.ts';
 import { coveredOf, sameCovered, targetRight, valuesOf } from './change.ts';
-import { changeAlert, judged, noAlert, record, requireRoom, seenBy, shown } from './gateway.ts';
+import { askReadersOf, changeAlert, judged, noAlert, record, requireRoom, seenBy, shown } from './gateway.ts';
 import type { Actor, RuleParts, Done } from './gateway.ts';
 import { findAlert, insertAlert, listAlerts, ownDefaults, removeAlert, writeAlert } from './queries.ts';
 import type { AlertChange } from './queries.ts';
@@ -36,7 +36,7 @@ export function alertRuleRoutes(parts: RuleParts): Route[] {
       if (query.workspace_id !== undefined) requireRole(caller, query.workspace_id, 'viewer');
       const scope = scopeOf(caller);
       const { rows, total } = await inScope(parts.database.api, scope, (tx) => listAlerts(scope, tx, query));
-      const alerts = rows.map((row) => seenBy(caller, row));
+      const alerts = await seenBy(parts, caller, rows);
       return { alerts, total, page: query.page, page_size: query.page_size };
     }),
 
@@ -49,7 +49,7 @@ export function alertRuleRoutes(parts: RuleParts): Route[] {
       const scope = scopeOf(caller);
       const row = await inScope(parts.database.api, scope, (tx) => findAlert(scope, tx, params.alert_id));
       if (row === null) throw noAlert(params.alert_id);
-      return shown({ caller, request }, row);
+      return shown(parts, { caller, request }, row);
     }),
 
     handle(updateAlertRoute, async ({ params, body, caller, request }) => {
@@ -109,8 +109,9 @@ async function create(parts: RuleParts, actor: Actor, body: CreateAlert): Promis
     return findAlert(scope, tx, id);
   });
   if (made === null) throw new Error('an alert was written and is not there');
+  await askReadersOf(parts, scope, made);
   actor.request.reply.header('location', `/api/v1/alerts/${made.id}`);
-  return shown(actor, made);
+  return shown(parts, actor, made);
 }
 
 async function update(
@@ -130,7 +131,13 @@ async function update(
     own,
     parts.now(),
   );
-  const targets = await judged(parts, scope, tx, { steps: given.steps ?? [], failover: given.failover ?? null });
+  const targets = await judged(
+    parts,
+    scope,
+    tx,
+    { steps: given.steps ?? [], failover: given.failover ?? null },
+    right === 'owner' ? alert : undefined,
+  );
   const covered = body.scope === undefined ? undefined : scopeOfBody(body.scope);
   if (covered !== undefined) {
     requireFound(alert.workspace_id, covered, await missingOf(tx, alert.workspace_id, covered));
@@ -149,7 +156,8 @@ async function update(
   const fields = Object.keys(change).map((field) => (field === 'covered' ? 'scope' : field));
   if (fields.length === 0) return null;
   await write(parts, tx, alert, change);
-  return { action: 'alert.updated', detail: { fields } };
+  const hasNewTargets = change.steps !== undefined || change.failover !== undefined;
+  return { action: 'alert.updated', detail: { fields }, hasNewTargets };
 }
 
 /** Writes a change; where it may let the alert tell of what fails already, that is looked at. */

@@ -2,7 +2,7 @@ import type { Logger } from '@parallax/telemetry';
 import type { DatabasePool } from 'slonik';
 import type { AlertParts, Links } from '../channels-gateway.ts';
 import { mostAttempts, retryAtMs } from '../decide/retry.ts';
-import { membersOf, reportOf, seenOf, writtenOf } from './facts/queries.ts';
+import { closingOf, membersOf, reportOf, seenOf, writtenOf } from './facts/queries.ts';
 import type { Message, Notice } from '../../messages/index.ts';
 import { noticeOfMany, noticeOfOne } from './notice-of.ts';
 import { claimDeliveries } from './claim/queries.ts';
@@ -143,13 +143,18 @@ async function noticeOf(context: SenderContext, delivery: ClaimedDelivery, part:
     first?.type === 'monitor' ? await seenOf(pool, first.id, first.startedMs, members?.cause?.['evidence']) : undefined;
   const isWritten = incidentId !== null && part.kind === 'updated' && part.reason === 'update';
   const written = isWritten ? await writtenOf(pool, incidentId, part.seq) : null;
+  const isClosed = incidentId !== null && part.resolution === 'manual' && endKinds.has(part.kind);
+  const closing = isClosed ? await closingOf(pool, incidentId, part.seq) : null;
   const ping = first?.type === 'heartbeat' ? pingOf(members?.cause?.['evidence']) : null;
   const report = first === undefined || ping === null ? null : await reportOf(pool, first.id, ping);
   const notice = (links?: Links): Notice =>
-    noticeOfOne(delivery, part, { members, seen, written, report }, links, context.publicUrl, context.now());
+    noticeOfOne(delivery, part, { members, seen, written, closing, report }, links, context.publicUrl, context.now());
   const title = composed(context, delivery, notice())?.title;
   return title === undefined ? notice() : notice(await linksOf(context, delivery, part, title));
 }
+
+/** What tells that a problem is over; their number is that of the problem. */
+const endKinds: ReadonlySet<Part['kind']> = new Set(['resolved', 'was_down']);
 
 /** By which signal a heartbeat failed; null of one that was missed. */
 function pingOf(evidence: unknown): number | null {

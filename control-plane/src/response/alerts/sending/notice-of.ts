@@ -17,6 +17,8 @@ export type MoreFacts = {
   readonly seen: Seen | undefined;
   /** What somebody wrote of it and this message announces. */
   readonly written: string | null;
+  /** What whoever resolved it by hand wrote at that. */
+  readonly closing: string | null;
   /** What a job wrote when it failed. */
   readonly report: string | null;
 };
@@ -56,7 +58,7 @@ export function noticeOfMany(delivery: ClaimedDelivery, parts: readonly Part[], 
   const lasting = occasions.filter((part) => part.ended_at === null);
   return {
     ...common(delivery),
-    subjectKey: `digest-${delivery.id}`,
+    subjectKey: messageId(delivery).replace(/^delivery/, 'digest'),
     kind: delivery.kind === 'after_quiet' ? 'after_quiet' : 'digest',
     atMs: delivery.created_at,
     occasion: null,
@@ -74,8 +76,12 @@ export function noticeOfMany(delivery: ClaimedDelivery, parts: readonly Part[], 
   };
 }
 
+/** The same at each attempt, by whatever process. Two installations that tell one receiver draw different ones, as does one that was restored. */
+const messageId = ({ id, message_id: drawn }: Pick<ClaimedDelivery, 'id' | 'message_id'>): string =>
+  drawn === null ? `delivery-${id}` : `delivery-${id}-${drawn}`;
+
 const common = (delivery: ClaimedDelivery) => ({
-  id: `delivery-${delivery.id}`,
+  id: messageId(delivery),
   locale: delivery.target.locale,
   timezone: delivery.target.timezone,
   workspace: { id: delivery.workspace_id, name: delivery.workspace_name },
@@ -88,7 +94,7 @@ const reasons = ['members', 'reopened', 'update', 'changed'] as const;
 const reasonOf = (reason: string | null): (typeof reasons)[number] =>
   reasons.find((each) => each === reason) ?? 'changed';
 
-function occasionOf(part: Part, { members, seen, report }: MoreFacts): NoticeOccasion {
+function occasionOf(part: Part, { members, seen, closing, report }: MoreFacts): NoticeOccasion {
   const { facts } = part;
   const subjects = members?.subjects ?? ownSubject(part);
   const isByHand = part.resolution === 'manual';
@@ -103,6 +109,7 @@ function occasionOf(part: Part, { members, seen, report }: MoreFacts): NoticeOcc
     isAcknowledged: part.acknowledged_at !== null,
     isManual: facts['is_manual'] === true,
     by: part.kind === 'resolved' && isByHand ? (members?.resolvedBy ?? null) : (members?.acknowledgedBy ?? null),
+    closing,
     subjects,
     subjectCount: members?.count ?? subjects.length,
     votes: seen?.votes ?? [],

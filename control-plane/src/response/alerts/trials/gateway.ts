@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Problem } from '@parallax/api-contract';
 import type { AlertTest } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { countOnce } from '../../../platform/http/rate-limits.ts';
@@ -20,8 +21,9 @@ export async function sendTest(context: Context, place: TestPlace, target: Store
   const rate = context.limits.rate('channel_test_to_target');
   const counted = await countOnce(context.database.api, `channel-tests-to:${keyOf(place.ownerId, target)}`, rate);
   if (counted.used > rate.quota) {
-    const error = `${rate.quota} test messages an hour go to one target; try again later`;
-    return { ...masked, ok: false, error_code: 'rate_limited', error, latency_ms: null };
+    const seconds = Math.ceil(counted.resetSeconds);
+    const error = `${rate.quota} test messages an hour go to one target; try again in ${seconds} s`;
+    return { ...masked, ok: false, error_code: 'rate_limited', error, latency_ms: null, retry_after_seconds: seconds };
   }
   const { locale, timezone } = target;
   const message = testMessage({
@@ -38,13 +40,23 @@ export async function sendTest(context: Context, place: TestPlace, target: Store
     target: target.target,
     message,
   });
+  const tried = { ...masked, latency_ms: Math.round(result.latencyMs), retry_after_seconds: null };
   return result.ok
-    ? { ...masked, ok: true, error_code: null, error: null, latency_ms: Math.round(result.latencyMs) }
-    : {
-        ...masked,
-        ok: false,
-        error_code: result.code,
-        error: result.message,
-        latency_ms: Math.round(result.latencyMs),
-      };
+    ? { ...tried, ok: true, error_code: null, error: null }
+    : { ...tried, ok: false, error_code: result.code, error: result.message };
+}
+
+/**
+ * Refuses a test of which nothing was sent because each of its targets has had as many as it may.
+ * @throws Problem `rate_limited`, for as long as the one lasts that ends last
+ */
+export function requireAnySent(results: readonly TestResult[]): void {
+  const waits = results.flatMap(({ retry_after_seconds: seconds }) => (seconds === null ? [] : [seconds]));
+  if (waits.length === 0 || waits.length < results.length) return;
+  const seconds = Math.max(...waits);
+  throw new Problem(
+    'rate_limited',
+    `each target of this alert has had as many test messages as may go to one in an hour; try again in ${seconds} s`,
+    { retryAfterSeconds: seconds },
+  );
 }

@@ -9,7 +9,7 @@ import { countOnce } from '../../../platform/http/rate-limits.ts';
 import { noAlert } from '../rules/gateway.ts';
 import { findAlert } from '../rules/queries.ts';
 import { distinctTargets } from './distinct-targets.ts';
-import { keyOf, sendTest } from './gateway.ts';
+import { keyOf, requireAnySent, sendTest } from './gateway.ts';
 
 /** Trying an alert: each of its targets gets a message at once. */
 export function alertTrialRoutes(context: Context): Route[] {
@@ -30,6 +30,7 @@ export function alertTrialRoutes(context: Context): Route[] {
       const results = await Promise.all(
         targets.slice(0, alertLimits.testTargets).map((target) => sendTest(context, place, target)),
       );
+      requireAnySent(results);
       return { ok: results.every(({ ok }) => ok), results };
     }),
   ];

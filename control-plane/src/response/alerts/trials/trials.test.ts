@@ -99,16 +99,56 @@ void t.test('tests are limited for each account and each target', async (t) => {
   });
   const target = { channel: 'webhook', config_id: Number(made.body['id']), target: 'a' };
   const { id } = await api.alert({ steps: [{ targets: [target] }] });
+  const fromMs = Date.now();
   const answers = [];
   for (let n = 0; n < 11; n += 1) answers.push(await api.alerts('POST', `/${id}/test`));
-  // An hour may end meanwhile: then both limits begin anew.
   const refused = answers.filter(({ status }) => status === 429);
-  const limited = answers.filter(({ text }) => text.includes('rate_limited') && !text.includes('problems#'));
-  if (bodies.length === 3) {
-    t.equal(limited.length, 7);
-    t.equal(refused.length, 1);
-    t.ok(refused[0]?.headers.get('retry-after'));
-  } else {
-    t.ok(bodies.length <= 6);
+  for (const { headers, body } of refused) {
+    const seconds = Number(headers.get('retry-after'));
+    t.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 3_600, `retry-after ${seconds}`);
+    t.ok(String(body['detail']).endsWith(`try again in ${seconds} s`), String(body['detail']));
   }
+  // An hour may end meanwhile: then both limits begin anew.
+  if (hourOf(fromMs) !== hourOf(Date.now())) return t.ok(bodies.length <= 6);
+  t.equal(bodies.length, 3);
+  t.same(
+    answers.map(({ status }) => status),
+    [...Array.from({ length: 3 }, () => 200), ...Array.from({ length: 8 }, () => 429)],
+  );
+  t.match(String(refused[0]?.body['detail']), 'each target of this alert');
+  t.match(String(refused.at(-1)?.body['detail']), 'more than 10 test messages per hour of this account');
+});
+
+const hourOf = (ms: number): number => Math.floor(ms / 3_600_000);
+
+void t.test('a target that has had its tests says when to try again, and the others are tried', async (t) => {
+  const { bodies, url } = await receiver(t);
+  const api = await alertsApi(t, [], { allowedPrivateTargets: ['127.0.0.0/8'] });
+  const destinations = ['a', 'b'].map((key) => ({ key, name: key, url }));
+  const made = await api.call('POST', '/api/v1/alert-channel-configs', {
+    token: api.token,
+    body: { channel: 'webhook', settings: { destinations } },
+  });
+  const target = (key: string) => ({ channel: 'webhook', config_id: Number(made.body['id']), target: key });
+  const { id } = await api.alert({ steps: [{ targets: [target('a'), target('b')] }] });
+  const fromMs = Date.now();
+  const send = () => api.call('POST', '/api/v1/alerts/test-send', { token: api.token, body: target('a') });
+  for (let n = 0; n < 3; n += 1) t.equal((await send()).status, 200);
+  const refused = await send();
+  const tested = await api.alerts('POST', `/${id}/test`);
+  // An hour may end meanwhile: then the limit begins anew.
+  if (hourOf(fromMs) !== hourOf(Date.now())) return;
+  t.equal(refused.status, 429, refused.text);
+  const wait = Number(refused.headers.get('retry-after'));
+  t.match(refused.body['detail'], `more than 3 test messages per hour to this target; try again in ${wait} s`);
+  t.equal(tested.status, 200, tested.text);
+  const results = tested.body['results'] as readonly Record<string, unknown>[];
+  const [first] = results;
+  const seconds = Number(first?.['retry_after_seconds']);
+  t.ok(seconds >= 1 && seconds <= 3_600, tested.text);
+  t.match(results, [
+    { error_code: 'rate_limited', error: `3 test messages an hour go to one target; try again in ${seconds} s` },
+    { ok: true, retry_after_seconds: null },
+  ]);
+  t.equal(bodies.length, 4);
 });

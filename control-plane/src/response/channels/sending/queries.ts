@@ -1,7 +1,10 @@
+import { unusableReasons } from '@parallax/api-contract';
+import type { UnusableReason } from '@parallax/api-contract';
 import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
+import { isLinkedChat } from '../../messenger/reach/index.ts';
 import { senderRow, targetRow } from './row.ts';
 import type { SenderRow, TargetRow } from './row.ts';
 
@@ -133,6 +136,20 @@ export type AskedTarget = {
   readonly needsConfig: boolean;
 };
 
+const askedRows = (targets: readonly AskedTarget[]) =>
+  sql.unnest(
+    targets.map((each) => [
+      each.key,
+      each.ownerId,
+      each.workspaceId,
+      each.channel,
+      each.configId,
+      each.target,
+      each.needsConfig,
+    ]),
+    ['text', 'int4', 'int4', 'text', 'int4', 'text', 'bool'],
+  );
+
 const keyRow = z.object({ key: z.string() });
 
 /**
@@ -144,18 +161,8 @@ export async function findUsable(
   targets: readonly AskedTarget[],
 ): Promise<ReadonlySet<string>> {
   if (targets.length === 0) return new Set();
-  const rows = targets.map((each) => [
-    each.key,
-    each.ownerId,
-    each.workspaceId,
-    each.channel,
-    each.configId,
-    each.target,
-    each.needsConfig,
-  ]);
-  const asked = sql.unnest(rows, ['text', 'int4', 'int4', 'text', 'int4', 'text', 'bool']);
   const found = await connection.any(sql.type(keyRow)`
-    select a.key from ${asked} as a (key, owner_id, workspace_id, channel, config_id, target, needs_config)
+    select a.key from ${askedRows(targets)} as a (key, owner_id, workspace_id, channel, config_id, target, needs_config)
     join users u on u.id = a.owner_id and u.deleted_at is null
     join workspace_members m on m.user_id = u.id and m.workspace_id = a.workspace_id
     left join channel_configs c on c.user_id = u.id and c.channel = a.channel and (a.config_id is null or c.id = a.config_id)
@@ -193,4 +200,38 @@ export async function readSealed(connection: CommonQueryMethods, ids: readonly n
   const rows = await connection.any(sql.type(sealedRow)`
     select id, settings_version as version, sealed_settings as sealed from channel_configs where id = any(${sql.array([...ids], 'int4')})`);
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+const problemRow = z.object({ key: z.string(), reason: z.enum(unusableReasons) });
+
+/**
+ * Of targets, by their keys, those that cannot be sent to now, and why: what `findUsable` leaves out, and chats of the installation's bot that are
+ * linked no more. A configuration of the messenger may name a bot of one's own, so its chats are not judged here. One query for all. For the worker
+ * login.
+ */
+export async function findUnusable(
+  worker: CommonQueryMethods,
+  targets: readonly AskedTarget[],
+): Promise<ReadonlyMap<string, UnusableReason>> {
+  if (targets.length === 0) return new Map();
+  const isOwnAddress = sql.fragment`coalesce(u.email = a.target, false)`;
+  const found = await worker.any(sql.type(problemRow)`
+    select key, reason from (
+      select a.key, case
+        when m.user_id is null then 'owner_left'
+        when t.disabled_at is not null then 'given_up'
+        when not coalesce(c.is_active, not a.needs_config and a.config_id is null) then 'not_configured'
+        when a.channel = 'email' and t.unsubscribed_at is not null then 'unsubscribed'
+        when a.channel = 'email' and t.confirmed_at is null and not (u.email_verified and ${isOwnAddress}) then
+          case when ${isOwnAddress} then 'own_address_unconfirmed' when t.confirm_until > now() then 'asked' else 'not_asked' end
+        when a.channel = 'messenger' and c.id is null
+          and not ${isLinkedChat(sql.fragment`a.owner_id`, sql.fragment`split_part(a.target, ':', 1)`)} then 'chat_not_linked'
+      end as reason
+      from ${askedRows(targets)} as a (key, owner_id, workspace_id, channel, config_id, target, needs_config)
+      left join users u on u.id = a.owner_id and u.deleted_at is null
+      left join workspace_members m on m.user_id = u.id and m.workspace_id = a.workspace_id
+      left join channel_configs c on c.user_id = u.id and c.channel = a.channel and (a.config_id is null or c.id = a.config_id)
+      left join channel_targets t on t.user_id = u.id and t.channel = a.channel and t.target = a.target) judged
+    where reason is not null`);
+  return new Map(found.map(({ key, reason }) => [key, reason]));
 }

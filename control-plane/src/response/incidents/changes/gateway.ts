@@ -167,15 +167,23 @@ export async function acknowledgeByLink(
   return isDone;
 }
 
-/** Resolves a locked incident by hand. @returns whether it was not resolved before */
-export async function resolve(tx: Transaction, incidentId: number, userId: number, nowMs: number): Promise<boolean> {
+/** By which message of its incident a resolution is told; null where nobody is told of it. */
+export type Resolved = { readonly seq: number | null };
+
+/** Resolves a locked incident by hand. @returns null when it was resolved before */
+export async function resolve(
+  tx: Transaction,
+  incidentId: number,
+  userId: number,
+  nowMs: number,
+): Promise<Resolved | null> {
   const [before] = await lockIncidents(tx, [incidentId]);
-  if (before === undefined || before.status === 'resolved') return false;
+  if (before === undefined || before.status === 'resolved') return null;
   const { incident, messages } = resolveByHand(before, nowMs);
   await endManualMembers(tx, incidentId, incident.resolvedMs ?? nowMs);
   await noteResolver(tx, incidentId, userId);
   await writeIncident(tx, incident, messages);
-  return true;
+  return { seq: messages.length > 0 ? incident.told.seq : null };
 }
 
 /** @throws Problem `invalid_input` for somebody who is no member of the workspace */

@@ -70,11 +70,12 @@ export function incidentChangeRoutes(context: Context): Route[] {
       const id = params.incident_id;
       const changed = await changing(context, { caller, request }, id, async (_scope, tx, incident) => {
         const updateId = await say(tx, incident, body, caller.userId);
-        const isResolved = body.kind === 'resolved' && (await resolve(tx, id, caller.userId, context.now()));
-        if (!isResolved) {
-          const seq = await announce(tx, id, { kind: 'updated', reason: 'update' }, context.now());
-          if (seq !== null) await noteAnnounced(tx, updateId, seq);
-        }
+        const resolved = body.kind === 'resolved' ? await resolve(tx, id, caller.userId, context.now()) : null;
+        const seq =
+          resolved === null
+            ? await announce(tx, id, { kind: 'updated', reason: 'update' }, context.now())
+            : resolved.seq;
+        if (seq !== null) await noteAnnounced(tx, updateId, seq);
         return { action: 'incident.update_added', detail: { kind: body.kind, is_public: body.is_public } };
       });
       return present(changed, id);
@@ -83,10 +84,12 @@ export function incidentChangeRoutes(context: Context): Route[] {
     handle(resolveIncidentRoute, async ({ params, body, caller, request }) => {
       const id = params.incident_id;
       const changed = await changing(context, { caller, request }, id, async (_scope, tx, incident) => {
-        if (!(await resolve(tx, id, caller.userId, context.now()))) return null;
+        const resolved = await resolve(tx, id, caller.userId, context.now());
+        if (resolved === null) return null;
         if (body?.body !== undefined) {
           const { body: text, is_public } = body;
-          await say(tx, incident, { kind: 'resolved', body: text, is_public }, caller.userId);
+          const updateId = await say(tx, incident, { kind: 'resolved', body: text, is_public }, caller.userId);
+          if (resolved.seq !== null) await noteAnnounced(tx, updateId, resolved.seq);
         }
         return { action: 'incident.resolved' };
       });

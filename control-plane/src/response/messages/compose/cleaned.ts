@@ -4,7 +4,7 @@ import { plainLine, plainLines } from '../plain.ts';
 /** More of a text than this is never shown, so it is not looked at either. */
 const mostRead = 20_000;
 /** Texts that may have lines. */
-const withLines = new Set(['said', 'text']);
+const withLines = new Set(['said', 'text', 'closing']);
 
 /** A notice whose every text is plain. Nothing of it is looked at before this. */
 export function cleaned(notice: Notice): Notice {

@@ -22,6 +22,7 @@ export function occasionData(notice: Notice, occasion: NoticeOccasion): Json {
     is_manual: occasion.isManual,
     incident: occasion.incidentId === null ? null : { id: occasion.incidentId, title: cut(occasion.title, 200) },
     by: occasion.by === null ? null : cut(occasion.by, 100),
+    closing_words: occasion.closing === null ? null : cut(occasion.closing, 1000),
     reminder: notice.reminder,
     step: notice.step,
     update:
@@ -97,7 +98,7 @@ function lineData({ event, severity, title, name, subjectCount, startedMs, ended
 }
 
 /** What is given away first where data is too large: what people read, before what names things. */
-const dispensable = ['said', 'votes', 'missing_probes', 'incidents', 'update', 'lines', 'subjects'];
+const dispensable = ['said', 'votes', 'missing_probes', 'incidents', 'update', 'closing_words', 'lines', 'subjects'];
 
 /** Data within its limit; `truncated` names what is missing. */
 export function boundedData(data: Json): Json {

@@ -8,7 +8,7 @@ import { type Draft, factsOf, sectionsOf, type Setting, told } from './draft.ts'
 import { endedTitle, endSentences, pastTitle, problemTitle, reasonSentences } from './titles.ts';
 import { isOutage, matterOf, matterOfSubject } from './matter.ts';
 import { named } from './named.ts';
-import { isLong, saidOf } from './said.ts';
+import { isLong, saidOf, withStop } from './said.ts';
 import type { Telling } from './telling.ts';
 import { reasonOf, voteLines } from './votes.ts';
 
@@ -74,7 +74,7 @@ function coreOf(telling: Telling): Core {
         kind: state === 'problem' ? 'resolved' : 'information',
         state: state === 'problem' ? 'recovered' : state,
         title: endedTitle(telling),
-        sentences: endSentences(telling, by),
+        sentences: [...endSentences(telling, by), ...closingSentences(telling)],
       };
     case 'recovered':
       return {
@@ -88,7 +88,7 @@ function coreOf(telling: Telling): Core {
         kind: 'information',
         state: 'information',
         title: pastTitle(telling),
-        sentences: [sentences.wasDown, ...reasonSentences(telling)],
+        sentences: [sentences.wasDown, ...closingSentences(telling), ...reasonSentences(telling)],
       };
     case 'opened':
     case 'information':
@@ -142,6 +142,14 @@ function updateOf(telling: Telling, state: Message['state']): Core {
   }
 }
 
+/** Closing words are foreign: they stand behind words of ours that say so, in one line, and leave room for what else is said. */
+const mostClosing = 320;
+
+function closingSentences({ setting, occasion }: Telling): string[] {
+  const written = plainLine(occasion.closing ?? '');
+  return written === '' ? [] : [withStop(setting.words.sentences.closing(isolated(cut(written, mostClosing))))];
+}
+
 function factsOfOccasion(telling: Telling, state: Message['state']): Draft['facts'] {
   const { setting, notice, occasion, matter, said } = telling;
   const { words, nowMs } = setting;
@@ -193,10 +201,11 @@ function sectionsOfOccasion(
   const [first] = occasion.subjects;
   const isOne = occasion.subjectCount <= 1;
   const written = notice.update?.text ?? '';
+  const isClosing = notice.kind === 'resolved' || notice.kind === 'was_down';
   return sectionsOf(
     {
       heading: words.headings.text,
-      lines: linesOf(written.includes('\n') || written.length > 560 ? written : '', words),
+      lines: isClosing ? wholeLines(occasion.closing ?? '', mostClosing, words) : wholeLines(written, 560, words),
     },
     {
       heading: words.headings.subjects,
@@ -231,6 +240,10 @@ function subjectLines(setting: Setting, occasion: NoticeOccasion): string[] {
 }
 
 const mostWritten = 24;
+
+/** All of a text of which a summary has only the beginning, or in one line what has several. */
+const wholeLines = (text: string, mostInSummary: number, words: Words): string[] =>
+  text.includes('\n') || text.length > mostInSummary ? linesOf(text, words) : [];
 
 function linesOf(text: string, words: Words): string[] {
   const lines = text.split('\n').filter((line) => line !== '');

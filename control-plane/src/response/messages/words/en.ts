@@ -192,6 +192,7 @@ export const en: Words = {
     acknowledged: (by) => (by === null ? 'Somebody takes care of it.' : `${by} takes care of it.`),
     lasted: (parts) => `It lasted for ${duration(parts)}.`,
     closedBy: (by) => (by === null ? 'It was resolved by hand.' : `${by} resolved it by hand.`),
+    closing: (text) => `Closing words: ${text}`,
     paused: 'It ended because the check was paused.',
     deleted: 'It ended because the check was deleted.',
     folded: 'It is a part of another incident now.',

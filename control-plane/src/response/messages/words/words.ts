@@ -95,6 +95,8 @@ export type Words = {
     readonly acknowledged: (by: string | null) => string;
     readonly lasted: (parts: DurationParts) => string;
     readonly closedBy: (by: string | null) => string;
+    /** The words with which it was resolved, isolated and cut. */
+    readonly closing: (text: string) => string;
     readonly paused: string;
     readonly deleted: string;
     readonly folded: string;

@@ -1,1 +1,1 @@
-export { mayTellChat } from './queries.ts';
+export { isLinkedChat, mayTellChat } from './queries.ts';

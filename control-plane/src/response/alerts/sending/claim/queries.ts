@@ -19,6 +19,8 @@ const deliveryRow = z.object({
   kind: z.string(),
   attempts: z.number(),
   created_at: z.number(),
+  /** Drawn when it was made, and of no other message of any installation; null of those of before there were such. */
+  message_id: z.string().nullable(),
   /** Whose alert it is is still a member of the workspace. */
   is_member: z.boolean(),
 });
@@ -123,6 +125,7 @@ async function claimOf(
     update deliveries d set lease_until = ${at(nowMs + leaseMs)}, leased_by = ${replica}, attempts = d.attempts + 1
     from picked, workspaces w where d.id = picked.id and w.id = d.workspace_id
     returning d.id, d.workspace_id, w.name as workspace_name, d.owner_id, d.target_key, d.target, d.kind, d.attempts, d.created_at,
+      d.message_id::text as message_id,
       w.deleted_at is null and exists (
         select from workspace_members m where m.workspace_id = d.workspace_id and m.user_id = d.owner_id) as is_member`);
   return rows.map((row) => ({ ...row, id: Number(row.id), target: row.target as AlertTarget }));

@@ -105,6 +105,23 @@ export async function writtenOf(
   return rows[0]?.body ?? null;
 }
 
+/**
+ * The words with which somebody resolved an incident by hand, by the number of the message that told of its problem: those of an end before it opened
+ * again are of that one. Null where there are none, or they were removed since.
+ */
+export async function closingOf(
+  connection: CommonQueryMethods,
+  incidentId: number,
+  problemSeq: number,
+): Promise<string | null> {
+  const rows = await connection.any(sql.type(writtenRow)`
+    select u.body from incident_updates u join incidents i on i.id = u.incident_id
+    where u.incident_id = ${incidentId} and u.kind = 'resolved' and u.told_seq > ${problemSeq}
+      and i.status = 'resolved' and i.resolution = 'manual'
+    order by u.told_seq limit 1`);
+  return rows[0]?.body ?? null;
+}
+
 export type Seen = { readonly votes: readonly NoticeVote[]; readonly missing: readonly string[] };
 
 const probeRow = z.object({ id: z.number(), name: z.string(), region: z.string() });
