@@ -7,9 +7,10 @@ import { testApi } from '../../identity/testing.ts';
 import { sql } from '../../platform/database/pools.ts';
 import type { Mail } from '../../platform/mail/mail.ts';
 import { memoryBus } from '../../testing/probes.ts';
-import { deliver, isUsable, maskTarget, targetKeyOf, unusableTargets, usableTargets } from './gateway.ts';
+import { deliver, isUsable } from './gateway.ts';
 import type { DeliverRequest } from './gateway.ts';
 import { createReachedKeys } from './sending/reached-keys.ts';
+import { maskTarget, targetKeyOf, unusableTargets, usableTargets } from './targets/gateway.ts';
 import { sampleMessage } from './testing/messages.ts';
 
 /*

@@ -10,18 +10,10 @@ export const channelsCapability: Capability<Context> = {
   routes: (context) => [...configRoutes(context), ...trialRoutes(context), ...mailTargetRoutes(context)],
 };
 
-export {
-  deliver,
-  isUsable,
-  judgeTargets,
-  keepsOpen,
-  maskTarget,
-  takeUpBrowser,
-  targetKeyOf,
-  unusableTargets,
-  usableTargets,
-} from './gateway.ts';
-export type { DeliverRequest, DeliverResult, Destined, NamedTarget, OwnedTarget, TargetVerdict } from './gateway.ts';
+export { deliver, isUsable, takeUpBrowser } from './gateway.ts';
+export type { DeliverRequest, DeliverResult } from './gateway.ts';
+export { judgeTargets, keepsOpen, maskTarget, targetKeyOf, unusableTargets, usableTargets } from './targets/gateway.ts';
+export type { Destined, NamedTarget, OwnedTarget, TargetVerdict } from './targets/gateway.ts';
 export { createReachedKeys } from './sending/reached-keys.ts';
 export { askNewReaders } from './mail-targets/gateway.ts';
 export { createDeliveryMetrics } from './delivery-metrics.ts';
