@@ -611,6 +611,7 @@
 -- outbox.lease_until timestamp with time zone
 -- outbox.done_at timestamp with time zone
 -- outbox.last_error text
+-- outbox.workspace_id integer default CASE WHEN ((payload ->> 'workspace_id'::text) ~ '^[1-9][0-9]{0,8}$'::text) THEN ((payload ->> 'workspace_id'::text))::integer ELSE NULL::integer END
 -- packing_jobs.kind text not null
 -- packing_jobs.shard integer not null
 -- packing_jobs.at integer not null
@@ -1512,6 +1513,7 @@
 -- CREATE INDEX outbox_done ON public.outbox USING btree (done_at) WHERE (done_at IS NOT NULL)
 -- CREATE INDEX outbox_order ON public.outbox USING btree (id) WHERE (done_at IS NULL)
 -- CREATE INDEX outbox_unfinished ON public.outbox USING btree (key, id) WHERE (done_at IS NULL)
+-- CREATE INDEX outbox_workspaces ON public.outbox USING btree (workspace_id, id) WHERE ((done_at IS NULL) AND (workspace_id IS NOT NULL))
 -- CREATE INDEX passkeys_user ON public.passkeys USING btree (user_id)
 -- CREATE INDEX pauses_monitor ON public.pauses USING btree (monitor_id, started_at)
 -- CREATE INDEX probe_certificates_probe ON public.probe_certificates USING btree (probe_id)

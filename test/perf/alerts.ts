@@ -12,8 +12,8 @@ import { processorTimeUs } from './processor-time.ts';
 import type { Bench, Figures } from './report.ts';
 
 const sizes = {
-  full: { storm: 10_000, teams: 19, seconds: 30, perSecond: 20, fails: 30 },
-  brief: { storm: 200, teams: 4, seconds: 3, perSecond: 10, fails: 3 },
+  full: { storm: 10_000, teams: 19, seconds: 30, perSecond: 20, fails: 30, others: 8 },
+  brief: { storm: 200, teams: 4, seconds: 3, perSecond: 10, fails: 3, others: 2 },
 } as const;
 type Size = (typeof sizes)[keyof typeof sizes];
 
@@ -128,12 +128,15 @@ async function failAtOnce({ product, pool, api, workspaceId, receiver }: World, 
   const processorUs = (): number => pids.reduce((sum, pid) => sum + processorTimeUs(pid), 0);
   const [controlPlane = 0] = pids;
   const began = { all: processorUs(), controlPlane: processorTimeUs(controlPlane), arrivals: receiver.arrivals.length };
+  const other = await bystander({ product, receiver }, size.others);
   const failedMs = await fail(pool, monitors);
+  const ofOthers = other.failOneByOne();
   const wanted = before + 2 * size.storm;
   await until(
     300,
     async () => (await count(pool, `select count(*)::integer as n from notifications where status = 'sent'`)) >= wanted,
   );
+  await ofOthers;
   const allUs = processorUs() - began.all;
   const ownUs = processorTimeUs(controlPlane) - began.controlPlane;
   const arrivals = receiver.arrivals.slice(began.arrivals);
@@ -151,10 +154,43 @@ async function failAtOnce({ product, pool, api, workspaceId, receiver }: World, 
     storm_incidents_s: await latest(`select done_at from outbox where kind = 'monitor.transition'`),
     storm_decided_s: await latest(`select created_at from notifications where kind = 'opened'`),
     storm_everybody_knows_s: round(Math.max(...arrivals.map(({ atMs }) => atMs - failedMs)) / 1_000),
-    storm_messages: arrivals.length,
+    storm_other_fail_s: round(Math.max(...other.latenciesMs()) / 1_000),
+    storm_messages: arrivals.length - size.others,
     storm_most_messages: Math.max(...ofTargets.map((own) => own.length)),
     outage_control_plane_us: Math.round(ownUs / size.storm),
     outage_database_us: Math.round((allUs - ownUs) / size.storm),
+  };
+}
+
+/** Somebody whom the storm does not concern, some of whose jobs fail meanwhile, one a second. */
+async function bystander({ product, receiver }: Pick<World, 'product' | 'receiver'>, jobs: number) {
+  const { api, workspaceId } = await signedIn(product.baseUrl, 'other@example.org');
+  await tellTargets(api, workspaceId, 'pagerduty', receiver, [
+    { name: 'other', scope: { all: true }, events: ['heartbeat.failed'] },
+  ]);
+  const uuids: string[] = [];
+  for (const name of named('other', jobs)) {
+    const made = await api.call<{ uuid: string }>('POST', `/api/v1/heartbeats?workspace_id=${workspaceId}`, 201, {
+      name,
+    });
+    uuids.push(made.uuid);
+  }
+  const failedMs = new Map<string, number>();
+  return {
+    failOneByOne: async () => {
+      for (const [index, uuid] of uuids.entries()) {
+        await delay(1_000);
+        failedMs.set(`other-${index}`, Date.now());
+        const answer = await fetch(`${product.baseUrl}/ping/${uuid}/fail`, { method: 'POST' });
+        if (!answer.ok) throw new Error(`/fail: ${answer.status}`);
+      }
+    },
+    /** From each request to its message. */
+    latenciesMs: () =>
+      [...failedMs].map(([name, atMs]) => {
+        const arrival = receiver.arrivals.find((one) => one.target === 'other' && one.title.startsWith(`${name} `));
+        return (arrival?.atMs ?? Infinity) - atMs;
+      }),
   };
 }
 
@@ -185,6 +221,7 @@ function tableOf(figures: Figures, size: Size): (readonly [string, string])[] {
       `${size.storm} at once: everybody is told of all that concerns them`,
       `after ${figure('storm_everybody_knows_s')} s (goal 60), each of something after ${figure('storm_each_has_a_message_s')} s`,
     ],
+    ['meanwhile, of somebody else: from /fail to its message', `at most ${figure('storm_other_fail_s')} s`],
     ['all incidents are open', `after ${figure('storm_incidents_s')} s`],
     ['who is told is decided of all', `after ${figure('storm_decided_s')} s`],
     ['messages', `${figure('storm_messages')}, at most ${figure('storm_most_messages')} to one target`],

@@ -239,3 +239,52 @@ t.test(
     t.same(order, [...Array(20).fill('one'), '20 together']);
   },
 );
+
+t.test('in a flood of one workspace, changes of others go before the rest of it, all workspaces in turn', async (t) => {
+  const w = await world(t);
+  const of = (workspaceId: number, count: number): OutboxEntry[] =>
+    Array.from({ length: count }, (_, index) => ({
+      key: `${workspaceId}:${index}`,
+      kind: 'test',
+      payload: { workspace_id: workspaceId },
+    }));
+  await w.add(...of(1, 400));
+  const others = Array.from({ length: 45 }, (_, index) => index + 2);
+  for (const workspaceId of others) await w.add(...of(workspaceId, 2));
+  const rounds: number[][] = [];
+  const consumer: OutboxConsumer<OutboxContext> = {
+    kind: 'test',
+    consume: () => Promise.reject(new Error('not one by one')),
+    consumeMany: async (_, rows) => {
+      rounds.push(rows.map(({ payload }) => (payload as { workspace_id: number }).workspace_id));
+    },
+  };
+  const turn = { afterWorkspace: 0 };
+  while ((await workOnce(w.context, [consumer], turn)) > 0);
+  t.ok(rounds.every(({ length }) => length <= 100));
+  const early = new Set(rounds.slice(0, 3).flat());
+  t.same(
+    others.filter((id) => !early.has(id)),
+    [],
+    'each has had its turn within three rounds',
+  );
+  const all = rounds.flat();
+  t.equal(all.length, 490, 'each is handed out once');
+  t.same(
+    others.filter((id) => all.filter((each) => each === id).length !== 2),
+    [],
+  );
+});
+
+t.test('a payload that names no workspace, or names it in another form, is handed out as it comes', async (t) => {
+  const w = await world(t);
+  const payloads = [
+    { workspace_id: 'x' },
+    { workspace_id: 1.5 },
+    { workspace_id: null },
+    { workspace_id: 10 ** 12 },
+    [],
+  ];
+  await w.add(...payloads.map((payload, index) => ({ key: `k${index}`, kind: 'test', payload })));
+  t.equal(await workOnce(w.context, [w.consumer()]), payloads.length);
+});

@@ -10,6 +10,8 @@ import { createSender } from './sending/job.ts';
 import { sweepOnce } from './sweep/queries.ts';
 
 const everyMs = 250;
+/** While much is decided, what is decided already is made messages of so often: who has a single message waiting does not wait for the rest. */
+const bundleEveryMs = 500;
 const sweepEveryMs = 600_000;
 
 /**
@@ -49,9 +51,13 @@ export function startAlerting(parts: (context: Context) => AlertParts) {
     const planning = repeat({
       everyMs,
       work: async (isStopped) => {
-        while (!isStopped() && (await planOnce(pool, made, context.now(), undecided)) > 0);
-        while (!isStopped() && (await bundleOnce(pool, made.channels, context.now())) > 0);
-        again();
+        for (let planned = 1, bundledMs = 0; planned > 0 && !isStopped(); ) {
+          planned = await planOnce(pool, made, context.now(), undecided);
+          if (planned > 0 && performance.now() - bundledMs < bundleEveryMs) continue;
+          while (!isStopped() && (await bundleOnce(pool, made.channels, context.now())) > 0);
+          bundledMs = performance.now();
+          again();
+        }
       },
       onError: (error) => log.warn({ err: error }, 'alerts could not be decided; tried again'),
     });

@@ -32,7 +32,13 @@ export type OccasionRow = Omit<z.output<typeof occasionRow>, 'id' | 'pending'> &
   readonly pending: readonly Change[];
 };
 
-/** Occasions that are to be looked at by now and that nobody else looks at, locked until the transaction ends. */
+/** So many of those that are due are shared among workspaces in turn; what is due later waits until some of them are done. */
+const shared = 10_000;
+
+/**
+ * Occasions that are to be looked at by now and that nobody else looks at, locked until the transaction ends: the oldest of each workspace first,
+ * then the second of each, so that a flood of one of them holds up none of the others.
+ */
 export async function claimOccasions(transaction: Transaction, nowMs: number, most: number): Promise<OccasionRow[]> {
   const rows = await transaction.any(sql.type(occasionRow)`
     select o.id, o.workspace_id, o.event, o.severity, o.is_lasting, o.started_at, o.opened_at, o.ended_at, o.resolution, o.acknowledged_at, o.seq,
@@ -41,7 +47,14 @@ export async function claimOccasions(transaction: Transaction, nowMs: number, mo
       case when o.event in ('certificate.expiring', 'domain.expiring') then coalesce((
         select monitor_expiry(m.id, split_part(o.event, '.', 1), m.probe_revision) > (o.facts ->> 'not_after')::timestamptz
         from monitors m where o.subject_type = 'monitor' and m.id = o.subject_id), false) else false end as is_obsolete
-    from alert_occasions o where o.due_at <= ${at(nowMs)} order by o.due_at, o.id limit ${most} for update of o skip locked`);
+    from (
+      select id, due_at, row_number() over (partition by workspace_id order by due_at, id) as turn from (
+        select id, workspace_id, due_at from alert_occasions where due_at <= ${at(nowMs)} order by due_at, id limit ${shared}) due
+      -- More than are wanted, as other replicas look at some of them.
+      order by turn, due_at, id limit ${10 * most}) due
+      join alert_occasions o on o.id = due.id
+    where o.due_at <= ${at(nowMs)}
+    order by due.turn, due.due_at, o.id limit ${most} for update of o skip locked`);
   return rows.map((row) => ({ ...row, id: Number(row.id), pending: row.pending as unknown as readonly Change[] }));
 }
 
