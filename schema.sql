@@ -49,6 +49,7 @@
 -- alert_occasions.pending jsonb not null default '[]'::jsonb
 -- alert_occasions.due_at timestamp with time zone
 -- alert_occasions.created_at timestamp with time zone not null default clock_timestamp()
+-- alert_occasions.uid uuid not null default gen_random_uuid()
 -- alert_subjects.id integer not null generated always as identity
 -- alert_subjects.workspace_id integer not null
 -- alert_subjects.alert_id integer not null

@@ -2,3 +2,6 @@
 -- Null: a message of before, which keeps the name under which it was sent first. The default comes by itself, so that no row is written anew.
 alter table deliveries add column message_id uuid;
 alter table deliveries alter column message_id set default gen_random_uuid();
+
+-- What services tell one alarm by that they keep open: numbers alone are those of another installation's alarms too, which it would close.
+alter table alert_occasions add column uid uuid not null default gen_random_uuid();

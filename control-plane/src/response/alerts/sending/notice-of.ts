@@ -37,7 +37,7 @@ export function noticeOfOne(
 ): Notice {
   return {
     ...common(delivery),
-    subjectKey: `${delivery.workspace_id}:${part.key}`.replace(/[^A-Za-z0-9._:-]/g, '-').slice(0, 100),
+    subjectKey: subjectKeyOf(delivery, part),
     kind: kindOf(part),
     atMs: nowMs,
     occasion: occasionOf(part, more),
@@ -74,6 +74,12 @@ export function noticeOfMany(delivery: ClaimedDelivery, parts: readonly Part[], 
     alertName: null,
     links: { ...noLinks, open: publicUrl },
   };
+}
+
+/** By what services know one thing from its beginning to its end: at most 100 of letters, digits and `._:-`. */
+function subjectKeyOf({ workspace_id: workspaceId }: ClaimedDelivery, { key, uid }: Part): string {
+  const name = `${workspaceId}:${key}`.replace(/[^A-Za-z0-9._:-]/g, '-');
+  return `${name.slice(0, 80)}:${uid.slice(0, 18)}`;
 }
 
 /** The same at each attempt, by whatever process. Two installations that tell one receiver draw different ones, as does one that was restored. */

@@ -17,6 +17,8 @@ const partRow = z.object({
   decided_at: z.number(),
   occasion_id: z.bigint(),
   key: z.string(),
+  /** Drawn when it was made, and of no other occasion of any installation. */
+  uid: z.string(),
   event: z.string(),
   occasion_event: z.string(),
   subject_type: z.string().nullable(),
@@ -52,7 +54,7 @@ export async function partsOf(
   nowMs: number,
 ): Promise<ReadonlyMap<number, readonly Part[]>> {
   const rows = await connection.any(sql.type(partRow)`
-    select n.delivery_id, n.id as notification_id, n.alert_name, n.kind, n.seq, n.created_at as decided_at, o.id as occasion_id, o.key, n.event,
+    select n.delivery_id, n.id as notification_id, n.alert_name, n.kind, n.seq, n.created_at as decided_at, o.id as occasion_id, o.key, o.uid::text as uid, n.event,
       o.event as occasion_event, o.subject_type, o.subject_id, o.incident_id, o.title, o.facts, o.severity, o.is_lasting, o.started_at, o.ended_at,
       o.resolution, o.acknowledged_at, 
       coalesce(o.is_lasting and o.ended_at is not null and t.state = 'problem', false) as is_undecided, t.held_at is not null as is_held,
