@@ -20,6 +20,82 @@
 -- account_tokens.expires_at timestamp with time zone not null
 -- account_tokens.used_at timestamp with time zone
 -- account_tokens.created_at timestamp with time zone not null default now()
+-- alert_links.token_hash bytea not null
+-- alert_links.workspace_id integer not null
+-- alert_links.occasion_id bigint not null
+-- alert_links.target_key text not null
+-- alert_links.locale text not null
+-- alert_links.timezone text not null
+-- alert_links.created_at timestamp with time zone not null default clock_timestamp()
+-- alert_links.title text
+-- alert_occasions.id bigint not null generated always as identity
+-- alert_occasions.workspace_id integer not null
+-- alert_occasions.key text not null
+-- alert_occasions.event text not null
+-- alert_occasions.subject_type text
+-- alert_occasions.subject_id integer
+-- alert_occasions.incident_id integer
+-- alert_occasions.title text not null
+-- alert_occasions.facts jsonb not null default '{}'::jsonb
+-- alert_occasions.severity text not null
+-- alert_occasions.is_lasting boolean not null
+-- alert_occasions.started_at timestamp with time zone not null
+-- alert_occasions.opened_at timestamp with time zone not null
+-- alert_occasions.ended_at timestamp with time zone
+-- alert_occasions.resolution text
+-- alert_occasions.acknowledged_at timestamp with time zone
+-- alert_occasions.seq integer not null
+-- alert_occasions.problem_seq integer not null
+-- alert_occasions.pending jsonb not null default '[]'::jsonb
+-- alert_occasions.due_at timestamp with time zone
+-- alert_occasions.created_at timestamp with time zone not null default clock_timestamp()
+-- alert_occasions.uid uuid not null default gen_random_uuid()
+-- alert_subjects.id integer not null generated always as identity
+-- alert_subjects.workspace_id integer not null
+-- alert_subjects.alert_id integer not null
+-- alert_subjects.monitor_id integer
+-- alert_subjects.group_id integer
+-- alert_subjects.heartbeat_id integer
+-- alert_subjects.webhook_check_id integer
+-- alert_told.workspace_id integer not null
+-- alert_told.occasion_id bigint not null
+-- alert_told.target_key text not null
+-- alert_told.alert_id integer not null
+-- alert_told.owner_id integer not null
+-- alert_told.target jsonb not null
+-- alert_told.state text not null
+-- alert_told.problem_seq integer not null default 0
+-- alert_told.step smallint not null default 0
+-- alert_told.reminders integer not null default 0
+-- alert_told.told_seq integer not null default 0
+-- alert_told.last_at timestamp with time zone
+-- alert_told.queued_at timestamp with time zone
+-- alert_told.sent_at timestamp with time zone
+-- alert_told.lost_at timestamp with time zone
+-- alert_told.held_at timestamp with time zone
+-- alert_told.held_by text
+-- alert_told.snoozed_until timestamp with time zone
+-- alerts.id integer not null generated always as identity
+-- alerts.workspace_id integer not null
+-- alerts.owner_id integer not null
+-- alerts.name text not null
+-- alerts.description text not null default ''::text
+-- alerts.is_active boolean not null default true
+-- alerts.is_default boolean not null default false
+-- alerts.covers_all boolean not null default false
+-- alerts.tags text[] not null default '{}'::text[]
+-- alerts.events text[] not null
+-- alerts.steps jsonb not null
+-- alerts.failover jsonb
+-- alerts.min_duration_seconds integer not null default 0
+-- alerts.reminder_interval_seconds integer
+-- alerts.quiet_hours jsonb
+-- alerts.muted_until timestamp with time zone
+-- alerts.notify_on_recovery boolean not null default true
+-- alerts.active_since timestamp with time zone not null default now()
+-- alerts.version integer not null default 1
+-- alerts.created_at timestamp with time zone not null default now()
+-- alerts.updated_at timestamp with time zone not null default now()
 -- api_keys.id integer not null generated always as identity
 -- api_keys.user_id integer not null
 -- api_keys.name text not null
@@ -55,6 +131,37 @@
 -- calendar_tokens.token_hash bytea not null
 -- calendar_tokens.token_sealed bytea not null
 -- calendar_tokens.created_at timestamp with time zone not null default now()
+-- channel_configs.id integer not null generated always as identity
+-- channel_configs.user_id integer not null
+-- channel_configs.channel text not null
+-- channel_configs.name text not null
+-- channel_configs.sealed_settings bytea not null
+-- channel_configs.settings_version integer not null default 1
+-- channel_configs.is_active boolean not null default true
+-- channel_configs.disabled_reason text
+-- channel_configs.disabled_at timestamp with time zone
+-- channel_configs.failures_in_row integer not null default 0
+-- channel_configs.last_error_code text
+-- channel_configs.last_error text
+-- channel_configs.last_error_at timestamp with time zone
+-- channel_configs.last_success_at timestamp with time zone
+-- channel_configs.version integer not null default 1
+-- channel_configs.created_at timestamp with time zone not null default now()
+-- channel_configs.updated_at timestamp with time zone not null default now()
+-- channel_targets.id bigint not null generated always as identity
+-- channel_targets.user_id integer not null
+-- channel_targets.channel text not null
+-- channel_targets.target text not null
+-- channel_targets.disabled_at timestamp with time zone
+-- channel_targets.reason text
+-- channel_targets.confirmed_at timestamp with time zone
+-- channel_targets.unsubscribed_at timestamp with time zone
+-- channel_targets.confirm_hash bytea
+-- channel_targets.confirm_until timestamp with time zone
+-- channel_targets.unsubscribe_hash bytea
+-- channel_targets.unsubscribe_sealed bytea
+-- channel_targets.created_at timestamp with time zone not null default now()
+-- channel_targets.updated_at timestamp with time zone not null default now()
 -- check_results.e timestamp with time zone not null
 -- check_results.received_at timestamp with time zone not null
 -- check_results.monitor_id integer not null
@@ -74,6 +181,30 @@
 -- cursors.shard integer not null
 -- cursors.seq bigint not null
 -- cursors.updated_at timestamp with time zone not null default now()
+-- deliveries.id bigint not null generated always as identity
+-- deliveries.workspace_id integer not null
+-- deliveries.owner_id integer not null
+-- deliveries.target_key text not null
+-- deliveries.target jsonb
+-- deliveries.channel text not null
+-- deliveries.config_id integer
+-- deliveries.target_masked text not null
+-- deliveries.kind text not null
+-- deliveries.first_notification_id bigint not null default 0
+-- deliveries.status text not null default 'queued'::text
+-- deliveries.attempts smallint not null default 0
+-- deliveries.next_attempt_at timestamp with time zone
+-- deliveries.leased_by text
+-- deliveries.lease_until timestamp with time zone
+-- deliveries.error_code text
+-- deliveries.error_fault text
+-- deliveries.error text
+-- deliveries.latency_ms integer
+-- deliveries.reference text
+-- deliveries.text text
+-- deliveries.created_at timestamp with time zone not null default clock_timestamp()
+-- deliveries.done_at timestamp with time zone
+-- deliveries.message_id uuid default gen_random_uuid()
 -- diagnoses.id bigint not null generated always as identity
 -- diagnoses.workspace_id integer not null
 -- diagnoses.monitor_id integer not null
@@ -216,6 +347,7 @@
 -- incident_updates.is_public boolean not null
 -- incident_updates.author_id integer
 -- incident_updates.created_at timestamp with time zone not null default clock_timestamp()
+-- incident_updates.told_seq integer
 -- incidents.id integer not null generated always as identity
 -- incidents.workspace_id integer not null
 -- incidents.title text not null
@@ -341,6 +473,44 @@
 -- maintenance_webhook_checks.workspace_id integer not null
 -- maintenance_webhook_checks.maintenance_id integer not null
 -- maintenance_webhook_checks.webhook_check_id integer not null
+-- messenger_departures.chat_id bigint not null
+-- messenger_departures.attempts integer not null default 0
+-- messenger_departures.due_at timestamp with time zone not null default '-infinity'::timestamp with time zone
+-- messenger_groups.id integer not null generated always as identity
+-- messenger_groups.workspace_id integer not null
+-- messenger_groups.chat_id bigint not null
+-- messenger_groups.title text not null
+-- messenger_groups.user_id integer
+-- messenger_groups.version integer not null default 1
+-- messenger_groups.created_at timestamp with time zone not null default now()
+-- messenger_groups.updated_at timestamp with time zone not null default now()
+-- messenger_link_tokens.token_hash bytea not null
+-- messenger_link_tokens.user_id integer not null
+-- messenger_link_tokens.workspace_id integer
+-- messenger_link_tokens.expires_at timestamp with time zone not null
+-- messenger_pace.chat_id bigint not null
+-- messenger_pace.sent_at timestamp with time zone[] not null default '{}'::timestamp with time zone[]
+-- messenger_pace.free_at timestamp with time zone not null default now()
+-- messenger_people.user_id integer not null
+-- messenger_people.person_id bigint not null
+-- messenger_people.name text not null
+-- messenger_people.created_at timestamp with time zone not null default now()
+-- messenger_receivers.bot_id bigint not null
+-- messenger_receivers.owner text
+-- messenger_receivers.leased_until timestamp with time zone
+-- messenger_receivers.next_offset bigint
+-- messenger_receivers.last_update_at timestamp with time zone
+-- messenger_updates.id bigint not null generated always as identity
+-- messenger_updates.bot_id bigint not null
+-- messenger_updates.update_id bigint not null
+-- messenger_updates.chat_id bigint not null
+-- messenger_updates.payload jsonb not null
+-- messenger_updates.answers jsonb
+-- messenger_updates.attempts integer not null default 0
+-- messenger_updates.due_at timestamp with time zone not null default now()
+-- messenger_updates.leased_until timestamp with time zone
+-- messenger_updates.done_at timestamp with time zone
+-- messenger_updates.created_at timestamp with time zone not null default now()
 -- monitor_expiries.monitor_id integer not null
 -- monitor_expiries.kind text not null
 -- monitor_expiries.probe_id integer not null
@@ -408,6 +578,30 @@
 -- monitors.sla_chain integer not null default 1
 -- monitors.reset_emptied_at timestamp with time zone
 -- monitors.announced_status text
+-- notifications.id bigint not null generated always as identity
+-- notifications.workspace_id integer not null
+-- notifications.occasion_id bigint not null
+-- notifications.alert_id integer
+-- notifications.alert_name text not null
+-- notifications.event text not null
+-- notifications.kind text not null
+-- notifications.seq integer not null
+-- notifications.subject_type text
+-- notifications.subject_id integer
+-- notifications.title text not null
+-- notifications.target_key text not null
+-- notifications.owner_id integer not null
+-- notifications.target jsonb
+-- notifications.channel text not null
+-- notifications.config_id integer
+-- notifications.target_masked text not null
+-- notifications.status text not null
+-- notifications.reason text
+-- notifications.due_at timestamp with time zone
+-- notifications.after_quiet boolean not null default false
+-- notifications.delivery_id bigint
+-- notifications.created_at timestamp with time zone not null default clock_timestamp()
+-- notifications.done_at timestamp with time zone
 -- outbox.id bigint not null generated always as identity
 -- outbox.key text not null
 -- outbox.kind text not null
@@ -418,6 +612,7 @@
 -- outbox.lease_until timestamp with time zone
 -- outbox.done_at timestamp with time zone
 -- outbox.last_error text
+-- outbox.workspace_id integer default CASE WHEN ((payload ->> 'workspace_id'::text) ~ '^[1-9][0-9]{0,8}$'::text) THEN ((payload ->> 'workspace_id'::text))::integer ELSE NULL::integer END
 -- packing_jobs.kind text not null
 -- packing_jobs.shard integer not null
 -- packing_jobs.at integer not null
@@ -491,6 +686,18 @@
 -- probes.created_at timestamp with time zone not null default now()
 -- probes.updated_at timestamp with time zone not null default now()
 -- probes.returned_at timestamp with time zone
+-- push_subscriptions.id integer not null generated always as identity
+-- push_subscriptions.user_id integer not null
+-- push_subscriptions.name text not null
+-- push_subscriptions.user_agent text
+-- push_subscriptions.service text not null
+-- push_subscriptions.endpoint_hash bytea not null
+-- push_subscriptions.keys_hash bytea not null
+-- push_subscriptions.sealed bytea not null
+-- push_subscriptions.expires_at timestamp with time zone
+-- push_subscriptions.created_at timestamp with time zone not null
+-- push_subscriptions.seen_at timestamp with time zone not null
+-- push_subscriptions.last_delivered_at timestamp with time zone
 -- quarantines.id bigint not null generated always as identity
 -- quarantines.probe_id integer not null
 -- quarantines.started_at timestamp with time zone not null
@@ -609,6 +816,11 @@
 -- status_ranges.status text not null
 -- status_ranges.evidence jsonb not null default '{}'::jsonb
 -- status_ranges.revised_at timestamp with time zone
+-- team_chat_requests.state_hash bytea not null
+-- team_chat_requests.browser_hash bytea not null
+-- team_chat_requests.user_id integer not null
+-- team_chat_requests.session_id uuid not null
+-- team_chat_requests.expires_at timestamp with time zone not null
 -- totp_factors.user_id integer not null
 -- totp_factors.secret bytea not null
 -- totp_factors.confirmed_at timestamp with time zone
@@ -704,12 +916,20 @@
 -- table options
 -- access_tokens row-level security forced
 -- account_tokens row-level security forced
+-- alert_links row-level security forced
+-- alert_occasions row-level security forced
+-- alert_subjects row-level security forced
+-- alert_told row-level security forced
+-- alerts row-level security forced
 -- api_keys row-level security forced
 -- assignments
 -- audit_log row-level security forced
 -- calendar_tokens row-level security forced
+-- channel_configs row-level security forced
+-- channel_targets row-level security forced
 -- check_results partitioned by RANGE (e)
 -- cursors
+-- deliveries row-level security forced
 -- diagnoses row-level security forced
 -- dnsbl_runs row-level security forced
 -- dnsbl_views row-level security forced
@@ -739,11 +959,19 @@
 -- maintenance_occurrences row-level security forced
 -- maintenance_subjects row-level security forced
 -- maintenance_webhook_checks row-level security forced
+-- messenger_departures
+-- messenger_groups row-level security forced
+-- messenger_link_tokens row-level security forced
+-- messenger_pace
+-- messenger_people row-level security forced
+-- messenger_receivers
+-- messenger_updates
 -- monitor_expiries row-level security forced
 -- monitor_group_members row-level security forced
 -- monitor_groups row-level security forced
 -- monitor_history
 -- monitors row-level security forced
+-- notifications row-level security forced
 -- outbox
 -- packing_jobs
 -- passkeys row-level security forced
@@ -753,6 +981,7 @@
 -- probe_ranges
 -- probe_sessions
 -- probes row-level security forced
+-- push_subscriptions row-level security forced
 -- quarantines
 -- rate_limits unlogged
 -- recovery_codes row-level security forced
@@ -772,6 +1001,7 @@
 -- sla_progress
 -- stale_hours
 -- status_ranges
+-- team_chat_requests row-level security forced
 -- totp_factors row-level security forced
 -- used_proofs row-level security forced
 -- users row-level security forced
@@ -793,6 +1023,49 @@
 -- account_tokens.account_tokens_token_hash_check CHECK ((length(token_hash) = 32))
 -- account_tokens.account_tokens_token_hash_key UNIQUE (token_hash)
 -- account_tokens.account_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- alert_links.alert_links_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'ru'::text])))
+-- alert_links.alert_links_occasion_id_fkey FOREIGN KEY (occasion_id) REFERENCES alert_occasions(id) ON DELETE CASCADE
+-- alert_links.alert_links_pkey PRIMARY KEY (token_hash)
+-- alert_links.alert_links_timezone_check CHECK (((length(timezone) >= 1) AND (length(timezone) <= 100)))
+-- alert_links.alert_links_title_check CHECK ((length(title) <= 500))
+-- alert_links.alert_links_token_hash_check CHECK ((length(token_hash) = 32))
+-- alert_links.alert_links_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- alert_occasions.alert_occasions_check CHECK (((subject_type IS NULL) = (subject_id IS NULL)))
+-- alert_occasions.alert_occasions_facts_check CHECK ((jsonb_typeof(facts) = 'object'::text))
+-- alert_occasions.alert_occasions_key_check CHECK (((length(key) >= 1) AND (length(key) <= 300)))
+-- alert_occasions.alert_occasions_pending_check CHECK ((jsonb_typeof(pending) = 'array'::text))
+-- alert_occasions.alert_occasions_pkey PRIMARY KEY (id)
+-- alert_occasions.alert_occasions_problem_seq_check CHECK ((problem_seq >= 1))
+-- alert_occasions.alert_occasions_seq_check CHECK ((seq >= 1))
+-- alert_occasions.alert_occasions_severity_check CHECK ((severity = ANY (ARRAY['minor'::text, 'major'::text, 'critical'::text])))
+-- alert_occasions.alert_occasions_subject_type_check CHECK ((subject_type = ANY (ARRAY['monitor'::text, 'heartbeat'::text, 'webhook_check'::text, 'probe'::text, 'maintenance'::text])))
+-- alert_occasions.alert_occasions_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
+-- alert_occasions.alert_occasions_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- alert_occasions.alert_occasions_workspace_id_key_key UNIQUE (workspace_id, key)
+-- alert_subjects.alert_subjects_alert_id_monitor_id_group_id_heartbeat_id_we_key UNIQUE NULLS NOT DISTINCT (alert_id, monitor_id, group_id, heartbeat_id, webhook_check_id)
+-- alert_subjects.alert_subjects_check CHECK ((num_nonnulls(monitor_id, group_id, heartbeat_id, webhook_check_id) = 1))
+-- alert_subjects.alert_subjects_pkey PRIMARY KEY (id)
+-- alert_subjects.alert_subjects_workspace_id_alert_id_fkey FOREIGN KEY (workspace_id, alert_id) REFERENCES alerts(workspace_id, id) ON DELETE CASCADE
+-- alert_subjects.alert_subjects_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES monitor_groups(workspace_id, id) ON DELETE CASCADE
+-- alert_subjects.alert_subjects_workspace_id_heartbeat_id_fkey FOREIGN KEY (workspace_id, heartbeat_id) REFERENCES heartbeats(workspace_id, id) ON DELETE CASCADE
+-- alert_subjects.alert_subjects_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
+-- alert_subjects.alert_subjects_workspace_id_webhook_check_id_fkey FOREIGN KEY (workspace_id, webhook_check_id) REFERENCES webhook_checks(workspace_id, id) ON DELETE CASCADE
+-- alert_told.alert_told_occasion_id_fkey FOREIGN KEY (occasion_id) REFERENCES alert_occasions(id) ON DELETE CASCADE
+-- alert_told.alert_told_pkey PRIMARY KEY (occasion_id, target_key)
+-- alert_told.alert_told_state_check CHECK ((state = ANY (ARRAY['none'::text, 'problem'::text, 'over'::text])))
+-- alerts.alerts_description_check CHECK ((length(description) <= 2000))
+-- alerts.alerts_events_check CHECK (((cardinality(events) >= 1) AND (cardinality(events) <= 50)))
+-- alerts.alerts_failover_check CHECK ((jsonb_typeof(failover) = 'object'::text))
+-- alerts.alerts_min_duration_seconds_check CHECK (((min_duration_seconds >= 0) AND (min_duration_seconds <= 86400)))
+-- alerts.alerts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- alerts.alerts_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON DELETE CASCADE
+-- alerts.alerts_pkey PRIMARY KEY (id)
+-- alerts.alerts_quiet_hours_check CHECK ((jsonb_typeof(quiet_hours) = 'object'::text))
+-- alerts.alerts_reminder_interval_seconds_check CHECK (((reminder_interval_seconds >= 60) AND (reminder_interval_seconds <= 604800)))
+-- alerts.alerts_steps_check CHECK (((jsonb_typeof(steps) = 'array'::text) AND ((jsonb_array_length(steps) >= 1) AND (jsonb_array_length(steps) <= 10))))
+-- alerts.alerts_tags_check CHECK ((cardinality(tags) <= 20))
+-- alerts.alerts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- alerts.alerts_workspace_id_id_key UNIQUE (workspace_id, id)
 -- api_keys.api_keys_key_hash_key UNIQUE (key_hash)
 -- api_keys.api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 -- api_keys.api_keys_pkey PRIMARY KEY (id)
@@ -808,7 +1081,39 @@
 -- calendar_tokens.calendar_tokens_token_hash_check CHECK ((length(token_hash) = 32))
 -- calendar_tokens.calendar_tokens_token_hash_key UNIQUE (token_hash)
 -- calendar_tokens.calendar_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- channel_configs.channel_configs_channel_check CHECK ((channel ~ '^[a-z][a-z0-9-]{0,49}$'::text))
+-- channel_configs.channel_configs_check CHECK ((is_active = (disabled_at IS NULL)))
+-- channel_configs.channel_configs_check1 CHECK (((disabled_reason IS NULL) OR (NOT is_active)))
+-- channel_configs.channel_configs_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['refused_credentials'::text, 'failures_in_row'::text])))
+-- channel_configs.channel_configs_failures_in_row_check CHECK ((failures_in_row >= 0))
+-- channel_configs.channel_configs_last_error_check CHECK ((length(last_error) <= 600))
+-- channel_configs.channel_configs_last_error_code_check CHECK ((length(last_error_code) <= 50))
+-- channel_configs.channel_configs_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- channel_configs.channel_configs_pkey PRIMARY KEY (id)
+-- channel_configs.channel_configs_user_id_channel_key UNIQUE (user_id, channel)
+-- channel_configs.channel_configs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- channel_targets.channel_targets_channel_check CHECK ((channel ~ '^[a-z][a-z0-9-]{0,49}$'::text))
+-- channel_targets.channel_targets_check CHECK (((confirm_hash IS NULL) = (confirm_until IS NULL)))
+-- channel_targets.channel_targets_check1 CHECK (((unsubscribe_hash IS NULL) = (unsubscribe_sealed IS NULL)))
+-- channel_targets.channel_targets_confirm_hash_check CHECK ((length(confirm_hash) = 32))
+-- channel_targets.channel_targets_confirm_hash_key UNIQUE (confirm_hash)
+-- channel_targets.channel_targets_pkey PRIMARY KEY (id)
+-- channel_targets.channel_targets_reason_check CHECK ((length(reason) <= 600))
+-- channel_targets.channel_targets_target_check CHECK (((length(target) >= 1) AND (length(target) <= 2000)))
+-- channel_targets.channel_targets_unsubscribe_hash_check CHECK ((length(unsubscribe_hash) = 32))
+-- channel_targets.channel_targets_unsubscribe_hash_key UNIQUE (unsubscribe_hash)
+-- channel_targets.channel_targets_user_id_channel_target_key UNIQUE (user_id, channel, target)
+-- channel_targets.channel_targets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- cursors.cursors_pkey PRIMARY KEY (probe_id, epoch, shard)
+-- deliveries.deliveries_check CHECK (((status = 'queued'::text) = (done_at IS NULL)))
+-- deliveries.deliveries_check1 CHECK (((status = 'queued'::text) = (target IS NOT NULL)))
+-- deliveries.deliveries_check2 CHECK (((lease_until IS NULL) = (leased_by IS NULL)))
+-- deliveries.deliveries_error_check CHECK ((length(error) <= 1000))
+-- deliveries.deliveries_pkey PRIMARY KEY (id)
+-- deliveries.deliveries_reference_check CHECK ((length(reference) <= 300))
+-- deliveries.deliveries_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'sent'::text, 'failed'::text, 'cancelled'::text])))
+-- deliveries.deliveries_text_check CHECK ((length(text) <= 4000))
+-- deliveries.deliveries_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- diagnoses.diagnoses_check CHECK (((state = 'wanted'::text) = (made_at IS NULL)))
 -- diagnoses.diagnoses_failing_probe_id_fkey FOREIGN KEY (failing_probe_id) REFERENCES probes(id)
 -- diagnoses.diagnoses_passing_probe_id_fkey FOREIGN KEY (passing_probe_id) REFERENCES probes(id)
@@ -943,6 +1248,24 @@
 -- maintenance_webhook_checks.maintenance_webhook_checks_pkey PRIMARY KEY (maintenance_id, webhook_check_id)
 -- maintenance_webhook_checks.maintenance_webhook_checks_workspace_id_maintenance_id_fkey FOREIGN KEY (workspace_id, maintenance_id) REFERENCES maintenance(workspace_id, id) ON DELETE CASCADE
 -- maintenance_webhook_checks.maintenance_webhook_checks_workspace_id_webhook_check_id_fkey FOREIGN KEY (workspace_id, webhook_check_id) REFERENCES webhook_checks(workspace_id, id) ON DELETE CASCADE
+-- messenger_departures.messenger_departures_pkey PRIMARY KEY (chat_id)
+-- messenger_groups.messenger_groups_pkey PRIMARY KEY (id)
+-- messenger_groups.messenger_groups_title_check CHECK (((length(title) >= 1) AND (length(title) <= 255)))
+-- messenger_groups.messenger_groups_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE SET NULL
+-- messenger_groups.messenger_groups_workspace_id_chat_id_key UNIQUE (workspace_id, chat_id)
+-- messenger_groups.messenger_groups_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- messenger_link_tokens.messenger_link_tokens_pkey PRIMARY KEY (token_hash)
+-- messenger_link_tokens.messenger_link_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- messenger_link_tokens.messenger_link_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- messenger_pace.messenger_pace_pkey PRIMARY KEY (chat_id)
+-- messenger_people.messenger_people_name_check CHECK ((length(name) <= 200))
+-- messenger_people.messenger_people_person_id_check CHECK ((person_id > 0))
+-- messenger_people.messenger_people_person_id_key UNIQUE (person_id)
+-- messenger_people.messenger_people_pkey PRIMARY KEY (user_id)
+-- messenger_people.messenger_people_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+-- messenger_receivers.messenger_receivers_pkey PRIMARY KEY (bot_id)
+-- messenger_updates.messenger_updates_bot_id_update_id_key UNIQUE (bot_id, update_id)
+-- messenger_updates.messenger_updates_pkey PRIMARY KEY (id)
 -- monitor_expiries.monitor_expiries_kind_check CHECK ((kind = ANY (ARRAY['certificate'::text, 'domain'::text])))
 -- monitor_expiries.monitor_expiries_pkey PRIMARY KEY (monitor_id, kind, probe_id)
 -- monitor_group_members.monitor_group_members_pkey PRIMARY KEY (group_id, monitor_id)
@@ -969,6 +1292,13 @@
 -- monitors.monitors_url_check CHECK (((length(url) >= 1) AND (length(url) <= 2048)))
 -- monitors.monitors_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- monitors.monitors_workspace_id_id_key UNIQUE (workspace_id, id)
+-- notifications.notifications_alert_id_fkey FOREIGN KEY (alert_id) REFERENCES alerts(id) ON DELETE SET NULL
+-- notifications.notifications_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES deliveries(id) ON DELETE SET NULL
+-- notifications.notifications_kind_check CHECK ((kind = ANY (ARRAY['opened'::text, 'updated'::text, 'reminder'::text, 'escalated'::text, 'acknowledged'::text, 'resolved'::text, 'recovered'::text, 'was_down'::text, 'all_clear'::text, 'information'::text])))
+-- notifications.notifications_occasion_id_fkey FOREIGN KEY (occasion_id) REFERENCES alert_occasions(id) ON DELETE CASCADE
+-- notifications.notifications_pkey PRIMARY KEY (id)
+-- notifications.notifications_status_check CHECK ((status = ANY (ARRAY['held'::text, 'queued'::text, 'sent'::text, 'failed'::text, 'suppressed'::text, 'deduplicated'::text])))
+-- notifications.notifications_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- outbox.outbox_pkey PRIMARY KEY (id)
 -- packing_jobs.packing_jobs_kind_check CHECK ((kind = ANY (ARRAY['hour'::text, 'day'::text])))
 -- packing_jobs.packing_jobs_pkey PRIMARY KEY (kind, shard, at)
@@ -995,6 +1325,13 @@
 -- probes.probes_region_check CHECK (((length(region) >= 1) AND (length(region) <= 100)))
 -- probes.probes_signing_public_key_check CHECK ((length(signing_public_key) = 32))
 -- probes.probes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- push_subscriptions.push_subscriptions_endpoint_hash_check CHECK ((length(endpoint_hash) = 32))
+-- push_subscriptions.push_subscriptions_endpoint_hash_key UNIQUE (endpoint_hash)
+-- push_subscriptions.push_subscriptions_keys_hash_check CHECK ((length(keys_hash) = 32))
+-- push_subscriptions.push_subscriptions_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- push_subscriptions.push_subscriptions_pkey PRIMARY KEY (id)
+-- push_subscriptions.push_subscriptions_user_agent_check CHECK ((length(user_agent) <= 500))
+-- push_subscriptions.push_subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- quarantines.quarantines_lifted_by_fkey FOREIGN KEY (lifted_by) REFERENCES users(id)
 -- quarantines.quarantines_pkey PRIMARY KEY (id)
 -- quarantines.quarantines_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
@@ -1038,6 +1375,9 @@
 -- status_ranges.status_ranges_check CHECK (((ended_at IS NULL) OR (ended_at > started_at)))
 -- status_ranges.status_ranges_pkey PRIMARY KEY (id)
 -- status_ranges.status_ranges_status_check CHECK ((status = ANY (ARRAY['UP'::text, 'DOWN'::text, 'TIMEOUT'::text, 'DEGRADED'::text])))
+-- team_chat_requests.team_chat_requests_pkey PRIMARY KEY (state_hash)
+-- team_chat_requests.team_chat_requests_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE
+-- team_chat_requests.team_chat_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- totp_factors.totp_factors_pkey PRIMARY KEY (user_id)
 -- totp_factors.totp_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- used_proofs.used_proofs_pkey PRIMARY KEY (digest)
@@ -1095,6 +1435,18 @@
 -- indexes
 -- CREATE INDEX access_tokens_user ON public.access_tokens USING btree (user_id)
 -- CREATE INDEX account_tokens_user ON public.account_tokens USING btree (user_id, purpose, created_at)
+-- CREATE INDEX alert_links_occasion ON public.alert_links USING btree (occasion_id)
+-- CREATE INDEX alert_occasions_created ON public.alert_occasions USING btree (created_at)
+-- CREATE INDEX alert_occasions_due ON public.alert_occasions USING btree (due_at) WHERE (due_at IS NOT NULL)
+-- CREATE INDEX alert_occasions_incident ON public.alert_occasions USING btree (incident_id) WHERE (incident_id IS NOT NULL)
+-- CREATE INDEX alert_occasions_open ON public.alert_occasions USING btree (workspace_id) WHERE ((ended_at IS NULL) AND is_lasting)
+-- CREATE INDEX alert_occasions_subject ON public.alert_occasions USING btree (subject_type, subject_id, started_at) WHERE (subject_id IS NOT NULL)
+-- CREATE INDEX alert_subjects_group ON public.alert_subjects USING btree (group_id) WHERE (group_id IS NOT NULL)
+-- CREATE INDEX alert_subjects_heartbeat ON public.alert_subjects USING btree (heartbeat_id) WHERE (heartbeat_id IS NOT NULL)
+-- CREATE INDEX alert_subjects_monitor ON public.alert_subjects USING btree (monitor_id) WHERE (monitor_id IS NOT NULL)
+-- CREATE INDEX alert_subjects_webhook_check ON public.alert_subjects USING btree (webhook_check_id) WHERE (webhook_check_id IS NOT NULL)
+-- CREATE INDEX alerts_owner ON public.alerts USING btree (owner_id)
+-- CREATE INDEX alerts_workspace ON public.alerts USING btree (workspace_id, id)
 -- CREATE INDEX api_keys_user ON public.api_keys USING btree (user_id)
 -- CREATE INDEX assignments_ended_supplements ON public.assignments USING btree (ended_at) WHERE (supplement AND (ended_at IS NOT NULL))
 -- CREATE INDEX assignments_monitor ON public.assignments USING btree (monitor_id)
@@ -1103,6 +1455,12 @@
 -- CREATE INDEX audit_log_account_at ON public.audit_log USING btree (user_id, at, id) WHERE (workspace_id IS NULL)
 -- CREATE INDEX audit_log_workspace_at ON public.audit_log USING btree (workspace_id, at, id)
 -- CREATE INDEX check_results_key ON ONLY public.check_results USING btree (monitor_id, e, probe_id)
+-- CREATE INDEX deliveries_config ON public.deliveries USING btree (config_id, id)
+-- CREATE INDEX deliveries_done ON public.deliveries USING btree (done_at) WHERE (done_at IS NOT NULL)
+-- CREATE INDEX deliveries_due ON public.deliveries USING btree (next_attempt_at) WHERE (status = 'queued'::text)
+-- CREATE INDEX deliveries_leased ON public.deliveries USING btree (target_key) WHERE (lease_until IS NOT NULL)
+-- CREATE INDEX deliveries_open ON public.deliveries USING btree (target_key, id) WHERE (status = 'queued'::text)
+-- CREATE INDEX deliveries_target ON public.deliveries USING btree (target_key, created_at)
 -- CREATE INDEX diagnoses_wanted ON public.diagnoses USING btree (due_at) WHERE (state = 'wanted'::text)
 -- CREATE INDEX dnsbl_runs_ended ON public.dnsbl_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL)
 -- CREATE INDEX flapping_calm ON public.flapping USING btree (calm_at)
@@ -1134,6 +1492,10 @@
 -- CREATE INDEX maintenance_subjects_subject ON public.maintenance_subjects USING btree (subject_type, subject_id, started_at)
 -- CREATE INDEX maintenance_webhook_checks_check ON public.maintenance_webhook_checks USING btree (webhook_check_id)
 -- CREATE INDEX maintenance_workspace ON public.maintenance USING btree (workspace_id, starts_at DESC, id DESC) WHERE (deleted_at IS NULL)
+-- CREATE INDEX messenger_groups_chat ON public.messenger_groups USING btree (chat_id)
+-- CREATE INDEX messenger_link_tokens_user ON public.messenger_link_tokens USING btree (user_id)
+-- CREATE INDEX messenger_updates_done ON public.messenger_updates USING btree (done_at) WHERE (done_at IS NOT NULL)
+-- CREATE INDEX messenger_updates_waiting ON public.messenger_updates USING btree (chat_id, id) WHERE (done_at IS NULL)
 -- CREATE INDEX monitor_expiries_look ON public.monitor_expiries USING btree (look_at) WHERE (look_at < 'infinity'::timestamp with time zone)
 -- CREATE INDEX monitor_group_members_monitor ON public.monitor_group_members USING btree (monitor_id)
 -- CREATE INDEX monitors_changed ON public.monitors USING btree (shard, changed_xid)
@@ -1141,13 +1503,24 @@
 -- CREATE INDEX monitors_group_checks ON public.monitors USING btree (workspace_id) WHERE ((protocol = 'group'::text) AND (deleted_at IS NULL))
 -- CREATE INDEX monitors_reset ON public.monitors USING btree (reset_at) WHERE (reset_at IS NOT NULL)
 -- CREATE INDEX monitors_workspace ON public.monitors USING btree (workspace_id) WHERE (deleted_at IS NULL)
+-- CREATE INDEX notifications_alert ON public.notifications USING btree (alert_id, id DESC) WHERE (alert_id IS NOT NULL)
+-- CREATE INDEX notifications_created ON public.notifications USING btree (created_at)
+-- CREATE INDEX notifications_delivery ON public.notifications USING btree (delivery_id) WHERE (delivery_id IS NOT NULL)
+-- CREATE INDEX notifications_queued ON public.notifications USING btree (occasion_id, target_key, id) WHERE (status = 'queued'::text)
+-- CREATE INDEX notifications_subject ON public.notifications USING btree (subject_type, subject_id) WHERE (subject_id IS NOT NULL)
+-- CREATE INDEX notifications_unbundled ON public.notifications USING btree (due_at) WHERE ((status = 'queued'::text) AND (delivery_id IS NULL))
+-- CREATE INDEX notifications_waiting ON public.notifications USING btree (target_key, id) WHERE ((status = 'queued'::text) AND (delivery_id IS NULL))
+-- CREATE INDEX notifications_workspace ON public.notifications USING btree (workspace_id, id DESC)
 -- CREATE INDEX outbox_done ON public.outbox USING btree (done_at) WHERE (done_at IS NOT NULL)
+-- CREATE INDEX outbox_order ON public.outbox USING btree (id) WHERE (done_at IS NULL)
 -- CREATE INDEX outbox_unfinished ON public.outbox USING btree (key, id) WHERE (done_at IS NULL)
+-- CREATE INDEX outbox_workspaces ON public.outbox USING btree (workspace_id, id) WHERE ((done_at IS NULL) AND (workspace_id IS NOT NULL))
 -- CREATE INDEX passkeys_user ON public.passkeys USING btree (user_id)
 -- CREATE INDEX pauses_monitor ON public.pauses USING btree (monitor_id, started_at)
 -- CREATE INDEX probe_certificates_probe ON public.probe_certificates USING btree (probe_id)
 -- CREATE INDEX probe_ranges_failing ON public.probe_ranges USING btree (monitor_id) WHERE ((ended_at IS NULL) AND (status = ANY (ARRAY['DOWN'::text, 'TIMEOUT'::text])))
 -- CREATE INDEX probes_workspace ON public.probes USING btree (workspace_id) WHERE (workspace_id IS NOT NULL)
+-- CREATE INDEX push_subscriptions_user ON public.push_subscriptions USING btree (user_id, seen_at DESC, id DESC)
 -- CREATE INDEX quarantines_changed ON public.quarantines USING btree (changed_xid)
 -- CREATE INDEX quarantines_probe ON public.quarantines USING btree (probe_id, started_at)
 -- CREATE INDEX rejected_batches_at ON public.rejected_batches USING btree (at)
@@ -1157,6 +1530,7 @@
 -- CREATE INDEX sign_in_challenges_user ON public.sign_in_challenges USING btree (user_id)
 -- CREATE INDEX sla_corrections_monitor ON public.sla_corrections USING btree (monitor_id, chain, ended_at)
 -- CREATE INDEX stale_hours_noted ON public.stale_hours USING btree (noted_at)
+-- CREATE INDEX team_chat_requests_user ON public.team_chat_requests USING btree (user_id)
 -- CREATE INDEX webhook_check_events_accepted ON public.webhook_check_events USING btree (check_id, accepted, id DESC)
 -- CREATE INDEX webhook_check_events_at ON public.webhook_check_events USING brin (received_at)
 -- CREATE INDEX webhook_check_events_body ON public.webhook_check_events USING btree (check_id, id DESC) WHERE (accepted AND (body IS NOT NULL))
@@ -1172,6 +1546,15 @@
 -- CREATE UNIQUE INDEX access_tokens_token_hash_key ON public.access_tokens USING btree (token_hash)
 -- CREATE UNIQUE INDEX account_tokens_pkey ON public.account_tokens USING btree (id)
 -- CREATE UNIQUE INDEX account_tokens_token_hash_key ON public.account_tokens USING btree (token_hash)
+-- CREATE UNIQUE INDEX alert_links_pkey ON public.alert_links USING btree (token_hash)
+-- CREATE UNIQUE INDEX alert_occasions_pkey ON public.alert_occasions USING btree (id)
+-- CREATE UNIQUE INDEX alert_occasions_workspace_id_key_key ON public.alert_occasions USING btree (workspace_id, key)
+-- CREATE UNIQUE INDEX alert_subjects_alert_id_monitor_id_group_id_heartbeat_id_we_key ON public.alert_subjects USING btree (alert_id, monitor_id, group_id, heartbeat_id, webhook_check_id) NULLS NOT DISTINCT
+-- CREATE UNIQUE INDEX alert_subjects_pkey ON public.alert_subjects USING btree (id)
+-- CREATE UNIQUE INDEX alert_told_pkey ON public.alert_told USING btree (occasion_id, target_key)
+-- CREATE UNIQUE INDEX alerts_default ON public.alerts USING btree (owner_id) WHERE is_default
+-- CREATE UNIQUE INDEX alerts_pkey ON public.alerts USING btree (id)
+-- CREATE UNIQUE INDEX alerts_workspace_id_id_key ON public.alerts USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX api_keys_key_hash_key ON public.api_keys USING btree (key_hash)
 -- CREATE UNIQUE INDEX api_keys_pkey ON public.api_keys USING btree (id)
 -- CREATE UNIQUE INDEX assignments_open ON public.assignments USING btree (monitor_id, probe_id) WHERE (ended_at IS NULL)
@@ -1180,7 +1563,14 @@
 -- CREATE UNIQUE INDEX audit_log_pkey ON public.audit_log USING btree (id)
 -- CREATE UNIQUE INDEX calendar_tokens_pkey ON public.calendar_tokens USING btree (workspace_id)
 -- CREATE UNIQUE INDEX calendar_tokens_token_hash_key ON public.calendar_tokens USING btree (token_hash)
+-- CREATE UNIQUE INDEX channel_configs_pkey ON public.channel_configs USING btree (id)
+-- CREATE UNIQUE INDEX channel_configs_user_id_channel_key ON public.channel_configs USING btree (user_id, channel)
+-- CREATE UNIQUE INDEX channel_targets_confirm_hash_key ON public.channel_targets USING btree (confirm_hash)
+-- CREATE UNIQUE INDEX channel_targets_pkey ON public.channel_targets USING btree (id)
+-- CREATE UNIQUE INDEX channel_targets_unsubscribe_hash_key ON public.channel_targets USING btree (unsubscribe_hash)
+-- CREATE UNIQUE INDEX channel_targets_user_id_channel_target_key ON public.channel_targets USING btree (user_id, channel, target)
 -- CREATE UNIQUE INDEX cursors_pkey ON public.cursors USING btree (probe_id, epoch, shard)
+-- CREATE UNIQUE INDEX deliveries_pkey ON public.deliveries USING btree (id)
 -- CREATE UNIQUE INDEX diagnoses_key ON public.diagnoses USING btree (monitor_id, since)
 -- CREATE UNIQUE INDEX diagnoses_pkey ON public.diagnoses USING btree (id)
 -- CREATE UNIQUE INDEX dnsbl_runs_open ON public.dnsbl_runs USING btree (monitor_id, provider) WHERE (ended_at IS NULL)
@@ -1226,6 +1616,16 @@
 -- CREATE UNIQUE INDEX maintenance_uid ON public.maintenance USING btree (workspace_id, uid) WHERE (deleted_at IS NULL)
 -- CREATE UNIQUE INDEX maintenance_webhook_checks_pkey ON public.maintenance_webhook_checks USING btree (maintenance_id, webhook_check_id)
 -- CREATE UNIQUE INDEX maintenance_workspace_id_id_key ON public.maintenance USING btree (workspace_id, id)
+-- CREATE UNIQUE INDEX messenger_departures_pkey ON public.messenger_departures USING btree (chat_id)
+-- CREATE UNIQUE INDEX messenger_groups_pkey ON public.messenger_groups USING btree (id)
+-- CREATE UNIQUE INDEX messenger_groups_workspace_id_chat_id_key ON public.messenger_groups USING btree (workspace_id, chat_id)
+-- CREATE UNIQUE INDEX messenger_link_tokens_pkey ON public.messenger_link_tokens USING btree (token_hash)
+-- CREATE UNIQUE INDEX messenger_pace_pkey ON public.messenger_pace USING btree (chat_id)
+-- CREATE UNIQUE INDEX messenger_people_person_id_key ON public.messenger_people USING btree (person_id)
+-- CREATE UNIQUE INDEX messenger_people_pkey ON public.messenger_people USING btree (user_id)
+-- CREATE UNIQUE INDEX messenger_receivers_pkey ON public.messenger_receivers USING btree (bot_id)
+-- CREATE UNIQUE INDEX messenger_updates_bot_id_update_id_key ON public.messenger_updates USING btree (bot_id, update_id)
+-- CREATE UNIQUE INDEX messenger_updates_pkey ON public.messenger_updates USING btree (id)
 -- CREATE UNIQUE INDEX monitor_expiries_pkey ON public.monitor_expiries USING btree (monitor_id, kind, probe_id)
 -- CREATE UNIQUE INDEX monitor_group_members_pkey ON public.monitor_group_members USING btree (group_id, monitor_id)
 -- CREATE UNIQUE INDEX monitor_groups_name ON public.monitor_groups USING btree (workspace_id, name)
@@ -1235,6 +1635,9 @@
 -- CREATE UNIQUE INDEX monitors_name ON public.monitors USING btree (owner_id, name) WHERE (deleted_at IS NULL)
 -- CREATE UNIQUE INDEX monitors_pkey ON public.monitors USING btree (id)
 -- CREATE UNIQUE INDEX monitors_workspace_id_id_key ON public.monitors USING btree (workspace_id, id)
+-- CREATE UNIQUE INDEX notifications_deduplicated ON public.notifications USING btree (occasion_id, kind, seq, target_key, alert_id) WHERE (status = 'deduplicated'::text)
+-- CREATE UNIQUE INDEX notifications_once ON public.notifications USING btree (occasion_id, kind, seq, target_key) WHERE (status <> 'deduplicated'::text)
+-- CREATE UNIQUE INDEX notifications_pkey ON public.notifications USING btree (id)
 -- CREATE UNIQUE INDEX outbox_pkey ON public.outbox USING btree (id)
 -- CREATE UNIQUE INDEX packing_jobs_pkey ON public.packing_jobs USING btree (kind, shard, at)
 -- CREATE UNIQUE INDEX passkeys_credential_id_key ON public.passkeys USING btree (credential_id)
@@ -1250,6 +1653,8 @@
 -- CREATE UNIQUE INDEX probe_sessions_pkey ON public.probe_sessions USING btree (id)
 -- CREATE UNIQUE INDEX probes_name ON public.probes USING btree (COALESCE(workspace_id, 0), name) WHERE (revoked_at IS NULL)
 -- CREATE UNIQUE INDEX probes_pkey ON public.probes USING btree (id)
+-- CREATE UNIQUE INDEX push_subscriptions_endpoint_hash_key ON public.push_subscriptions USING btree (endpoint_hash)
+-- CREATE UNIQUE INDEX push_subscriptions_pkey ON public.push_subscriptions USING btree (id)
 -- CREATE UNIQUE INDEX quarantines_open ON public.quarantines USING btree (probe_id) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX quarantines_pkey ON public.quarantines USING btree (id)
 -- CREATE UNIQUE INDEX rate_limits_pkey ON public.rate_limits USING btree (key)
@@ -1273,6 +1678,7 @@
 -- CREATE UNIQUE INDEX status_ranges_key ON public.status_ranges USING btree (monitor_id, started_at)
 -- CREATE UNIQUE INDEX status_ranges_open ON public.status_ranges USING btree (monitor_id) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX status_ranges_pkey ON public.status_ranges USING btree (id)
+-- CREATE UNIQUE INDEX team_chat_requests_pkey ON public.team_chat_requests USING btree (state_hash)
 -- CREATE UNIQUE INDEX totp_factors_pkey ON public.totp_factors USING btree (user_id)
 -- CREATE UNIQUE INDEX used_proofs_pkey ON public.used_proofs USING btree (digest)
 -- CREATE UNIQUE INDEX users_email ON public.users USING btree (email)
@@ -1301,12 +1707,25 @@
 -- access_tokens.own_access_tokens * using ((user_id = current_user_id()))
 -- account_tokens.lookups_of_owner * using (true)
 -- account_tokens.own_account_tokens * using ((user_id = current_user_id()))
+-- alert_links.alert_links_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- alert_links.lookups_of_owner * using (true) with check (true)
+-- alert_occasions.alert_occasions_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- alert_occasions.lookups_of_owner * using (true) with check (true)
+-- alert_subjects.alert_subjects_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- alert_told.alert_told_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- alert_told.lookups_of_owner * using (true) with check (true)
+-- alerts.alerts_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- alerts.lookups_of_owner * using (true) with check (true)
 -- api_keys.lookups_of_owner * using (true) with check (true)
 -- api_keys.own_api_keys * using ((user_id = current_user_id()))
 -- audit_log.audit_of_tenant * using (((workspace_id = ANY (current_workspaces())) OR (user_id = current_user_id())))
 -- audit_log.lookups_of_owner * using (true) with check (true)
 -- calendar_tokens.calendar_tokens_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- calendar_tokens.lookups_of_owner * using (true) with check (true)
+-- channel_configs.own_channel_configs * using ((user_id = current_user_id()))
+-- channel_targets.lookups_of_owner * using (true) with check (true)
+-- channel_targets.own_channel_targets * using ((user_id = current_user_id()))
+-- deliveries.deliveries_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- diagnoses.diagnoses_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- dnsbl_runs.dnsbl_runs_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = dnsbl_runs.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- dnsbl_views.dnsbl_views_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = dnsbl_views.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
@@ -1323,6 +1742,7 @@
 -- incident_members.incident_members_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- incident_updates.incident_updates_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- incidents.incidents_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- incidents.lookups_of_owner * using (true) with check (true)
 -- join_tokens.join_tokens_of_tenant * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
 -- live_events.live_events_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- maintenance.maintenance_of_tenant * using ((workspace_id = ANY (current_workspaces())))
@@ -1332,19 +1752,27 @@
 -- maintenance_occurrences.maintenance_occurrences_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- maintenance_subjects.maintenance_subjects_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- maintenance_webhook_checks.maintenance_webhook_checks_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- messenger_groups.messenger_groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- messenger_link_tokens.own_messenger_link_tokens * using (((user_id = current_user_id()) AND ((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces())))))
+-- messenger_people.own_messenger_people * using ((user_id = current_user_id()))
 -- monitor_expiries.monitor_expiries_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = monitor_expiries.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- monitor_group_members.members_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitor_groups.groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitors.monitors_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- notifications.notifications_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- passkeys.lookups_of_owner * using (true) with check (true)
 -- passkeys.own_passkeys * using ((user_id = current_user_id()))
 -- pending_sign_ins.lookups_of_owner * using (true) with check (true)
 -- probes.probes_visible * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
+-- push_subscriptions.lookups_of_owner * using (true) with check (true)
+-- push_subscriptions.own_push_subscriptions * using ((user_id = current_user_id()))
 -- recovery_codes.own_recovery_codes * using ((user_id = current_user_id()))
 -- sessions.lookups_of_owner * using (true) with check (true)
 -- sessions.own_sessions * using ((user_id = current_user_id()))
 -- sign_in_challenges.lookups_of_owner * using (true) with check (true)
 -- sla_corrections.sla_corrections_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- team_chat_requests.lookups_of_owner * using (true) with check (true)
+-- team_chat_requests.own_team_chat_requests * using ((user_id = current_user_id()))
 -- totp_factors.own_totp_factors * using ((user_id = current_user_id()))
 -- used_proofs.lookups_of_owner * using (true) with check (true)
 -- users.lookups_of_owner * using (true) with check (true)
@@ -1372,8 +1800,11 @@
 -- ensure_hour_partitionsfirst_hour integer, last_hour integer security definer df351a3b5cf2e91725a2d8344db171f4
 -- ensure_packed_partitionsfirst_hour integer, last_hour integer security definer 191861506b43fc91695d69348877a44e
 -- ensure_result_partitionsfirst timestamp with time zone, last timestamp with time zone security definer c9da5673a09361f430c60a0ba1eaa7f1
+-- follow_address security definer 24cfa353ae15469138a0386ec047570a
+-- followed_targettarget jsonb, old_email text, new_email text, old_locale text, new_locale text, old_zone text, new_zone text d41d8cd98f00b204e9800998ecf8427e
 -- identity_accept_inviteof_hash bytea, most_members integer, from_address text, in_request text, OUT outcome text, OUT workspace_id integer security definer 4696c9e08bc38b174421698c04d83807
 -- identity_account_tokenof_hash bytea, for_purpose text, OUT user_id integer, OUT email text, OUT mailed_to text security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_alert_linkof_token_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_begin_challengeof_token bytea, of_purpose text, for_user integer, of_way text, life interval security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_begin_sign_inof_state bytea, of_browser bytea, of_way text, for_user integer, for_session uuid, by_invite bytea, life interval security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_calendargiven_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
@@ -1387,6 +1818,7 @@
 -- identity_is_last_administrator security definer eb9c5cfa831109d128a837f447a2568b
 -- identity_login_failedof_email text, from_address text, in_request text security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_loginof_email text, OUT user_id integer, OUT password_hash text security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_mail_targetof_hash bytea, act boolean, OUT purpose text, OUT target text, OUT locale text security definer b9cb95c6c781369b692f571202b46ad1
 -- identity_membersof_workspace integer security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_of_outsideof_way text, of_issuer text, of_subject text, of_email text, email_is_verified boolean, new_plan text, new_ping_key text, may_create boolean, by_invite bytea, most_members integer, from_address text, in_request text, OUT outcome text, OUT user_id integer, OUT refusal text security definer 18106377d92ab8791fa8ba1035f74199
 -- identity_passkeyof_credential bytea, OUT id integer, OUT user_id integer, OUT public_key bytea, OUT counter bigint, OUT transports text[] security definer d41d8cd98f00b204e9800998ecf8427e
@@ -1394,9 +1826,11 @@
 -- identity_refreshof_session uuid, given_counter integer, leeway interval, idle interval, per_minute integer, from_address text, in_request text, OUT outcome text, OUT counter integer, OUT rotated_at timestamp with time zone, OUT user_id integer security definer 1a4899b6e403ee2230ffaf86da94688f
 -- identity_register_invitednew_email text, new_password_hash text, new_plan text, new_ping_key text, of_hash bytea, most_members integer, may_be_first boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer, OUT refusal text security definer 655d8bcbcdf62cc0ac5e7a6723d4ca55
 -- identity_registernew_email text, new_password_hash text, new_plan text, new_ping_key text, may_be_first boolean, may_be_later boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer security definer b7dc0fe0a86b46edbcc9aca149f28f35
+-- identity_release_push_subscriptionof_endpoint bytea, with_keys bytea security definer 603a9088d1b39115e7e087cd5074fd50
 -- identity_session_saltof_session uuid security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_take_challengeof_token bytea, of_purpose text security definer 92a8eea6f4cc71419d51632aff135c6e
 -- identity_take_sign_inof_state bytea, of_browser bytea, of_way text, OUT known boolean, OUT for_user integer, OUT session_lives boolean, OUT invite_hash bytea security definer b303dcba9afa01c31867377b2ee18e8e
+-- identity_take_team_chat_requestof_state bytea, of_browser bytea security definer 69385ada84f4cb2d4f2be9b424b68afc
 -- identity_use_proofof_digest bytea, life interval security definer 24e5dcc055185489b83597925f29d091
 -- identity_webhook_checkof_slug_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- join_by_inviteinvite workspace_invites, by_hash bytea, as_user integer, from_address text, in_request text 5b3a8c18e2606fd443c38e82b8cb2f67
@@ -1405,19 +1839,30 @@
 -- look_at_expiries_of_monitor acd9d854faf003f6ba8655e66801fd2c
 -- look_at_expiries_of_pause b540b6ef48d6ebded4374ba83549d6d7
 -- look_at_expiriesof_monitor integer cc227bfe395e6fe79f69f3ef407eb14b
--- make_accountnew_email text, new_password_hash text, email_is_verified boolean, new_plan text, new_ping_key text, as_administrator boolean, detail jsonb, from_address text, in_request text 6be75c1fe17d1118f8f7e17fdb984ac6
+-- make_accountnew_email text, new_password_hash text, email_is_verified boolean, new_plan text, new_ping_key text, as_administrator boolean, detail jsonb, from_address text, in_request text 42904fbc6978a345e925b4e898069845
+-- make_default_alertof_user integer, in_workspace integer d41d8cd98f00b204e9800998ecf8427e
 -- monitor_expiryof_monitor integer, of_kind text, of_revision integer 915297ace7ff1a80803fe64addc4c7cc
 -- window_sumsmonitor integer, probes integer[], first_day integer, end_day integer, first_hour integer, end_hour integer, more_first_hour integer, more_end_hour integer, edge_hour integer, other_edge_hour integer, stale_first_hour integer, stale_end_hour integer, rows_from timestamp with time zone, rows_to timestamp with time zone, most_rows integer dcff4fde5356102c5d687479713868a4
 
 -- triggers
 -- CREATE TRIGGER monitors_look_at_expiries AFTER UPDATE OF is_active, deleted_at, probe_revision, certificate_thresholds_days, domain_thresholds_days ON public.monitors FOR EACH ROW WHEN ((((((old.is_active IS DISTINCT FROM new.is_active) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)) OR (old.probe_revision IS DISTINCT FROM new.probe_revision)) OR (old.certificate_thresholds_days IS DISTINCT FROM new.certificate_thresholds_days)) OR (old.domain_thresholds_days IS DISTINCT FROM new.domain_thresholds_days))) EXECUTE FUNCTION look_at_expiries_of_monitor()
 -- CREATE TRIGGER pauses_look_at_expiries AFTER INSERT OR UPDATE OF ended_at ON public.pauses FOR EACH ROW EXECUTE FUNCTION look_at_expiries_of_pause()
+-- CREATE TRIGGER alerts_follow_address AFTER UPDATE OF email, locale, timezone ON public.users FOR EACH ROW WHEN (((old.email IS NOT NULL) AND (new.email IS NOT NULL) AND (((old.email IS DISTINCT FROM new.email) OR (old.locale IS DISTINCT FROM new.locale)) OR (old.timezone IS DISTINCT FROM new.timezone)))) EXECUTE FUNCTION follow_address()
 
 -- grants on tables
 -- access_tokens to parallax_api: INSERT, SELECT, UPDATE
 -- access_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- account_tokens to parallax_api: INSERT, SELECT, UPDATE
 -- account_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- alert_links to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- alert_occasions to parallax_api: DELETE, SELECT, UPDATE
+-- alert_occasions to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- alert_subjects to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- alert_subjects to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- alert_told to parallax_api: DELETE, SELECT, UPDATE
+-- alert_told to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- alerts to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- alerts to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- api_keys to parallax_api: INSERT, SELECT, UPDATE
 -- api_keys to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- assignments to parallax_api: INSERT, SELECT, UPDATE
@@ -1426,10 +1871,16 @@
 -- audit_log to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- calendar_tokens to parallax_api: INSERT, SELECT, UPDATE
 -- calendar_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- channel_configs to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- channel_configs to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- channel_targets to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- channel_targets to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- check_results to parallax_api: SELECT
 -- check_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- cursors to parallax_api: SELECT
 -- cursors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- deliveries to parallax_api: DELETE, SELECT, UPDATE
+-- deliveries to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- diagnoses to parallax_api: SELECT
 -- diagnoses to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- dnsbl_runs to parallax_api: SELECT
@@ -1484,6 +1935,18 @@
 -- maintenance_subjects to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- maintenance_webhook_checks to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- maintenance_webhook_checks to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- messenger_departures to parallax_api: INSERT
+-- messenger_departures to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- messenger_groups to parallax_api: DELETE, SELECT, UPDATE
+-- messenger_groups to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- messenger_link_tokens to parallax_api: DELETE, INSERT, SELECT
+-- messenger_link_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- messenger_pace to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- messenger_people to parallax_api: DELETE, INSERT, SELECT
+-- messenger_people to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- messenger_receivers to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- messenger_updates to parallax_api: INSERT
+-- messenger_updates to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitor_expiries to parallax_api: SELECT
 -- monitor_expiries to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitor_group_members to parallax_api: DELETE, INSERT, SELECT, UPDATE
@@ -1494,6 +1957,8 @@
 -- monitor_history to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- monitors to parallax_api: INSERT, SELECT, UPDATE
 -- monitors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- notifications to parallax_api: DELETE, SELECT, UPDATE
+-- notifications to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- outbox to parallax_api: INSERT
 -- outbox to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- packing_jobs to parallax_api: SELECT
@@ -1511,6 +1976,8 @@
 -- probe_sessions to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- probes to parallax_api: INSERT, SELECT, UPDATE
 -- probes to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- push_subscriptions to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- push_subscriptions to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- quarantines to parallax_api: SELECT
 -- quarantines to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- rate_limits to parallax_api: DELETE, INSERT, SELECT, UPDATE
@@ -1544,6 +2011,8 @@
 -- stale_hours to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- status_ranges to parallax_api: SELECT
 -- status_ranges to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- team_chat_requests to parallax_api: DELETE, INSERT, SELECT
+-- team_chat_requests to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- totp_factors to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- totp_factors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- used_proofs to parallax_worker: DELETE, INSERT, SELECT, UPDATE
@@ -1579,6 +2048,7 @@
 -- ensure_result_partitions to parallax_worker
 -- identity_accept_invite to parallax_api
 -- identity_account_token to parallax_api
+-- identity_alert_link to parallax_api
 -- identity_begin_challenge to parallax_api
 -- identity_begin_sign_in to parallax_api
 -- identity_calendar to parallax_api
@@ -1592,6 +2062,7 @@
 -- identity_is_last_administrator to parallax_api
 -- identity_login to parallax_api
 -- identity_login_failed to parallax_api
+-- identity_mail_target to parallax_api
 -- identity_members to parallax_api
 -- identity_of_outside to parallax_api
 -- identity_passkey to parallax_api
@@ -1599,9 +2070,11 @@
 -- identity_refresh to parallax_api
 -- identity_register to parallax_api
 -- identity_register_invited to parallax_api
+-- identity_release_push_subscription to parallax_api
 -- identity_session_salt to parallax_api
 -- identity_take_challenge to parallax_api
 -- identity_take_sign_in to parallax_api
+-- identity_take_team_chat_request to parallax_api
 -- identity_use_proof to parallax_api
 -- identity_webhook_check to parallax_api
 -- join_by_invite to parallax_worker

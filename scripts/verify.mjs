@@ -21,6 +21,8 @@ const steps = {
   openapi: () => run(node, ['scripts/openapi.ts', '--check']),
   settings: () => run(node, ['scripts/settings-docs.ts', '--check']),
   checks: () => run(node, ['scripts/checks-docs.ts', '--check']),
+  channels: () => run(node, ['scripts/channels-docs.ts', '--check']),
+  messages: () => run(node, ['scripts/messages-docs.ts', '--check']),
   docs: checkPathsInDocs,
 };
 

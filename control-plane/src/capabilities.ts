@@ -42,6 +42,14 @@ import { accountStatsCapability } from './reporting/account-stats/index.ts';
 import { liveEventsCapability } from './reporting/live-events/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
+import { channelsCapability, takeUpBrowser } from './response/channels/index.ts';
+import {
+  alertsCapability,
+  leaveAlertsOfDeleted,
+  leaveAlertsOfMoved,
+  removeAlertHistoryOfReset,
+  removeAlertsOfWorkspace,
+} from './response/alerts/index.ts';
 import {
   incidentsCapability,
   moveIncidents,
@@ -49,6 +57,9 @@ import {
   removeIncidentsOfWorkspace,
   resolveIncidentOfDeleted,
 } from './response/incidents/index.ts';
+import { consolePagesCapability } from './response/console-pages/index.ts';
+import { teamChatCapability } from './response/team-chat/index.ts';
+import { createMessengerCapability, removeMessengerGroupsOfWorkspace } from './response/messenger/index.ts';
 import {
   leaveMaintenanceOfDeleted,
   leaveMaintenanceOfMoved,
@@ -56,6 +67,7 @@ import {
   removeMaintenanceOfWorkspace,
   removeMonitorMaintenance,
 } from './response/maintenance/index.ts';
+import { createWebPushCapability } from './response/web-push/index.ts';
 
 /** Every capability of the control plane, in the order in which its services start: the only list. */
 export const capabilities: readonly Capability<Context>[] = [
@@ -80,16 +92,19 @@ export const capabilities: readonly Capability<Context>[] = [
       forgetFlappingOfDeleted,
       leaveGroupsOfDeleted,
       leaveMaintenanceOfDeleted,
+      leaveAlertsOfDeleted,
     ],
     onWorkspaceEmptied: [
+      removeAlertsOfWorkspace,
       removeMaintenanceOfWorkspace,
       removeGroupsOfWorkspace,
       removeHeartbeatsOfWorkspace,
       removeWebhookChecksOfWorkspace,
       removeIncidentsOfWorkspace,
+      removeMessengerGroupsOfWorkspace,
     ],
-    onMonitorsMoved: [leaveGroupsOfMoved, leaveMaintenanceOfMoved, moveIncidents],
-    onMonitorReset: [removeIncidentsOfReset, forgetFlappingOfReset, startNewChain],
+    onMonitorsMoved: [leaveGroupsOfMoved, leaveMaintenanceOfMoved, leaveAlertsOfMoved, moveIncidents],
+    onMonitorReset: [removeIncidentsOfReset, removeAlertHistoryOfReset, forgetFlappingOfReset, startNewChain],
     rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings, removeMonitorMaintenance],
     resources: [apiCheckRoutes],
   }),
@@ -102,6 +117,12 @@ export const capabilities: readonly Capability<Context>[] = [
   webhookChecksCapability,
   incidentsCapability,
   maintenanceCapability,
+  alertsCapability,
+  channelsCapability,
+  createMessengerCapability(),
+  teamChatCapability,
+  consolePagesCapability,
+  createWebPushCapability({ onSubscribed: [takeUpBrowser] }),
   statisticsCapability,
   slaCapability,
   accountStatsCapability,

@@ -6,6 +6,9 @@ import type { SignInSettings } from './sign-in-settings.ts';
 import type { Sealer } from './platform/crypto/seal.ts';
 import type { Database } from './platform/database/pools.ts';
 import type { Mailer } from './platform/mail/index.ts';
+import type { OutboundClients } from './platform/outbound-http/index.ts';
+import type { NoteDelivery } from './response/channels/delivery-metrics.ts';
+import type { ChannelSettings } from './response/channels/operator-settings.ts';
 
 /** What capabilities are given: made once in `main.ts`, never looked up from globals. */
 export type Context = {
@@ -39,5 +42,11 @@ export type Context = {
   readonly allowedPrivateTargets: readonly string[];
   /** "host:port" that answer while this machine's own uplink stands (rule 12 of the consensus). */
   readonly canaries: readonly string[];
+  /** HTTP to others: guarded for addresses that tenants name, trusted for those of the operator. */
+  readonly outbound: OutboundClients;
+  /** Counts what came of a sending, for `/metrics`. */
+  readonly noteDelivery: NoteDelivery;
+  /** What the operator has set for alert channels. */
+  readonly channels: ChannelSettings;
   readonly version: string;
 };

@@ -29,6 +29,9 @@ function descriptionContext(): Context {
     deniedListeners: () => [],
     allowedPrivateTargets: [],
     canaries: [],
+    outbound: inert('outbound'),
+    noteDelivery: inert('noteDelivery'),
+    channels: { baseUrls: {}, hasMailServer: false, hasTeamChatApp: false },
     version,
   };
 }

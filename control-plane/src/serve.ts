@@ -4,6 +4,7 @@ import type { Logger, Shutdown } from '@parallax/telemetry';
 import type { ControlPlaneSettings } from '@parallax/settings';
 import { buildApp } from './app.ts';
 import { capabilities } from './capabilities.ts';
+import { channelSettings } from './channel-settings.ts';
 import { keySource } from './command-settings.ts';
 import { databaseUrls } from './database-urls.ts';
 import { limitsWith } from './identity/plans/index.ts';
@@ -15,7 +16,9 @@ import { startDatabaseClock } from './platform/clock/database-clock.ts';
 import { openDatabase } from './platform/database/pools.ts';
 import { healthPages } from './platform/health/index.ts';
 import { createMailer } from './platform/mail/index.ts';
+import { createOutboundClients } from './platform/outbound-http/index.ts';
 import { startOutboxWorker } from './platform/outbox/worker.ts';
+import { createDeliveryMetrics } from './response/channels/index.ts';
 import { startReplicaRegister } from './platform/replicas/job.ts';
 import type { Context } from './context.ts';
 import { signInSettings } from './sign-in-settings.ts';
@@ -43,10 +46,12 @@ export async function serve(
   const limits = limitsWith(settings.limits);
   const mailer = createMailer(settings, settings.dataDir ?? './data', log);
   const signIn = signInSettings(settings);
+  const channels = channelSettings(settings);
   const replica = `${process.pid}-${randomUUID().slice(0, 8)}`;
   let serving: Context | undefined;
-  if (settings.metricsPort !== undefined) {
-    const listener = await createMetrics({ program: 'control-plane' }).listen({
+  const metrics = settings.metricsPort === undefined ? undefined : createMetrics({ program: 'control-plane' });
+  if (metrics !== undefined && settings.metricsPort !== undefined) {
+    const listener = await metrics.listen({
       host: settings.metricsHost,
       port: settings.metricsPort,
       pages: healthPages(() => (shutdown.signal.aborted ? 'it is stopping' : (serving ?? 'it is starting'))),
@@ -105,6 +110,14 @@ export async function serve(
     externalBroker: broker,
     allowedPrivateTargets: settings.allowedPrivateTargets ?? [],
     canaries: settings.canaries ?? [],
+    outbound: createOutboundClients({
+      allowedPrivateTargets: settings.allowedPrivateTargets ?? [],
+      deniedListeners: replicas.listeners,
+      now: clock.now,
+      version,
+    }),
+    noteDelivery: createDeliveryMetrics(metrics?.registry),
+    channels,
     version,
   };
   const parts = stopTogether(shutdown, log);

@@ -17,7 +17,7 @@ import { openWorld } from './world.ts';
  */
 
 /** Parts of paths that are no numbers. */
-const textual: ReadonlySet<string> = new Set(['{ping_key}', '{slug}']);
+const textual: ReadonlySet<string> = new Set(['{ping_key}', '{slug}', '{channel}']);
 
 type Credentials = Pick<TestCall, 'token' | 'key'>;
 

@@ -1,8 +1,11 @@
+import { createECDH } from 'node:crypto';
 import { issueToken } from '../../control-plane/src/identity/account-tokens/index.ts';
 import { signWebapp, signWidget } from '../../control-plane/src/identity/sign-in/messenger/testing.ts';
 import { signStandard } from '../../control-plane/src/monitoring/webhook-checks/testing.ts';
 import { sql } from '../../control-plane/src/platform/database/pools.ts';
+import { alertRecipes } from './alert-recipes.ts';
 import { heartbeatRecipes } from './heartbeat-recipes.ts';
+import { channelRecipes } from './channel-recipes.ts';
 import type { World } from './world.ts';
 
 /** A call that must succeed. */
@@ -52,6 +55,15 @@ const ofIncident =
 /** A session of its own, so that ending it harms no other call. */
 async function session(world: World): Promise<{ accessToken: string; refreshToken: string }> {
   return world.account(`session${world.unique()}@example.com`);
+}
+
+/** A browser as it subscribes. */
+function pushSubscription(world: World) {
+  const keys = {
+    p256dh: createECDH('prime256v1').generateKeys().toString('base64url'),
+    auth: Buffer.alloc(16, 1).toString('base64url'),
+  };
+  return { endpoint: `https://push.example.com/${world.unique()}`, keys };
 }
 
 /** A new workspace of the account. */
@@ -213,6 +225,24 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     return { path: `/api/v1/api-keys/${String(made.body['id'])}` };
   },
 
+  'GET /api/v1/web-push/vapid-public-key': plain('/api/v1/web-push/vapid-public-key'),
+  'GET /api/v1/web-push/subscriptions': async (world) => {
+    await world.make('POST', '/api/v1/web-push/subscribe', {
+      ...pushSubscription(world),
+      name: `contract ${world.unique()}`,
+    });
+    return { path: '/api/v1/web-push/subscriptions' };
+  },
+  'POST /api/v1/web-push/subscribe': async (world) => ({
+    path: '/api/v1/web-push/subscribe',
+    body: pushSubscription(world),
+  }),
+  'POST /api/v1/web-push/unsubscribe': async (world) => {
+    const body = pushSubscription(world);
+    await world.make('POST', '/api/v1/web-push/subscribe', body);
+    return { path: '/api/v1/web-push/unsubscribe', body: { endpoint: body.endpoint } };
+  },
+
   'GET /api/v1/workspaces': plain('/api/v1/workspaces'),
   'GET /api/v1/workspaces/default': plain('/api/v1/workspaces/default'),
   'GET /api/v1/workspaces/summary': plain('/api/v1/workspaces/summary'),
@@ -359,6 +389,20 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'GET /api/v1/monitor-groups/{id}/status': ofGroup('/status'),
   'PUT /api/v1/monitor-groups/{id}/status': ofGroup('/status', () => ({ status: 'paused' })),
 
+  'GET /api/v1/messenger-groups': plain('/api/v1/messenger-groups'),
+  'POST /api/v1/messenger-groups/link': async (world) => ({
+    path: '/api/v1/messenger-groups/link',
+    body: { workspace_id: world.workspaceId },
+  }),
+  'DELETE /api/v1/messenger-groups/{id}': async (world) => {
+    const id = await world.database.worker.oneFirst(sql.typeAlias('id')`
+      insert into messenger_groups (workspace_id, chat_id, title) values (${world.workspaceId}, ${-world.unique()}, 'group') returning id`);
+    return { path: `/api/v1/messenger-groups/${id}` };
+  },
+  'GET /api/v1/auth/team-chat/webhook': plain('/api/v1/auth/team-chat/webhook'),
+  'GET /api/v1/auth/team-chat/webhook/callback': plain('/api/v1/auth/team-chat/webhook/callback'),
+  ...channelRecipes,
+
   'GET /api/v1/webhook-checks': async (world) => {
     await webhookCheck(world);
     return { path: '/api/v1/webhook-checks' };
@@ -396,6 +440,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'GET /api/v1/probe/ips': plain('/api/v1/probe/ips'),
 
   ...heartbeatRecipes,
+  ...alertRecipes,
 };
 
 /** Values that only mean something beside what the call made. */

@@ -13,7 +13,7 @@ t.test('every answer of every route has the security headers, errors included', 
   const pages = new Set(
     contracts
       .filter(({ success }) => success.contentType?.startsWith('text/html') === true)
-      .map((contract) => contract.path),
+      .map((contract) => contract.path.replaceAll(/:[a-z_]+/g, '1')),
   );
   t.ok(pages.size >= 3, `${pages.size} pages`);
   const statuses = new Set<number>();
@@ -26,7 +26,9 @@ t.test('every answer of every route has the security headers, errors included', 
     const missing = Object.entries(others).filter(([header, value]) => answer.headers.get(header) !== value);
     t.same(missing, [], name);
     const given = answer.headers.get('content-security-policy') ?? '';
-    if (answer.status === 200 && pages.has(path)) keepsToItself(t, given, name);
+    // A link that leads nowhere is told of by a page too; other errors are none.
+    const isPage = answer.headers.get('content-type')?.startsWith('text/html') === true;
+    if (pages.has(path) && (answer.status === 200 || (answer.status === 404 && isPage))) keepsToItself(t, given, name);
     else t.equal(given, policy, name);
     t.equal(answer.headers.get('cache-control'), 'no-store', name);
     t.match(answer.headers.get('x-request-id'), /^[0-9a-f-]{36}$/, name);
@@ -56,9 +58,10 @@ function keepsToItself(t: Test, policy: string, name: string): void {
     t.same(allowed.get(directive), ["'none'"], `${name}: ${directive}`);
   }
   for (const directive of ['script-src', 'style-src']) {
-    const sources = allowed.get(directive) ?? [];
+    const sources = allowed.get(directive);
+    // What is not named is what `default-src` says: none.
     t.ok(
-      sources.length > 0 && sources.every((source) => /^'sha256-[\w+/=]{44}'$/.test(source)),
+      sources === undefined || sources.every((source) => /^'sha256-[\w+/=]{44}'$/.test(source)),
       `${name}: ${directive}`,
     );
   }

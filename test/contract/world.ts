@@ -3,6 +3,7 @@ import { natsServer, quietLog } from '@parallax/testkit';
 import { createServer } from 'node:http';
 import { capabilities } from '../../control-plane/src/capabilities.ts';
 import { botToken } from '../../control-plane/src/identity/sign-in/messenger/testing.ts';
+import { testBotApi } from '../../control-plane/src/response/messenger/testing/bot-api.ts';
 import { openidProvider } from '../../control-plane/src/identity/sign-in/testing/openid-provider.ts';
 import { testApi } from '../../control-plane/src/identity/testing.ts';
 import type { TestAnswer, TestApi, TestCall } from '../../control-plane/src/identity/testing.ts';
@@ -32,10 +33,18 @@ export async function openWorld(
   const bus = await connectBus({ servers: nats.url, name: 'contract', log: quietLog });
   t.teardown(() => bus.close());
   const { settings: provider } = await openidProvider(t, ['http://127.0.0.1/callback']);
+  const messenger = await testBotApi(t, botToken);
+  const teamChatApp = { clientId: 'contract', clientSecret: 'secret', url: 'https://team-chat.invalid' };
+  const channels = {
+    baseUrls: { messenger: messenger.baseUrl },
+    hasMailServer: true,
+    hasTeamChatApp: true,
+    teamChatApp,
+  };
   const signIn = { identityProviders: { a: provider, b: provider }, messengerBotToken: botToken };
   const api = await testApi(t, {
     capabilities,
-    context: { bus, allowedPrivateTargets: ['127.0.0.0/8'], signIn },
+    context: { bus, allowedPrivateTargets: ['127.0.0.0/8'], signIn, channels },
     ...(options.database === undefined ? {} : { database: options.database }),
   });
   if (options.administrator !== undefined) await api.account(options.administrator);

@@ -116,6 +116,15 @@ try {
     },
     { timeoutMs: 60_000, everyMs: 1_000 },
   );
+  // Its results come by the broker; its session is dialled again by itself, a little earlier or later.
+  await eventually(
+    'the notice that it is back',
+    async () => {
+      await look();
+      return product.supervisor.output().includes('a probe is online again');
+    },
+    { timeoutMs: 60_000, everyMs: 1_000 },
+  );
   await delay(3_000);
   await look();
   const ranges = new Set<string>();

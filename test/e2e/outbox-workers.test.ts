@@ -89,7 +89,8 @@ const nameOf = (batch: string, key: number, number: number): string => `${batch}
 async function writeChanges(pool: pg.Pool, batch: string): Promise<string[]> {
   const entries = Array.from({ length: keys * rowsOfKey }, (_, at) => {
     const key = at % keys;
-    return { key: `${batch}:${key}`, kind, payload: { name: nameOf(batch, key, Math.floor(at / keys)) } };
+    const payload = { probe_id: 1_000 + key, region: 'eu', name: nameOf(batch, key, Math.floor(at / keys)) };
+    return { key: `${batch}:${key}`, kind, payload };
   });
   await pool.query(enqueueText, enqueueValues(entries));
   return entries.map((entry) => entry.payload.name);

@@ -78,7 +78,8 @@ t.test('what README.md tells people to type works', { timeout: 180_000 }, async 
       /^npm start\n$/,
       /^npm test\n$/,
       /^PARALLAX_GRPC_HOST=/,
-      /^curl /,
+      /^curl -s http:\/\/localhost:8080\/api\/v1\/auth\/register /,
+      /^curl -s http:\/\/localhost:8080\/api\/v1\/alerts\/test-send /,
       /^npm run --silent probe-agent -- check /,
       /^npm run --silent control-plane -- join-token create /,
       /^npm run --silent probe-agent -- register /,
@@ -103,8 +104,13 @@ t.test('what README.md tells people to type works', { timeout: 180_000 }, async 
     t.equal((await fetch(`${baseUrl}/docs`)).status, 200);
   });
 
-  await t.test('a first monitor, pasted into a shell', async (t) => {
-    const output = await shell(blockWith('/api/v1/monitors'));
+  await t.test('a first monitor, pasted into a shell, and then a channel that is tried', async (t) => {
+    const pasted = await shell(`${blockWith('/api/v1/monitors')}echo; echo next\n${blockWith('alerts/test-send')}`);
+    const [output = '', tried = ''] = pasted.split('\nnext\n');
+    t.match(JSON.parse(tried), {
+      ok: false,
+      error: { code: 'target_not_confirmed', message: 'open the link in the mail' },
+    });
     const last = output.slice(output.lastIndexOf('{"id":'));
     t.match(JSON.parse(last), {
       id: 1,

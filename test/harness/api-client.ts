@@ -44,10 +44,13 @@ export function apiClient(baseUrl: string, token?: string): ApiClient {
   };
 }
 
-/** Registers the first account and logs it in. */
-export async function signedIn(baseUrl: string): Promise<{ api: ApiClient; workspaceId: number }> {
+/** Registers an account, the first one if nothing else is said, and logs it in. */
+export async function signedIn(
+  baseUrl: string,
+  email = 'first@example.org',
+): Promise<{ api: ApiClient; workspaceId: number }> {
   const nobody = apiClient(baseUrl);
-  const account = { email: 'first@example.org', password: 'a long enough passphrase' };
+  const account = { email, password: 'a long enough passphrase' };
   await nobody.call('POST', '/api/v1/auth/register', 201, account);
   const { access_token } = await nobody.call<{ access_token: string }>('POST', '/api/v1/auth/login', 200, account);
   const api = nobody.withToken(access_token);

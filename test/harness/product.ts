@@ -69,7 +69,7 @@ export async function startProduct(more: Readonly<Record<string, string>> = {}):
 export async function untilReady(
   { baseUrl }: Pick<Installation, 'baseUrl'>,
   supervisor: Started,
-  timeoutMs = 60_000,
+  timeoutMs = 180_000,
 ): Promise<void> {
   let ended: number | undefined;
   void supervisor.ended.then((code) => (ended = code));

@@ -12,6 +12,9 @@ export type Target = {
   readonly everybody: (behaviour: Behaviour) => void;
   /** When each address asked, milliseconds since the epoch. */
   readonly asked: (address: string) => readonly number[];
+  /** Ends the server: nobody listens at its address until `reopen`. */
+  readonly shut: () => Promise<void>;
+  readonly reopen: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -28,7 +31,19 @@ export async function startTarget(): Promise<Target> {
     else if (behaviour === 'refuse') request.socket.resetAndDestroy();
   });
   server.keepAliveTimeout = 1;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const listen = (at: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(at, '127.0.0.1', () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+  const end = async (): Promise<void> => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  await listen(0);
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://localhost:${port}/`,
@@ -38,9 +53,8 @@ export async function startTarget(): Promise<Target> {
       fallback = behaviour;
     },
     asked: (address) => asked.get(address) ?? [],
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    shut: end,
+    reopen: () => listen(port),
+    close: end,
   };
 }

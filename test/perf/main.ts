@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { agentBench } from './agent.ts';
+import { alertsBench } from './alerts.ts';
 import { apiBench } from './api.ts';
 import { checksBench } from './checks.ts';
 import { consensusBench } from './consensus.ts';
@@ -12,6 +13,7 @@ import type { Bench } from './report.ts';
 /** Every bench: the only list. */
 const benches: readonly Bench[] = [
   agentBench,
+  alertsBench,
   apiBench,
   checksBench,
   consensusBench,

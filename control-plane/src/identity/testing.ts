@@ -5,6 +5,7 @@ import type { Capability } from '../capability.ts';
 import type { Context } from '../context.ts';
 import { createSealer } from '../platform/crypto/seal.ts';
 import type { Database } from '../platform/database/pools.ts';
+import { createOutboundClients } from '../platform/outbound-http/index.ts';
 import { testDatabase } from '../platform/database/testing.ts';
 import type { Route } from '../platform/http/handler.ts';
 import { buildHttpServer } from '../platform/http/server.ts';
@@ -125,6 +126,14 @@ export function testContext(database: Database, more: Partial<Context>): Context
     deniedListeners: () => [],
     allowedPrivateTargets: [],
     canaries: [],
+    outbound: createOutboundClients({
+      allowedPrivateTargets: more.allowedPrivateTargets ?? [],
+      deniedListeners: more.deniedListeners ?? (() => []),
+      now: more.now ?? Date.now,
+      version: '0.0.0',
+    }),
+    noteDelivery: () => undefined,
+    channels: { baseUrls: {}, hasMailServer: true, hasTeamChatApp: false },
     version: '0.0.0',
     ...more,
   };

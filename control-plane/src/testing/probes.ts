@@ -6,6 +6,7 @@ import type { Bus } from '../platform/bus/bus.ts';
 import { createSealer } from '../platform/crypto/seal.ts';
 import { sql } from '../platform/database/pools.ts';
 import type { Database } from '../platform/database/pools.ts';
+import { createOutboundClients } from '../platform/outbound-http/index.ts';
 
 /** For tests: a bus inside the process that keeps what was hinted. */
 export type MemoryBus = Bus & { readonly hints: { readonly subject: string; readonly message: unknown }[] };
@@ -58,6 +59,14 @@ export function testContext(database: Database, bus: Bus, more: Partial<Context>
     deniedListeners: () => [{ address: '127.0.0.1', port: 5432 }],
     allowedPrivateTargets: [],
     canaries: [],
+    outbound: createOutboundClients({
+      allowedPrivateTargets: more.allowedPrivateTargets ?? [],
+      deniedListeners: more.deniedListeners ?? (() => []),
+      now: more.now ?? Date.now,
+      version: 'test',
+    }),
+    noteDelivery: () => undefined,
+    channels: { baseUrls: {}, hasMailServer: true, hasTeamChatApp: false },
     version: 'test',
     ...more,
   };

@@ -35,8 +35,8 @@ export type RouteContract<
     readonly answer?: Answer;
     readonly contentType?: string;
   };
-  /** Another status that carries the very same body, such as 503 of a health route, or 201 of a signal that has made its heartbeat. */
-  readonly alternative?: { readonly status: 200 | 201 | 503; readonly description: string };
+  /** Another status that carries the very same body, such as 503 of a health route, 201 of a signal that has made its heartbeat, or 404 of a page. */
+  readonly alternative?: { readonly status: 200 | 201 | 404 | 503; readonly description: string };
   /** Error statuses beside 401, 422, 429 and 503, which every route may give. */
   readonly errors?: readonly number[];
   /** Takes the header `Idempotency-Key`: the same request under the same key is done once in a day. For POSTs that create, with credentials. */

@@ -15,6 +15,7 @@ import {
   port,
   text,
   url,
+  urlsByName,
 } from './values.ts';
 
 export const controlPlaneRoles = ['api', 'dispatch', 'ingest', 'worker'] as const;
@@ -220,6 +221,24 @@ export const controlPlaneSettings = defineSettings(
       secret: true,
       defaultMeaning: 'unset: nobody signs in by the messenger',
       meaning: 'token of the Telegram bot whose login widget and mini app people sign in with',
+    },
+    CHANNEL_BASE_URLS: {
+      schema: urlsByName,
+      defaultMeaning: 'those of the services',
+      meaning:
+        'comma-separated `channel=URL` for alert channels whose service is elsewhere, such as a gateway of your own: `pushover=https://push.example.com`; they are trusted and may be private; the names are in docs/channels.md',
+    },
+    TEAM_CHAT_CLIENT_ID: {
+      schema: text,
+      defaultMeaning: 'unset: rooms of the team chat are connected by pasting their webhook',
+      meaning:
+        'what Slack knows this installation by; with it people connect rooms by its page of consent. The redirect URL of the app is `<public URL>/api/v1/auth/team-chat/webhook/callback`, its scope `incoming-webhook`',
+    },
+    TEAM_CHAT_CLIENT_SECRET: { schema: text, secret: true, meaning: 'its secret there' },
+    TEAM_CHAT_URL: {
+      schema: url('https', 'http'),
+      default: 'https://slack.com',
+      meaning: 'where the pages and methods of the same are',
     },
     LOG_LEVEL: {
       schema: z.enum(logLevels),

@@ -148,3 +148,24 @@ t.test('sockets of Docker are absolute paths in their normal form', (t) => {
     t.equal(problemsOf(() => read(value)).length, 1, value);
   t.end();
 });
+
+t.test('base URLs of channels are named, and lose the slash at their end', (t) => {
+  const read = (value: string) =>
+    readSettings(controlPlaneSettings, { PARALLAX_CHANNEL_BASE_URLS: value }).channelBaseUrls;
+  t.same(read('pushover=https://push.example.com/base/, ntfy=http://10.0.0.1:8080'), {
+    pushover: 'https://push.example.com/base',
+    ntfy: 'http://10.0.0.1:8080',
+  });
+  for (const value of [
+    'pushover',
+    'a=b',
+    'a=ftp://x',
+    'a=https://x?y',
+    'a=https://x#y',
+    'A=https://x',
+    'a=https://x,a=https://y',
+    'a=https://user:word@x',
+  ])
+    t.equal(problemsOf(() => read(value)).length, 1, value);
+  t.end();
+});

@@ -99,6 +99,25 @@ export const numbersByName: z.ZodType<Readonly<Record<string, number | null>>, s
     return numbers;
   });
 
+/** Comma-separated `name=url` with http or https URLs, each name once, without a slash at the end. Which names there are is for whoever reads them. */
+export const urlsByName: z.ZodType<Readonly<Record<string, string>>, string> = z
+  .string()
+  .transform((value, context) => {
+    const urls: Record<string, string> = {};
+    for (const item of splitList(value)) {
+      const [, name = '', address = ''] = /^([a-z][a-z0-9-]{0,49})\s*=\s*(\S{1,2000})$/.exec(item) ?? [];
+      const url = URL.canParse(address) ? new URL(address) : undefined;
+      const isFit =
+        url !== undefined && ['http:', 'https:'].includes(url.protocol) && `${url.search}${url.hash}` === '';
+      if (!isFit || url.username !== '' || url.password !== '') {
+        const message = `${name === '' ? 'an entry' : name} is not name=URL, as in pushover=https://push.example.com/base`;
+        context.addIssue({ code: 'custom', message });
+      } else if (Object.hasOwn(urls, name)) context.addIssue({ code: 'custom', message: `${name} stands there twice` });
+      else urls[name] = address.replace(/\/+$/, '');
+    }
+    return urls;
+  });
+
 /** Comma-separated web origins as browsers send them: scheme, host and port, nothing else; no wildcard. */
 export const origins: z.ZodType<readonly string[], string> = z.string().transform((value, context) =>
   splitList(value).map((item) => {

@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { issueToken } from '../../../control-plane/src/identity/account-tokens/index.ts';
+import { botToken } from '../../../control-plane/src/identity/sign-in/messenger/testing.ts';
+import { webhookSecrets } from '../../../control-plane/src/response/messenger/bot.ts';
 import { sql } from '../../../control-plane/src/platform/database/pools.ts';
 import { inAMonth, maintenance } from '../recipes.ts';
 import type { Recipe } from '../recipes.ts';
+import { moreAlertRecipes } from '../alert-recipes.ts';
+import { moreChannelRecipes } from '../channel-recipes.ts';
 import { moreHeartbeatRecipes } from '../heartbeat-recipes.ts';
 import type { World } from '../world.ts';
 
@@ -89,6 +93,7 @@ async function memberOf(world: World, workspace: string): Promise<number> {
  */
 export const moreRecipes: Readonly<Record<string, Recipe>> = {
   ...moreHeartbeatRecipes,
+  ...moreAlertRecipes,
 
   'GET /probe/ips': plain('/probe/ips'),
   'GET /api/v1/events/stream': plain('/api/v1/events/stream'),
@@ -137,6 +142,7 @@ export const moreRecipes: Readonly<Record<string, Recipe>> = {
     const made = await world.make('POST', '/api/v1/maintenance/calendar/rotate', body);
     return { path: new URL(String(made.body['url'])).pathname };
   },
+  ...moreChannelRecipes,
   'POST /api/v1/maintenance/import/ics': async (world) => ({
     path: `/api/v1/maintenance/import/ics?workspace_id=${world.workspaceId}&all=true`,
     body: 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n',
@@ -173,8 +179,22 @@ export const moreRecipes: Readonly<Record<string, Recipe>> = {
   },
   'GET /auth/confirm-email': plain('/auth/confirm-email'),
   'GET /auth/reset-password': plain('/auth/reset-password'),
+  'GET /alerts': plain('/alerts'),
+  'GET /incidents/:id': plain('/incidents/1'),
+  'GET /monitors/:id': plain('/monitors/1'),
+  'GET /probes/:id': plain('/probes/1'),
   'GET /auth/complete': plain('/auth/complete'),
   'GET /api/v1/auth/ways': plain('/api/v1/auth/ways'),
+  'GET /api/v1/messenger-bot': plain('/api/v1/messenger-bot'),
+  'POST /api/v1/messenger-bot/link': plain('/api/v1/messenger-bot/link'),
+  'DELETE /api/v1/messenger-bot/link': plain('/api/v1/messenger-bot/link'),
+  'POST /api/v1/messenger-updates/:secret': async () => {
+    const secrets = webhookSecrets({ token: botToken, baseUrl: '' });
+    return {
+      path: `/api/v1/messenger-updates/${secrets.path}`,
+      headers: { 'x-telegram-bot-api-secret-token': secrets.header },
+    };
+  },
   'GET /api/v1/auth/identities': plain('/api/v1/auth/identities'),
   'DELETE /api/v1/auth/identities/:id': async (world) => {
     const id = await world.database.worker.oneFirst(sql.type(idRow)`

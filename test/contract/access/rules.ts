@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { sql } from '../../../control-plane/src/platform/database/pools.ts';
+import { alert, alertBody } from '../alert-recipes.ts';
 import type { World } from '../world.ts';
 
 /** Who may do what a route does, as the table of roles has it. */
@@ -115,6 +116,49 @@ const maintenanceOfForeign = (path: string): Rule => ({
 });
 const planned = { starts_at: new Date(Date.now() + 30 * 86_400_000).toISOString(), duration_seconds: 3_600 };
 
+/** An alert covers what is of its own workspace, and its targets name configurations of whoever makes it. */
+const alertOfForeign = (of: (world: World) => Promise<string>, body: (world: World) => object): Rule => ({
+  least: 'editor',
+  ...(of === newAlert ? { isNamed: true } : {}),
+  foreign: async (world, stranger) => {
+    const group = await world.database.worker.oneFirst(sql.type(z.object({ id: z.number() }))`
+      insert into monitor_groups (workspace_id, name) values (${stranger.workspaceId}, ${`contract ${world.unique()}`}) returning id`);
+    const config = await world.database.worker.oneFirst(sql.type(z.object({ id: z.number() }))`
+      insert into channel_configs (user_id, channel, name, sealed_settings)
+      select owner_id, 'email', 'foreign', '' from workspaces where id = ${stranger.workspaceId}
+      on conflict (user_id, channel) do update set name = 'foreign' returning id`);
+    const path = await of(world);
+    return [
+      ...(of === newAlert
+        ? [{ what: 'a foreign workspace', path, body: { ...body(world), workspace_id: stranger.workspaceId } }]
+        : []),
+      {
+        what: 'a foreign monitor beside an own one',
+        path,
+        body: {
+          ...body(world),
+          scope: {
+            subjects: [
+              { type: 'monitor', id: await world.monitor() },
+              { type: 'monitor', id: stranger.monitorId },
+            ],
+          },
+        },
+      },
+      { what: 'a foreign group', path, body: { ...body(world), scope: { group_ids: [group] } } },
+      {
+        what: 'a foreign configuration',
+        path,
+        body: {
+          ...body(world),
+          steps: [{ after_seconds: 0, targets: [{ channel: 'email', config_id: config, target: 'x@example.com' }] }],
+        },
+      },
+    ];
+  },
+});
+const newAlert = async () => '/api/v1/alerts';
+
 /** Every route of the API. A route that is missing here fails the gate. */
 export const rules: Readonly<Record<string, Rule>> = {
   'GET /health': anybody,
@@ -150,6 +194,10 @@ export const rules: Readonly<Record<string, Rule>> = {
 
   'GET /api/v1/auth/ways': anybody,
   'GET /auth/complete': anybody,
+  'GET /alerts': anybody,
+  'GET /incidents/:id': anybody,
+  'GET /monitors/:id': anybody,
+  'GET /probes/:id': anybody,
   'GET /api/v1/auth/identity-provider-a/login': account,
   'GET /api/v1/auth/identity-provider-a/callback': anybody,
   'GET /api/v1/auth/identity-provider-b/login': account,
@@ -196,6 +244,11 @@ export const rules: Readonly<Record<string, Rule>> = {
     ],
   },
   'DELETE /api/v1/api-keys/:id': account,
+
+  'GET /api/v1/web-push/vapid-public-key': account,
+  'GET /api/v1/web-push/subscriptions': account,
+  'POST /api/v1/web-push/subscribe': account,
+  'POST /api/v1/web-push/unsubscribe': { least: 'account', isNamed: true },
 
   'GET /api/v1/workspaces': account,
   'GET /api/v1/workspaces/:id': viewer,
@@ -370,6 +423,38 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /api/v1/sla/verify': account,
 
   'GET /api/v1/events/stream': listed('/api/v1/events/stream'),
+  'GET /api/v1/alerts': listed('/api/v1/alerts'),
+  'POST /api/v1/alerts': alertOfForeign(newAlert, alertBody),
+  'GET /api/v1/alerts/:alert_id': viewer,
+  'PATCH /api/v1/alerts/:alert_id': alertOfForeign(alert, () => ({})),
+  'DELETE /api/v1/alerts/:alert_id': editor,
+  'POST /api/v1/alerts/:alert_id/test': editor,
+  'POST /api/v1/alerts/:alert_id/toggle': editor,
+  'POST /api/v1/alerts/:alert_id/snooze': editor,
+  'GET /api/v1/alerts/:alert_id/history': viewer,
+  'GET /api/v1/alerts/history': listed('/api/v1/alerts/history'),
+  'POST /api/v1/alerts/preview': {
+    least: 'viewer',
+    isNamed: true,
+    foreign: async (world, stranger) => [
+      {
+        what: 'a foreign workspace',
+        path: '/api/v1/alerts/preview',
+        body: { workspace_id: stranger.workspaceId, event: 'monitor.down' },
+      },
+      {
+        what: 'a foreign monitor in an own workspace',
+        path: '/api/v1/alerts/preview',
+        body: {
+          workspace_id: world.workspaceId,
+          event: 'monitor.down',
+          subject: { type: 'monitor', id: stranger.monitorId },
+        },
+      },
+    ],
+  },
+  'GET /alerts/snooze/:token': anybody,
+  'POST /alerts/snooze/:token': anybody,
   'GET /api/v1/maintenance': listed('/api/v1/maintenance'),
   'POST /api/v1/maintenance': maintenanceOfForeign('/api/v1/maintenance'),
   'POST /api/v1/maintenance/preview': maintenanceOfForeign('/api/v1/maintenance/preview'),
@@ -395,6 +480,31 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /api/v1/maintenance/calendar': { least: 'editor', isNamed: true },
   'POST /api/v1/maintenance/calendar/rotate': { least: 'owner', isNamed: true },
   'GET /api/v1/public/maintenance/:token': anybody,
+  'GET /api/v1/alerts/channels/availability': account,
+  'POST /api/v1/alerts/test-send': {
+    least: 'account',
+    foreign: async (world) => {
+      const other = await world.account(`channels${world.unique()}@example.com`);
+      const made = await world.call('POST', '/api/v1/alert-channel-configs', {
+        token: other.accessToken,
+        body: { channel: 'email' },
+      });
+      const body = { channel: 'email', target: 'ada@example.com', config_id: Number(made.body['id']) };
+      return [{ what: 'a foreign configuration', path: '/api/v1/alerts/test-send', body }];
+    },
+  },
+  'GET /api/v1/alert-channel-configs': account,
+  'POST /api/v1/alert-channel-configs': account,
+  'GET /api/v1/alert-channel-configs/:config_id': account,
+  'PATCH /api/v1/alert-channel-configs/:config_id': account,
+  'DELETE /api/v1/alert-channel-configs/:config_id': account,
+  'POST /api/v1/alert-channel-configs/:config_id/test': account,
+  'POST /api/v1/alert-channel-configs/:config_id/activate': account,
+  'POST /api/v1/alert-channel-configs/:config_id/deactivate': account,
+  'GET /api/v1/alert-channel-configs/channels/:channel': { least: 'account', isNamed: true },
+  'POST /api/v1/alert-channel-configs/mail-confirmations': account,
+  'GET /api/v1/public/mail-alerts/:token': anybody,
+  'POST /api/v1/public/mail-alerts/:token': anybody,
   'POST /api/v1/maintenance/import/ics': { least: 'editor', isNamed: true },
 
   'GET /api/v1/monitor-groups': listed('/api/v1/monitor-groups'),
@@ -490,6 +600,26 @@ export const rules: Readonly<Record<string, Rule>> = {
       },
     ],
   },
+  'GET /api/v1/messenger-groups': listed('/api/v1/messenger-groups'),
+  'POST /api/v1/messenger-groups/link': {
+    least: 'editor',
+    isNamed: true,
+    foreign: async (_world, stranger) => [
+      {
+        what: 'a foreign workspace',
+        path: '/api/v1/messenger-groups/link',
+        body: { workspace_id: stranger.workspaceId },
+      },
+    ],
+  },
+  'DELETE /api/v1/messenger-groups/:id': editor,
+  'GET /api/v1/messenger-bot': account,
+  'POST /api/v1/messenger-bot/link': account,
+  'DELETE /api/v1/messenger-bot/link': { least: 'account', isTriedElsewhere: true },
+  'POST /api/v1/messenger-updates/:secret': anybody,
+  'GET /api/v1/auth/team-chat/webhook': account,
+  'GET /api/v1/auth/team-chat/webhook/callback': anybody,
+
   'GET /api/v1/incidents/:incident_id': viewer,
   'PUT /api/v1/incidents/:incident_id': editor,
   'DELETE /api/v1/incidents/:incident_id': editor,

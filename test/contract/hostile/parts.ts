@@ -9,10 +9,13 @@ export const isOfSignals = (path: string): boolean =>
 export const isOfResponse = (path: string): boolean =>
   /^\/api\/v1\/(public\/)?(incidents|maintenance)(\/|$)/.test(path);
 
+/** Routes of alerts, their pages included. */
+export const isOfAlerts = (path: string): boolean => /^\/(api\/v1\/)?alerts(\/|$)/.test(path);
+
 /** Routes of accounts and workspaces: most of the rest. */
 export const isOfAccount = (path: string): boolean =>
   /^\/(api\/v1\/)?(auth|users|api-keys|workspaces)(\/|$)/.test(path);
 
 /** All others. */
 export const isOfNoneElse = (path: string): boolean =>
-  ![isOfMonitors, isOfSignals, isOfResponse, isOfAccount].some((isOf) => isOf(path));
+  ![isOfMonitors, isOfSignals, isOfResponse, isOfAlerts, isOfAccount].some((isOf) => isOf(path));

@@ -104,9 +104,10 @@ void t.test('every table that a request may read is held back by its tenant', as
   const part = `(${own}|${ofWorkspace})`;
   // Facts of a monitor that name no tenant of their own: that of the monitor counts.
   const ofMonitor = String.raw`\(EXISTS \( SELECT FROM monitors m WHERE \(\(m\.id = \w+\.monitor_id\) AND \(m\.workspace_id = ANY \(current_workspaces\(\)\)\)\)\)\)`;
-  // Probes of the installation, and what lets one join, belong to no workspace.
+  // Probes of the installation, and what lets one join, belong to no workspace; a link that a person asked for may be of one of theirs.
+  const ofAnyOrNone = String.raw`\(\(workspace_id IS NULL\) OR ${ofWorkspace}\)`;
   const scope = new RegExp(
-    String.raw`^(${ofMonitor}|${part}|\(${part} OR ${part}\)|\(\(workspace_id IS NULL\) OR ${ofWorkspace}\))$`,
+    `^(${ofMonitor}|${part}|\\(${part} OR ${part}\\)|${ofAnyOrNone}|\\(${own} AND ${ofAnyOrNone}\\))$`,
   );
   for (const { name, using, check } of policies) {
     t.match(using.replaceAll(/\s+/g, ' '), scope, name);

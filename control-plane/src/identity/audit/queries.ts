@@ -16,13 +16,16 @@ export type AuditEvent = {
   readonly detail?: Readonly<Record<string, SerializableValue>>;
 };
 
+/** What nobody with an account has asked for: the holder of a link. */
+type NoCaller = { readonly kind: 'system'; readonly userId: null };
+
 /**
  * Writes a row of the audit log in the transaction of the change, so that there is no change without its row.
  * The transaction must have the caller's scope: the row is theirs or of one of their workspaces.
  */
 export async function recordAudit(
   transaction: Transaction,
-  caller: Pick<Caller, 'kind' | 'userId'>,
+  caller: Pick<Caller, 'kind' | 'userId'> | NoCaller,
   request: Pick<RequestFacts, 'remoteAddress' | 'requestId'>,
   event: AuditEvent,
 ): Promise<void> {

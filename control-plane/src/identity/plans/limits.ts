@@ -165,15 +165,77 @@ export const namedLimits = {
     route: 'GET /api/v1/public/maintenance/:token',
     meaning: 'reads of calendars of maintenance',
   },
+  alert_link_page: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'GET /alerts/snooze/:token',
+    meaning: 'reads of pages that messages of alerts lead to',
+  },
+  alert_link: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'POST /alerts/snooze/:token',
+    meaning: 'buttons of those pages',
+  },
   webhook_delivery: {
     rate: perMinute(300),
     countedBy: 'target',
     meaning: 'deliveries to one webhook check that are signed as it asks',
   },
+  channel_test: { rate: perHour(10), countedBy: 'account', meaning: 'test messages by alert channels' },
+  channel_test_to_target: {
+    rate: perHour(3),
+    countedBy: 'target',
+    meaning: 'test messages to one address, chat or number, whoever sends them',
+  },
+  channel_confirmation: {
+    rate: perHour(10),
+    countedBy: 'account',
+    meaning: 'mails that ask whether alerts may be sent to an address',
+  },
+  channel_confirmation_to_target: {
+    rate: perHour(3),
+    countedBy: 'target',
+    meaning: 'the same to one address, whoever asks',
+  },
+  mail_alerts_page: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'GET /api/v1/public/mail-alerts/:token',
+    meaning: 'pages of links in alert mails',
+  },
+  mail_alerts_action: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'POST /api/v1/public/mail-alerts/:token',
+    meaning: 'addresses that are confirmed or unsubscribed by such links',
+  },
   webhook_refused: {
     rate: perMinute(60),
     countedBy: 'address',
     meaning: 'deliveries that are refused; those that are signed as their check asks are taken all the same',
+  },
+  messenger_link: {
+    rate: perHour(20),
+    countedBy: 'account',
+    meaning: 'links that bring a person or a group to the bot',
+  },
+  messenger_refused: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    meaning: 'updates of the messenger that do not prove to be its own',
+  },
+  team_chat_webhook: {
+    rate: perMinute(30),
+    countedBy: 'address',
+    route: 'GET /api/v1/auth/team-chat/webhook',
+    meaning: 'rooms of the team chat that begin to be connected',
+  },
+  team_chat_callback: {
+    rate: perMinute(30),
+    countedBy: 'address',
+    route: 'GET /api/v1/auth/team-chat/webhook/callback',
+    meaning: 'browsers that come back from the team chat',
   },
 } as const satisfies Record<string, NamedLimit>;
 

@@ -39,7 +39,17 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   totp_factors: copied,
   recovery_codes: copied,
   passkeys: copied,
+  channel_configs: copied,
+  channel_targets: copied,
   pending_sign_ins: leftOut('live for ten minutes; whoever was at a provider begins again'),
+  messenger_people: copied,
+  messenger_groups: copied,
+  messenger_link_tokens: leftOut('live for 15 minutes, and one that was used after the backup could be used again'),
+  messenger_updates: leftOut('what people wrote to the bot then is not what they want now'),
+  messenger_receivers: leftOut('the messenger itself knows what was confirmed'),
+  messenger_pace: leftOut('when the bot wrote in the last minute'),
+  messenger_departures: leftOut('groups that the bot was about to leave; at most it stays in one that nobody uses'),
+  team_chat_requests: leftOut('live for ten minutes; whoever was choosing a room begins again'),
   used_proofs: leftOut('a proof is too old after ten minutes, used or not'),
   sign_in_challenges: leftOut('live for five minutes; whoever was asked for a second factor begins again'),
   audit_log: copied,
@@ -101,6 +111,15 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
     'one that was rotated after the backup would open the calendar again; the owner makes a new one',
   ),
 
+  alerts: copied,
+  alert_subjects: copied,
+  alert_occasions: copied,
+  alert_told: copied,
+  alert_links: copied,
+  notifications: copied,
+  deliveries: copied,
+  push_subscriptions: copied,
+
   sla_corrections: copied,
   sla_ledger: copied,
   sla_progress: copied,
@@ -123,6 +142,17 @@ export function afterRestore(
     {
       reason: 'nobody works on what was leased',
       text: 'update outbox set lease_until = null where lease_until is not null',
+      values: [],
+    },
+    {
+      reason:
+        'messages that waited at the backup have mostly arrived since; what lasts is told by its reminders and its end',
+      text: "update notifications set status = 'suppressed', reason = 'restored', done_at = now(), target = null where status = 'queued'",
+      values: [],
+    },
+    {
+      reason: 'the same of messages that were under way',
+      text: "update deliveries set status = 'cancelled', done_at = now(), target = null, lease_until = null, leased_by = null where status = 'queued'",
       values: [],
     },
     {

@@ -30,14 +30,13 @@ export async function calmOnce(pool: DatabasePool, nowMs: number): Promise<numbe
       if (history === undefined) return [];
       const present = elapse(history, nowMs, known.intervalMs);
       const flaps = isFlapping(present, known.isFlapping);
-      const memory = { ...known, history: present, isFlapping: flaps };
+      const memory = { ...known, history: present, isFlapping: flaps, sinceMs: nowMs };
       return [{ ...memory, wasFlapping: known.isFlapping, calmAtMs: calmAt(present, flaps, known.intervalMs) }];
     });
     const isForgotten = (one: (typeof later)[number]): boolean => percentOf(one.history) === 0;
     await writeMemories(
       transaction,
       later.filter((one) => !isForgotten(one)),
-      nowMs,
     );
     await forget(
       transaction,

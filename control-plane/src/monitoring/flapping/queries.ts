@@ -22,22 +22,28 @@ const row = z.object({
 });
 
 /**
- * A monitor as a transition finds it, held until the end of the transaction: neither is it paused, reset or deleted meanwhile (those lock it for
- * update), nor does anybody else change what is remembered. Undefined when it is paused or deleted by now, or was reset after the transition.
+ * Monitors as transitions find them, by number, held until the end of the transaction: neither are they paused, reset or deleted meanwhile (those
+ * lock them for update), nor does anybody else change what is remembered. Without those that are paused or deleted by now, or were reset after their
+ * transition.
+ * @param atMs when each has changed, by number
  */
 export async function remember(
   transaction: Transaction,
-  monitorId: number,
-  atMs: number,
-): Promise<Remembered | undefined> {
-  await transaction.query(sql.unsafe`select from monitors where id = ${monitorId} for key share`);
-  const found = await transaction.maybeOne(sql.type(row)`
+  atMs: ReadonlyMap<number, number>,
+): Promise<ReadonlyMap<number, Remembered>> {
+  const ids = sql.array([...atMs.keys()], 'int4');
+  const rows = [...atMs].map(([id, ms]) => [id, new Date(ms).toISOString()]);
+  await transaction.query(sql.unsafe`select from monitors where id = any(${ids}) order by id for key share`);
+  await transaction.query(
+    sql.unsafe`select from flapping where monitor_id = any(${ids}) order by monitor_id for update`,
+  );
+  const found = await transaction.any(sql.type(row)`
     select m.id, m.workspace_id, m.interval_seconds, f.states, f.state_at, f.flapping_since is not null as is_flapping
-    from monitors m
-      left join (select * from flapping where monitor_id = ${monitorId} for update) f on f.monitor_id = m.id
-    where m.id = ${monitorId} and m.deleted_at is null and m.is_active
-      and not exists (select from pauses p where p.monitor_id = m.id and p.ended_at is null) and coalesce(m.reset_at <= ${instant(atMs)}, true)`);
-  return found === null ? undefined : rememberedOf(found);
+    from ${sql.unnest(rows, ['int4', 'timestamptz'])} as g (monitor_id, at) join monitors m on m.id = g.monitor_id
+      left join flapping f on f.monitor_id = m.id
+    where m.deleted_at is null and m.is_active
+      and not exists (select from pauses p where p.monitor_id = m.id and p.ended_at is null) and coalesce(m.reset_at <= g.at, true)`);
+  return new Map(found.map((each) => [each.id, rememberedOf(each)]));
 }
 
 /** Monitors of which something has to be forgotten by now, at most so many; held until the end of the transaction. */
@@ -55,30 +61,29 @@ export type Memory = {
   readonly workspaceId: number;
   readonly history: History;
   readonly isFlapping: boolean;
+  /** Since when, where it did not before. */
+  readonly sinceMs: number;
   readonly calmAtMs: number;
 };
 
 /** Writes what is remembered. Since when a monitor flaps is kept as long as it does. */
-export async function writeMemories(
-  transaction: Transaction,
-  memories: readonly Memory[],
-  nowMs: number,
-): Promise<void> {
+export async function writeMemories(transaction: Transaction, memories: readonly Memory[]): Promise<void> {
   if (memories.length === 0) return;
   await transaction.query(sql.unsafe`
     insert into flapping (monitor_id, workspace_id, states, state_at, flapping_since, calm_at)
-    select monitor_id, workspace_id, states, state_at, case when flaps then ${instant(nowMs)} end, calm_at
+    select monitor_id, workspace_id, states, state_at, case when flaps then since end, calm_at
     from ${sql.unnest(
-      memories.map(({ monitorId, workspaceId, history, isFlapping, calmAtMs }) => [
+      memories.map(({ monitorId, workspaceId, history, isFlapping, sinceMs, calmAtMs }) => [
         monitorId,
         workspaceId,
         history.states,
         new Date(history.atMs).toISOString(),
         isFlapping,
+        new Date(sinceMs).toISOString(),
         new Date(calmAtMs).toISOString(),
       ]),
-      ['int4', 'int4', 'text', 'timestamptz', 'bool', 'timestamptz'],
-    )} as memory (monitor_id, workspace_id, states, state_at, flaps, calm_at)
+      ['int4', 'int4', 'text', 'timestamptz', 'bool', 'timestamptz', 'timestamptz'],
+    )} as memory (monitor_id, workspace_id, states, state_at, flaps, since, calm_at)
     on conflict (monitor_id) do update set states = excluded.states, state_at = excluded.state_at, calm_at = excluded.calm_at,
       flapping_since = case when excluded.flapping_since is not null then coalesce(flapping.flapping_since, excluded.flapping_since) end`);
 }

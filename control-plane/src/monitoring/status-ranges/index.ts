@@ -1,6 +1,7 @@
 export {
   foldedUntil,
   onsetOf,
+  onsetsOf,
   rangesOfProbes,
   removeProbeRanges,
   removeStatusRanges,

@@ -101,24 +101,44 @@ export async function statusRanges(
 /** Ranges that are looked back over for the onset of an outage. */
 const mostBeforeOnset = 200;
 
+const onsetRow = z.object({ monitor_id: z.number(), started_at: z.number(), is_failing: z.boolean() });
+
 /**
  * When the outage began that a failing range belongs to: the start of the first of the failing ranges that touch one another up to it, of those
  * since the reset. Of an outage of more than 200 ranges, the start of the earliest that is looked at.
  * @param startedMs start of the range, whole milliseconds
  */
 export async function onsetOf(connection: CommonQueryMethods, monitorId: number, startedMs: number): Promise<number> {
-  const rows = await connection.any(sql.type(z.object({ started_at: z.number(), is_failing: z.boolean() }))`
-    select r.started_at, r.status in ('DOWN', 'TIMEOUT') and coalesce(r.ended_at = lag(r.started_at) over (order by r.started_at desc), true)
-      as is_failing
-    from (
-      select b.started_at, b.ended_at, b.status from status_ranges b
-      where b.monitor_id = ${monitorId} and b.started_at < ${sql.timestamp(new Date(startedMs + 1))}
-        and b.started_at >= coalesce((select m.reset_at from monitors m where m.id = ${monitorId}), '-infinity')
-      order by b.started_at desc limit ${mostBeforeOnset}
-    ) r order by r.started_at desc`);
-  const end = rows.findIndex((range) => !range.is_failing);
-  const failing = end === -1 ? rows : rows.slice(0, end);
-  return Math.min(startedMs, Math.floor(failing.at(-1)?.started_at ?? startedMs));
+  return (await onsetsOf(connection, new Map([[monitorId, startedMs]]))).get(monitorId) ?? startedMs;
+}
+
+/** The same of many monitors in one statement, one range of each: by the number of the monitor. */
+export async function onsetsOf(
+  connection: CommonQueryMethods,
+  startsMs: ReadonlyMap<number, number>,
+): Promise<ReadonlyMap<number, number>> {
+  if (startsMs.size === 0) return new Map();
+  const given = [...startsMs].map(([id, ms]) => [id, new Date(ms + 1).toISOString()]);
+  const found = await connection.any(sql.type(onsetRow)`
+    select g.monitor_id, r.started_at,
+      r.status in ('DOWN', 'TIMEOUT') and coalesce(r.ended_at = lag(r.started_at) over (partition by g.monitor_id order by r.started_at desc), true)
+        as is_failing
+    from ${sql.unnest(given, ['int4', 'timestamptz'])} as g (monitor_id, before)
+      left join monitors m on m.id = g.monitor_id
+      cross join lateral (
+        select b.started_at, b.ended_at, b.status from status_ranges b
+        where b.monitor_id = g.monitor_id and b.started_at < g.before and b.started_at >= coalesce(m.reset_at, '-infinity')
+        order by b.started_at desc limit ${mostBeforeOnset}
+      ) r order by g.monitor_id, r.started_at desc`);
+  const ofMonitor = Map.groupBy(found, (each) => each.monitor_id);
+  return new Map(
+    [...startsMs].map(([id, startedMs]) => {
+      const rows = ofMonitor.get(id) ?? [];
+      const end = rows.findIndex((range) => !range.is_failing);
+      const failing = end === -1 ? rows : rows.slice(0, end);
+      return [id, Math.min(startedMs, Math.floor(failing.at(-1)?.started_at ?? startedMs))];
+    }),
+  );
 }
 
 const probeRow = row.extend({ probe_id: z.number() });

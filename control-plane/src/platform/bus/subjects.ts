@@ -30,3 +30,6 @@ export const liveResultsSubject = 'live.results';
 
 /** A hint, after the commit, that the status of monitors is another. Told or not: this is before rule 8 of the consensus lets others know. */
 export const statusesSubject = 'monitors.statuses';
+
+/** A hint that there is something to tell people, or to send; it is looked for every 250 ms anyway. */
+export const alertsSubject = 'alerts';

@@ -14,7 +14,7 @@ export function applyRates(reply: FastifyReply, states: readonly RateState[], wh
   void reply.headers(rateHeaders(states));
   const refusing = refusedBy(states);
   if (refusing === undefined) return;
-  throw new Problem('rate_limited', `more than ${refusing.quota} ${what} per ${refusing.name} ${whose}`, {
-    retryAfterSeconds: refusing.resetSeconds,
-  });
+  const seconds = Math.ceil(refusing.resetSeconds);
+  const detail = `more than ${refusing.quota} ${what} per ${refusing.name} ${whose}; try again in ${seconds} s`;
+  throw new Problem('rate_limited', detail, { retryAfterSeconds: seconds });
 }

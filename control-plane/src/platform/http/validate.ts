@@ -1,13 +1,9 @@
-import { Problem } from '@parallax/api-contract';
 import type { InputError, RouteContract } from '@parallax/api-contract';
 import type { z } from 'zod';
-import { jsonPointer } from './json-text.ts';
+import { bodyErrors, refusedInput } from './input-errors.ts';
 
 /** The parts of a request that a contract describes, as they came. */
 export type RawInput = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
-
-// One answer lists at most this many faults, so that a large body of nonsense does not come back larger.
-const maxErrors = 100;
 
 /**
  * Validates path, query and body by the contract, all three before anything is answered.
@@ -19,12 +15,7 @@ export function validateInput(contract: RouteContract, raw: RawInput): RawInput 
   const params = contract.params === undefined ? undefined : parsePart('path', contract.params, raw.params, errors);
   const query = contract.query === undefined ? undefined : parsePart('query', contract.query, raw.query, errors);
   const body = parseBody(contract, raw.body, errors);
-  const first = errors[0];
-  if (first !== undefined) {
-    const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
-    const place = first.path === '' ? first.in : `${first.in} ${first.path}`;
-    throw new Problem('invalid_input', `${place}: ${first.message}${more}`, { errors: errors.slice(0, maxErrors) });
-  }
+  if (errors.length > 0) throw refusedInput(errors);
   return { params, query, body };
 }
 
@@ -37,20 +28,17 @@ function parsePart(where: InputError['in'], schema: z.ZodType, value: unknown, e
   if (where !== 'body') refuseUnstorableText(where, value, errors);
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  for (const issue of parsed.error.issues) {
-    const path = where === 'body' ? jsonPointer(issue.path) : String(issue.path[0] ?? '');
-    if (where === 'body' && issue.code === 'unrecognized_keys') {
-      // Each by its own place: the issue itself stands at the object around them.
-      for (const key of issue.keys.slice(0, maxErrors)) {
-        const message = 'there is no such field';
-        errors.push({ in: where, path: jsonPointer([...issue.path, key.slice(0, 200)]), code: issue.code, message });
-      }
-      continue;
-    }
-    const isAbsent = where === 'body' && issue.path.length === 0 && value === undefined;
-    errors.push({ in: where, path, code: issue.code, message: isAbsent ? 'a JSON body is required' : issue.message });
-  }
+  // One by one: there may be more than a call takes arguments.
+  for (const error of faults(where, value, parsed.error.issues)) errors.push(error);
   return undefined;
+}
+
+function faults(where: InputError['in'], value: unknown, issues: readonly z.core.$ZodIssue[]): readonly InputError[] {
+  if (where !== 'body') {
+    return issues.map(({ path, code, message }) => ({ in: where, path: String(path[0] ?? ''), code, message }));
+  }
+  if (value !== undefined) return bodyErrors(issues);
+  return [{ in: where, path: '', code: issues[0]?.code ?? 'invalid_type', message: 'a JSON body is required' }];
 }
 
 /** PostgreSQL stores no NUL; bodies are judged when they are read. */

@@ -9,6 +9,8 @@ export type Mail = {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
+  /** Beside those that every mail has: names of RFC 5322 and one line each. */
+  readonly headers?: Readonly<Record<string, string>>;
 };
 
 /** Picks the consumer that sends. */

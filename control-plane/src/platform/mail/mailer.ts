@@ -11,6 +11,13 @@ import type { SmtpOptions } from './smtp-options.ts';
 /** The server has refused the mail for good (5xx, RFC 5321): trying again is of no use. */
 export class MailRefusedError extends Error {
   override readonly name = 'MailRefusedError';
+  /** The server says that there is no such mailbox (RFC 3463: 5.1.x), so no other mail will get there either. */
+  readonly isUnknownAddress: boolean;
+
+  constructor(message: string, isUnknownAddress = false) {
+    super(message);
+    this.isUnknownAddress = isUnknownAddress;
+  }
 }
 
 /** Sends mails. */
@@ -69,7 +76,7 @@ function explained(error: unknown): Error {
   const { code, permanent, message } = error as { code?: string; permanent?: boolean; message?: string };
   const text = `the mail server: ${(message ?? String(error)).slice(0, 500)}`;
   return permanent === true && ofTheMail.has(code ?? '')
-    ? new MailRefusedError(text)
+    ? new MailRefusedError(text, /\b5\.1\.[0-9]{1,3}\b/.test(message ?? ''))
     : new Error(text, { cause: error });
 }
 

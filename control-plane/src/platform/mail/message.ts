@@ -21,7 +21,7 @@ export function composed(mail: Mail, from: Sender, id: string): SendMailOptions 
     text: mail.text,
     html: mail.html,
     messageId: `<${id}@${domain}>`,
-    headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+    headers: { ...mail.headers, 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
     // Nothing in a mail may be read from a file or fetched.
     disableFileAccess: true,
     disableUrlAccess: true,

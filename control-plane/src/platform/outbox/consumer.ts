@@ -18,4 +18,9 @@ export type OutboxRow = {
 export type OutboxConsumer<Context> = {
   readonly kind: string;
   readonly consume: (transaction: Transaction, row: OutboxRow, context: Context) => Promise<void>;
+  /**
+   * The same for up to 100 rows at once, all of different keys: for what comes in floods. When it throws, each row is handed to `consume` alone,
+   * so that one that cannot be understood does not hold up the others; it must do the same by itself.
+   */
+  readonly consumeMany?: (transaction: Transaction, rows: readonly OutboxRow[], context: Context) => Promise<void>;
 };

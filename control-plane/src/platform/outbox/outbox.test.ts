@@ -174,3 +174,117 @@ t.test('rows that were finished a day ago are deleted', async (t) => {
   const left = await w.raw.query<{ key: string }>('select key from outbox order by key');
   t.same(left.rows, [{ key: 'b' }, { key: 'c' }]);
 });
+
+t.test('a consumer that takes many gets a hundred of a flood at once, each key in order', async (t) => {
+  const w = await world(t);
+  const keys = Array.from({ length: 120 }, (_, index) => `k${index}`);
+  await w.add(...keys.map((key) => entry(key, `${key} first`)));
+  await w.add(...keys.map((key) => entry(key, `${key} second`)));
+  const rounds: string[][] = [];
+  const many: OutboxConsumer<OutboxContext> = {
+    kind: 'test',
+    consume: () => Promise.reject(new Error('not one by one')),
+    consumeMany: async (_, rows) => {
+      rounds.push(rows.map((row) => String(row.payload)));
+    },
+  };
+  t.equal(await workOnce(w.context, [many]), 100);
+  while ((await workOnce(w.context, [many])) > 0);
+  for (const round of rounds)
+    t.equal(new Set(round.map((text) => text.split(' ')[0])).size, round.length, 'of different keys');
+  const all = rounds.flat();
+  t.equal(all.length, 240);
+  for (const key of keys) t.ok(all.indexOf(`${key} first`) < all.indexOf(`${key} second`));
+});
+
+t.test('of many at once of which one fails the others are done, and what was begun together is undone', async (t) => {
+  const w = await world(t);
+  await w.add(entry('a', 'a1'), entry('b', 'b1'), entry('c', 'c1'));
+  const write = async (
+    tx: Parameters<OutboxConsumer<OutboxContext>['consume']>[0],
+    rows: readonly { readonly payload: unknown }[],
+  ) => {
+    for (const { payload } of rows) {
+      await tx.query(
+        sql.unsafe`insert into rate_limits (key, window_started_at, used) values (${String(payload)}, now(), 1)`,
+      );
+      if (payload === 'b1') throw new Error('not this one');
+    }
+  };
+  const many: OutboxConsumer<OutboxContext> = {
+    kind: 'test',
+    consume: (tx, row) => write(tx, [row]),
+    consumeMany: write,
+  };
+  t.equal(await workOnce(w.context, [many]), 3);
+  const wrote = await w.raw.query<{ key: string }>('select key from rate_limits order by key');
+  t.same(wrote.rows, [{ key: 'a1' }, { key: 'c1' }]);
+  const left = await w.raw.query('select payload, attempts from outbox where done_at is null');
+  t.match(left.rows, [{ payload: 'b1', attempts: 1 }]);
+});
+
+t.test(
+  'kinds that somebody takes one by one are not claimed in floods, and run before what is taken together',
+  async (t) => {
+    const w = await world(t);
+    const keys = Array.from({ length: 30 }, (_, index) => `k${index}`);
+    await w.add(...keys.map((key) => entry(key, key)));
+    const order: string[] = [];
+    const many: OutboxConsumer<OutboxContext> = {
+      kind: 'test',
+      consume: () => Promise.reject(new Error('not one by one')),
+      consumeMany: async (_, rows) => void order.push(`${rows.length} together`),
+    };
+    t.equal(await workOnce(w.context, [w.consumer(async () => void order.push('one')), many]), 20);
+    t.same(order, [...Array(20).fill('one'), '20 together']);
+  },
+);
+
+t.test('in a flood of one workspace, changes of others go before the rest of it, all workspaces in turn', async (t) => {
+  const w = await world(t);
+  const of = (workspaceId: number, count: number): OutboxEntry[] =>
+    Array.from({ length: count }, (_, index) => ({
+      key: `${workspaceId}:${index}`,
+      kind: 'test',
+      payload: { workspace_id: workspaceId },
+    }));
+  await w.add(...of(1, 400));
+  const others = Array.from({ length: 45 }, (_, index) => index + 2);
+  for (const workspaceId of others) await w.add(...of(workspaceId, 2));
+  const rounds: number[][] = [];
+  const consumer: OutboxConsumer<OutboxContext> = {
+    kind: 'test',
+    consume: () => Promise.reject(new Error('not one by one')),
+    consumeMany: async (_, rows) => {
+      rounds.push(rows.map(({ payload }) => (payload as { workspace_id: number }).workspace_id));
+    },
+  };
+  const turn = { afterWorkspace: 0 };
+  while ((await workOnce(w.context, [consumer], turn)) > 0);
+  t.ok(rounds.every(({ length }) => length <= 100));
+  const early = new Set(rounds.slice(0, 3).flat());
+  t.same(
+    others.filter((id) => !early.has(id)),
+    [],
+    'each has had its turn within three rounds',
+  );
+  const all = rounds.flat();
+  t.equal(all.length, 490, 'each is handed out once');
+  t.same(
+    others.filter((id) => all.filter((each) => each === id).length !== 2),
+    [],
+  );
+});
+
+t.test('a payload that names no workspace, or names it in another form, is handed out as it comes', async (t) => {
+  const w = await world(t);
+  const payloads = [
+    { workspace_id: 'x' },
+    { workspace_id: 1.5 },
+    { workspace_id: null },
+    { workspace_id: 10 ** 12 },
+    [],
+  ];
+  await w.add(...payloads.map((payload, index) => ({ key: `k${index}`, kind: 'test', payload })));
+  t.equal(await workOnce(w.context, [w.consumer()]), payloads.length);
+});

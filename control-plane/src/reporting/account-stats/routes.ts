@@ -6,6 +6,7 @@ import { inScope } from '../../platform/database/scope.ts';
 import { scopeOf } from '../../platform/http/caller.ts';
 import { handle } from '../../platform/http/handler.ts';
 import type { Route } from '../../platform/http/handler.ts';
+import { countAlerts } from '../../response/alerts/index.ts';
 import { countChecks, countOpenIncidents } from './queries.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -20,8 +21,7 @@ export function accountStatsRoutes(context: Context): readonly Route[] {
         return {
           monitors,
           heartbeats: await countHeartbeats(scope, transaction),
-          // There are none so far.
-          alerts: 0,
+          alerts: await countAlerts(scope, transaction),
           open_incidents: await countOpenIncidents(scope, transaction),
           checks_24h: await countChecks(scope, transaction, context.now() - dayMs),
         };

@@ -8,7 +8,7 @@ import { sql } from '../../platform/database/pools.ts';
 import { enqueue } from '../../platform/outbox/enqueue.ts';
 import { workOnce } from '../../platform/outbox/worker.ts';
 import { liveEventsCapability } from './index.ts';
-import { forgetEvents, keepEvent } from './queries.ts';
+import { forgetEvents, keepEvents } from './queries.ts';
 import { loopBus, watch } from './testing.ts';
 
 async function world(t: TestContext) {
@@ -108,7 +108,7 @@ void t.test('a transaction that ends after a later one is not passed over', asyn
   const wrote = Promise.withResolvers<void>();
   const mayCommit = Promise.withResolvers<void>();
   const slow = api.database.worker.transaction(async (tx) => {
-    await keepEvent(tx, { workspaceId: api.workspaceId, kind: 'monitor.revised', payload: { which: 'slow' } });
+    await keepEvents(tx, [{ workspaceId: api.workspaceId, kind: 'monitor.revised', payload: { which: 'slow' } }]);
     wrote.resolve();
     await mayCommit.promise;
   });
@@ -152,7 +152,7 @@ void t.test('where too much or nothing of it is kept, the client is told to read
   const reset = await again.next();
   t.match(reset, { event: 'reset', data: { reason: /1000/ } });
   await api.database.worker.transaction((tx) =>
-    keepEvent(tx, { workspaceId: api.workspaceId, kind: 'monitor.revised', payload: { which: 'after' } }),
+    keepEvents(tx, [{ workspaceId: api.workspaceId, kind: 'monitor.revised', payload: { which: 'after' } }]),
   );
   t.match(await again.next(), { data: { which: 'after' } }, 'and it goes on from there');
   await api.database.worker.query(sql.unsafe`update live_events set at = now() - interval '25 hours'`);

@@ -27,14 +27,18 @@ const eventRow = z.object({
   at: z.number(),
 });
 
-/** Keeps an event, in the transaction of what it tells. */
-export async function keepEvent(
+/** Keeps events in their order, in the transaction of what they tell. */
+export async function keepEvents(
   transaction: Transaction,
-  event: { readonly workspaceId: number; readonly kind: string; readonly payload: unknown },
+  events: readonly { readonly workspaceId: number; readonly kind: string; readonly payload: unknown }[],
 ): Promise<void> {
+  const rows = events.map(({ workspaceId, kind, payload }) => [workspaceId, kind, JSON.stringify(payload)]);
   await transaction.query(sql.unsafe`
     insert into live_events (workspace_id, kind, payload)
-    select id, ${event.kind}, ${JSON.stringify(event.payload)}::jsonb from workspaces where id = ${event.workspaceId}`);
+    select w.id, g.kind, g.payload::jsonb
+    from ${sql.unnest(rows, ['int4', 'text', 'text'])} with ordinality as g (workspace_id, kind, payload, position)
+      join workspaces w on w.id = g.workspace_id
+    order by g.position`);
 }
 
 /** The present: everything of transactions that are over lies before it. */

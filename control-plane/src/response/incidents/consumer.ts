@@ -1,130 +1,59 @@
 import type { Context } from '../../context.ts';
-import { onsetOf, statusRanges } from '../../monitoring/status-ranges/index.ts';
+import { statusRanges } from '../../monitoring/status-ranges/index.ts';
 import type { StatusRangeItem } from '../../monitoring/status-ranges/index.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
-import type { OutboxConsumer } from '../../platform/outbox/consumer.ts';
+import type { OutboxConsumer, OutboxRow } from '../../platform/outbox/consumer.ts';
 import { joinOccurrences } from '../maintenance/index.ts';
-import { isOtherCause } from './changed-cause.ts';
 import { windowOf } from './folding/fold.ts';
 import { untold } from './folding/incident-state.ts';
-import { begin, causeKeyOf } from './gateway.ts';
-import {
-  amendMember,
-  appendCause,
-  endMember,
-  insertMember,
-  knownOutages,
-  lockMonitor,
-  moveOnset,
-  nameMemberIncidents,
-  outagesSince,
-  reopenMember,
-} from './members/queries.ts';
-import type { LockedMonitor, StoredCause } from './members/queries.ts';
-import { isVoidByReset } from './reset.ts';
+import { amendMember, endMembers, insertMembers, knownOutages, outagesSince } from './members/queries.ts';
+import { lockMonitor } from './monitors/queries.ts';
+import type { LockedMonitor } from './monitors/queries.ts';
 import { onMaintenanceReleased } from './release/consumer.ts';
 import { amend, outagesOf, revisionSchema } from './revision.ts';
 import type { Amendment, Range } from './revision.ts';
-import { insertIncident, lockIncidents, settleIncident, writeIncident } from './state/queries.ts';
+import { lockIncidents, settleIncident, settleIncidents } from './state/queries.ts';
+import { insertIncident, writeIncident } from './state/writing/queries.ts';
 import { ofMonitor } from './subject.ts';
-import { subjectEventKinds, subjectEventOf, titleOfSubject } from './subject-events.ts';
-import type { SubjectEvent } from './subject-events.ts';
-import { decideIncident, pausedSchema, transitionSchema } from './transition.ts';
-import type { Transition } from './transition.ts';
+import { onSubjectEvents } from './subject-events/consumer.ts';
+import { subjectEventKinds, subjectEventOf } from './subject-events/event.ts';
+import { pausedSchema } from './transition.ts';
+import { onTransitions } from './transitions/consumer.ts';
+
+type Work = (transaction: Transaction, payloads: readonly unknown[], nowMs: number) => Promise<void>;
 
 /** Opens and resolves incidents as subjects change. The outbox hands out the changes of one subject in order, one at a time. */
 export const incidentConsumers: readonly OutboxConsumer<Context>[] = [
-  {
-    kind: 'monitor.transition',
-    consume: (transaction, row, context) => onTransition(transaction, row.payload, context.now()),
-  },
+  ofMany('monitor.transition', onTransitions),
+  ofMany('monitor.paused', onPaused),
+  ...subjectEventKinds.map((kind) =>
+    ofMany(kind, (transaction, payloads, nowMs) =>
+      onSubjectEvents(
+        transaction,
+        payloads.map((payload) => subjectEventOf(kind, payload)),
+        nowMs,
+      ),
+    ),
+  ),
   {
     kind: 'monitor.revised',
     consume: (transaction, row, context) => onRevised(transaction, row.payload, context.now()),
   },
   {
-    kind: 'monitor.paused',
-    consume: (transaction, row, context) => onPaused(transaction, row.payload, context.now()),
-  },
-  {
     kind: 'maintenance.released',
     consume: (transaction, row, context) => onMaintenanceReleased(transaction, row.payload, context.now()),
   },
-  ...subjectEventKinds.map(
-    (kind): OutboxConsumer<Context> => ({
-      kind,
-      consume: (transaction, row, context) =>
-        onSubjectEvent(transaction, subjectEventOf(kind, row.payload), context.now()),
-    }),
-  ),
 ];
 
-/** @throws when the payload is none: the row stays, with the error */
-async function onTransition(transaction: Transaction, payload: unknown, nowMs: number): Promise<void> {
-  const told = transitionSchema.parse(payload);
-  const { monitor_id: monitorId } = told;
-  const subject = ofMonitor(monitorId);
-  const monitor = await lockMonitor(transaction, monitorId);
-  if (monitor === null || isVoidByReset(told, monitor.resetMs)) return;
-  const { open, ended } = await knownOutages(transaction, subject);
-  const transition = await withOnset(transaction, told);
-  const decision = decideIncident(transition, monitor, open, ended);
-  let incidentId: number | null = null;
-  switch (decision.kind) {
-    case 'nothing':
-      break;
-    case 'open': {
-      const { cause, ...opening } = decision;
-      await begin(
-        transaction,
-        {
-          ...opening,
-          subject,
-          workspaceId: monitor.workspaceId,
-          name: monitor.name,
-          windowMs: windowOf(monitor.intervalSeconds),
-          key: await causeKeyOf(transaction, monitorId, decision.startedMs, cause.evidence),
-          isUrgent: false,
-          cause: { at: iso(decision.startedMs), ...cause },
-        },
-        nowMs,
-      );
-      return nameMemberIncidents(transaction, monitorId);
-    }
-    case 'reopen':
-      incidentId = await reopenMember(transaction, decision.incidentId, decision.startedMs);
-      await nameMemberIncidents(transaction, monitorId);
-      break;
-    case 'move_onset':
-      incidentId = await moveOnset(transaction, subject, decision.startedMs);
-      break;
-    case 'resolve':
-      incidentId = await endMember(transaction, subject, decision.resolution, decision.atMs);
-      break;
-  }
-  if (open !== undefined) incidentId ??= await noteCause(transaction, transition, open);
-  if (incidentId !== null) await settleIncident(transaction, incidentId, nowMs);
-}
-
-/** Appends what a lasting outage changed to. @returns its incident, null when it is what it was */
-async function noteCause(
-  transaction: Transaction,
-  { to, at, evidence }: Transition,
-  open: { readonly memberId: number; readonly incidentId: number; readonly causes: unknown },
-): Promise<number | null> {
-  if (to !== 'DOWN' && to !== 'TIMEOUT') return null;
-  const cause: StoredCause = { at: iso(Date.parse(at)), status: to, evidence };
-  if (!isOtherCause(open.causes, cause)) return null;
-  await appendCause(transaction, open.memberId, cause);
-  return open.incidentId;
-}
-
-/** An outage that was TIMEOUT before it was DOWN, or the other way, began with the first of its ranges. */
-async function withOnset(transaction: Transaction, transition: Transition): Promise<Transition> {
-  const { monitor_id: monitorId, to, range_started_at: startedAt } = transition;
-  if ((to !== 'DOWN' && to !== 'TIMEOUT') || startedAt == null) return transition;
-  const onsetMs = await onsetOf(transaction, monitorId, Date.parse(startedAt));
-  return { ...transition, range_started_at: iso(onsetMs) };
+/** A consumer of what comes in floods. */
+function ofMany(kind: string, work: Work): OutboxConsumer<Context> {
+  const consumeMany = (transaction: Transaction, rows: readonly OutboxRow[], context: Context): Promise<void> =>
+    work(
+      transaction,
+      rows.map(({ payload }) => payload),
+      context.now(),
+    );
+  return { kind, consume: (transaction, row, context) => consumeMany(transaction, [row], context), consumeMany };
 }
 
 /** Brings the outages to what the timeline tells now; repeating it changes nothing. */
@@ -160,18 +89,20 @@ async function record(
   const { open } = await knownOutages(transaction, ofMonitor(monitorId));
   if (open !== undefined && found.resolvedMs === null) return;
   const incidentId = await insertIncident(transaction, { ...found, workspaceId: monitor.workspaceId, key: null });
-  await insertMember(transaction, {
-    ...found,
-    workspaceId: monitor.workspaceId,
-    incidentId,
-    subject: ofMonitor(monitorId),
-    name: monitor.name,
-    endedMs: found.resolvedMs,
-    windowSeconds: windowOf(monitor.intervalSeconds) / 1_000,
-    cause: { at: iso(found.startedMs), ...found.cause },
-  });
+  await insertMembers(transaction, [
+    {
+      ...found,
+      workspaceId: monitor.workspaceId,
+      incidentId,
+      subject: ofMonitor(monitorId),
+      name: monitor.name,
+      endedMs: found.resolvedMs,
+      windowSeconds: windowOf(monitor.intervalSeconds) / 1_000,
+      cause: { at: iso(found.startedMs), ...found.cause },
+    },
+  ]);
   const isTold = found.resolvedMs === null && !found.detectedLate;
-  if (isTold) await joinOccurrences(transaction, nowMs, ofMonitor(monitorId));
+  if (isTold) await joinOccurrences(transaction, nowMs, [ofMonitor(monitorId)]);
   const [made] = await lockIncidents(transaction, [incidentId]);
   if (made !== undefined && isTold)
     await writeIncident(transaction, { ...made, told: { ...untold, dueMs: nowMs } }, []);
@@ -186,43 +117,12 @@ function rangeOf({ startedMs, endedMs, status, evidence }: StatusRangeItem): Ran
 }
 
 /** A pause ends the monitor's outage: nobody looks any more. */
-async function onPaused(transaction: Transaction, payload: unknown, nowMs: number): Promise<void> {
-  const paused = pausedSchema.parse(payload);
-  const incidentId = await endMember(transaction, ofMonitor(paused.monitor_id), 'paused', Date.parse(paused.at));
-  if (incidentId !== null) await settleIncident(transaction, incidentId, nowMs);
-}
-
-/** What a heartbeat or a webhook check tells of itself. Its workspace is that of the event: such a subject is never moved. */
-async function onSubjectEvent(transaction: Transaction, event: SubjectEvent, nowMs: number): Promise<void> {
-  const { open } = await knownOutages(transaction, event.subject);
-  if (event.what !== 'missed' && event.what !== 'failed') {
-    const resolution = event.what === 'recovered' ? 'auto' : event.what;
-    const incidentId = await endMember(transaction, event.subject, resolution, event.atMs);
-    if (incidentId !== null) await settleIncident(transaction, incidentId, nowMs);
-    return;
-  }
-  const cause: StoredCause = { at: iso(event.atMs), status: event.what, evidence: event.facts };
-  if (open !== undefined) {
-    if (!isOtherCause(open.causes, cause)) return;
-    await appendCause(transaction, open.memberId, cause);
-    return settleIncident(transaction, open.incidentId, nowMs);
-  }
-  // Nothing tells what it has in common with others. A job that says that it has failed is not waited for.
-  await begin(
-    transaction,
-    {
-      subject: event.subject,
-      workspaceId: event.workspaceId,
-      name: event.name,
-      title: titleOfSubject(event.name, event.what),
-      startedMs: event.atMs,
-      windowMs: windowOf(0),
-      key: null,
-      isUrgent: event.what === 'failed',
-      cause,
-    },
-    nowMs,
-  );
+async function onPaused(transaction: Transaction, payloads: readonly unknown[], nowMs: number): Promise<void> {
+  const ends = payloads.map((payload) => {
+    const { monitor_id: id, at } = pausedSchema.parse(payload);
+    return { subject: ofMonitor(id), resolution: 'paused' as const, atMs: Date.parse(at) };
+  });
+  await settleIncidents(transaction, await endMembers(transaction, ends), nowMs);
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();

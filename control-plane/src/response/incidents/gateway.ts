@@ -1,12 +1,15 @@
-import { codeOf, failurePhase, failuresBehind, readStored } from '../../monitoring/monitors/index.ts';
+import { codeOf, evidenceBehind, failurePhase, readStored } from '../../monitoring/monitors/index.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import { joinOccurrences } from '../maintenance/index.ts';
 import { causeKey } from './folding/cause-key.ts';
-import { fold, takersOf } from './folding/fold.ts';
-import type { DownEdge } from './folding/fold.ts';
-import { insertMember, moveMembers } from './members/queries.ts';
+import { fold } from './folding/fold.ts';
+import type { DownEdge, Folded } from './folding/fold.ts';
+import type { IncidentState } from './folding/incident-state.ts';
+import { insertMembers, moveMembers } from './members/queries.ts';
 import type { StoredCause } from './members/queries.ts';
-import { heldSubjects, insertIncident, lockIncidents, lockIncidentsOfCause, writeIncident } from './state/queries.ts';
+import type { Onset } from './state/decisive/queries.ts';
+import { heldSubjects, incidentsOfCauses, lockIncidents } from './state/queries.ts';
+import { insertIncidents, writeIncidents } from './state/writing/queries.ts';
 import type { Subject } from './subject.ts';
 
 /** An outage that begins, with whom it is of. */
@@ -22,66 +25,126 @@ export type Beginning = {
   readonly cause: StoredCause;
 };
 
+/** An outage as folding sees it. */
+type Edge = DownEdge & { readonly beginning: Beginning };
+
+/** Above the numbers of all incidents: those of such as are not written yet. */
+const newIds = 2 ** 32;
+
 /**
- * Writes an outage that begins into the incident that it belongs to, and announces what is due.
- * @throws when the subject has an open outage: the caller has looked, so somebody else was faster, and who tries again sees it
+ * Writes outages that begin, of different subjects, into the incidents that they belong to, and announces what is due.
+ * @throws when a subject has an open outage: the caller has looked, so somebody else was faster, and who tries again sees it
  */
-export async function begin(transaction: Transaction, beginning: Beginning, nowMs: number): Promise<void> {
-  const { workspaceId, subject, key } = beginning;
-  const edge: DownEdge = { ...beginning, subject: `${subject.type}:${subject.id}` };
-  const found = key === null ? [] : await lockIncidentsOfCause(transaction, workspaceId, key, { ...edge, of: subject });
-  const takers = takersOf(found, edge);
+export async function begin(transaction: Transaction, beginnings: readonly Beginning[], nowMs: number): Promise<void> {
+  if (beginnings.length === 0) return;
+  const edges = beginnings.map(edgeOf);
+  const onsets = beginnings.flatMap(onsetsOf);
+  const workspaces = await incidentsOfCauses(transaction, onsets);
+  const ids = [...workspaces.keys()];
+  const found = await lockIncidents(transaction, ids, onsets);
   // Who has just become a member of what is covered is held from now on, though no job has looked yet.
-  await joinOccurrences(transaction, nowMs, subject);
-  const isEdgeHeld = (await heldSubjects(transaction, [edge.subject])).size > 0;
+  await joinOccurrences(
+    transaction,
+    nowMs,
+    beginnings.map(({ subject }) => subject),
+  );
+  const held = await heldSubjects(
+    transaction,
+    edges.map(({ subject }) => subject),
+  );
+  const folded = foldAll(edges, found, workspaces, held, nowMs);
+  const mayBeHeld = folded.taken.some((one) => !one.isNew && one.edges.every(({ subject }) => held.has(subject)));
   // All of their members count where several become one, and where a maintenance may cover them all; else those that decide do.
-  const isWhole = takers.length > 1 || (isEdgeHeld && takers.length > 0);
-  const ids = takers.map(({ id }) => id);
-  const near = isWhole ? await lockIncidents(transaction, ids) : takers;
-  const lasting = near.flatMap(({ members }) => members.filter(({ endedMs }) => endedMs === null));
-  const held = isEdgeHeld
-    ? await heldSubjects(transaction, [edge.subject, ...lasting.map((member) => member.subject)])
-    : new Set<string>();
-  const folded = fold(near, edge, { nowMs, newId: 0, isHeld: (subjects) => subjects.every((one) => held.has(one)) });
-  const id = folded.isNew
-    ? await insertIncident(transaction, { ...beginning, detectedLate: false })
-    : folded.incident.id;
-  const isWritten = await insertMember(transaction, {
-    ...beginning,
-    incidentId: id,
-    endedMs: null,
-    windowSeconds: Math.round(beginning.windowMs / 1_000),
-    detectedLate: false,
-  });
-  if (!isWritten) throw new Error(`${edge.subject} has an outage that lasts`);
-  for (const { incident, messages } of folded.merged) {
-    await moveMembers(transaction, incident.id, id);
-    await writeIncident(transaction, incident, messages);
-  }
-  await writeIncident(transaction, { ...folded.incident, id }, folded.messages);
+  if (folded.merged.length === 0 && !mayBeHeld) return write(transaction, folded);
+  const whole = await lockIncidents(transaction, ids);
+  const lasting = whole.flatMap(({ members }) => members.filter(({ endedMs }) => endedMs === null));
+  const heldNow = await heldSubjects(transaction, [...new Set([...edges, ...lasting].map(({ subject }) => subject))]);
+  await write(transaction, foldAll(edges, whole, workspaces, heldNow, nowMs));
 }
 
-/** What an outage of a monitor has in common with others, from the evidence of its range and what was kept of the failures behind it. */
-export async function causeKeyOf(
+function edgeOf(beginning: Beginning): Edge {
+  const { subject, title, startedMs, windowMs, key, isUrgent } = beginning;
+  return { subject: `${subject.type}:${subject.id}`, title, startedMs, windowMs, key, isUrgent, beginning };
+}
+
+function onsetsOf({ workspaceId, key, subject, startedMs, windowMs }: Beginning): Onset[] {
+  return key === null ? [] : [{ workspaceId, key, of: subject, startedMs, windowMs }];
+}
+
+/** Each workspace by itself. */
+function foldAll(
+  edges: readonly Edge[],
+  found: readonly IncidentState[],
+  workspaces: ReadonlyMap<number, number>,
+  held: ReadonlySet<string>,
+  nowMs: number,
+): Folded<Edge> {
+  const isHeld = (subjects: readonly string[]): boolean => subjects.every((one) => held.has(one));
+  const ofWorkspace = Map.groupBy(found, ({ id }) => workspaces.get(id));
+  let newId = newIds;
+  const folded = [...Map.groupBy(edges, ({ beginning }) => beginning.workspaceId)].map(([workspaceId, own]) => {
+    const one = fold(ofWorkspace.get(workspaceId) ?? [], own, { nowMs, newId, isHeld });
+    newId += own.length;
+    return one;
+  });
+  return { taken: folded.flatMap(({ taken }) => taken), merged: folded.flatMap(({ merged }) => merged) };
+}
+
+async function write(transaction: Transaction, { taken, merged }: Folded<Edge>): Promise<void> {
+  const made = taken.filter(({ isNew }) => isNew);
+  const ids = await insertIncidents(
+    transaction,
+    made.flatMap(({ incident: { title, startedMs, key }, edges: [edge] }) =>
+      edge === undefined ? [] : { workspaceId: edge.beginning.workspaceId, title, startedMs, key, detectedLate: false },
+    ),
+  );
+  const numbers = new Map(made.map(({ incident }, index) => [incident.id, ids[index] ?? incident.id]));
+  const idOf = ({ id }: IncidentState): number => numbers.get(id) ?? id;
+  const members = taken.flatMap(({ incident, edges }) =>
+    edges.map(({ beginning }) => ({
+      ...beginning,
+      incidentId: idOf(incident),
+      endedMs: null,
+      windowSeconds: Math.round(beginning.windowMs / 1_000),
+      detectedLate: false,
+    })),
+  );
+  const written = await insertMembers(transaction, members);
+  if (written < members.length) throw new Error('a subject has an outage that lasts');
+  for (const { incident } of merged) {
+    if (incident.foldedInto !== null) await moveMembers(transaction, incident.id, incident.foldedInto);
+  }
+  await writeIncidents(transaction, [
+    ...merged,
+    ...taken.map(({ incident, messages }) => ({ incident: { ...incident, id: idOf(incident) }, messages })),
+  ]);
+}
+
+/** An outage whose cause is asked for. */
+export type Unexplained = { readonly monitorId: number; readonly startedMs: number; readonly evidence: unknown };
+
+/**
+ * What outages of different monitors have in common with others, from the evidence of their ranges and what was kept of the failures behind them; by
+ * monitor, null when nothing tells.
+ */
+export async function causeKeysOf(
   transaction: Transaction,
-  monitorId: number,
-  startedMs: number,
-  evidence: unknown,
-): Promise<string | null> {
-  const { voters } = readStored(evidence);
-  const failing = voters.filter(({ vote }) => vote === 'DOWN' || vote === 'TIMEOUT');
-  if (failing.length === 0) return null;
-  const failures = await failuresBehind(transaction, monitorId, startedMs * 1_000, failing);
-  return causeKey(
-    voters.map((vote) => {
-      const code = codeOf(vote);
-      return {
-        voter: vote.voter,
-        vote: vote.vote,
-        code,
-        phase: failurePhase(code),
-        evidence: failures.get(vote.voter)?.evidence,
-      };
+  outages: readonly Unexplained[],
+): Promise<ReadonlyMap<number, string | null>> {
+  const explained = outages.map(({ monitorId, startedMs, evidence }) => {
+    const { voters } = readStored(evidence);
+    const votes = voters.filter(({ vote }) => vote === 'DOWN' || vote === 'TIMEOUT');
+    return { monitorId, rangeStartedUs: startedMs * 1_000, voters, votes };
+  });
+  const kept = await evidenceBehind(transaction, explained);
+  return new Map(
+    explained.map(({ monitorId, voters }) => {
+      const votes = voters.map((vote) => {
+        const code = codeOf(vote);
+        const evidence = kept.get(monitorId)?.get(vote.voter);
+        return { voter: vote.voter, vote: vote.vote, code, phase: failurePhase(code), evidence };
+      });
+      return [monitorId, causeKey(votes)];
     }),
   );
 }

@@ -5,6 +5,7 @@ import { incidentConsumers } from './consumer.ts';
 import { startTelling } from './job.ts';
 import { incidentRoutes } from './routes.ts';
 
+export { acknowledgeByLink, acknowledgeIncident } from './changes/gateway.ts';
 export {
   moveIncidents,
   removeIncidentsOfReset,

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { outboxSubject } from '../../platform/bus/subjects.ts';
 import { repeat } from '../../platform/repeat.ts';
 import type { RunningService } from '../../platform/running-service.ts';
-import { dueIncidents, settleIncident } from './state/queries.ts';
+import { dueIncidents, settleIncidents } from './state/queries.ts';
 
 /** A first message waits three seconds for company, so half a second more is little. */
 const everyMs = 500;
@@ -26,7 +26,7 @@ export async function tellDue(context: Pick<Context, 'database' | 'now' | 'bus'>
   const count = await context.database.worker.transaction(async (transaction) => {
     const nowMs = context.now();
     const ids = await dueIncidents(transaction, nowMs, incidentsAtOnce);
-    for (const id of ids) await settleIncident(transaction, id, nowMs);
+    await settleIncidents(transaction, ids, nowMs);
     return ids.length;
   });
   if (count > 0) context.bus.hint(outboxSubject, {});

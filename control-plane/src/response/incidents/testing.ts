@@ -6,6 +6,7 @@ import { monitorsApi } from '../../monitoring/testing.ts';
 import type { MonitorsApi } from '../../monitoring/testing.ts';
 import { sql } from '../../platform/database/pools.ts';
 import { enqueue } from '../../platform/outbox/enqueue.ts';
+import type { OutboxEntry } from '../../platform/outbox/enqueue.ts';
 import { workOnce } from '../../platform/outbox/worker.ts';
 import { incidentsCapability, moveIncidents, removeIncidentsOfReset, resolveIncidentOfDeleted } from './index.ts';
 import { tellDue } from './job.ts';
@@ -21,6 +22,8 @@ export type IncidentsApi = MonitorsApi & {
   readonly turns: (monitorId: number, to: 'DOWN' | 'TIMEOUT' | 'UP', atMs: number, cause?: Cause) => Promise<void>;
   /** Something else of the outbox; worked off. */
   readonly tell: (key: string, kind: string, payload: object) => Promise<void>;
+  /** The same for much that comes at once. */
+  readonly tellAll: (entries: readonly OutboxEntry[]) => Promise<void>;
   /** What was announced, in order; of each incident numbered from 1. */
   readonly messages: () => Promise<readonly (Record<string, unknown> & { kind: string; incident_id: number })[]>;
   /** Time passes, and what is due then is announced. */
@@ -53,14 +56,16 @@ export async function incidentsApi(
   const settle = async (): Promise<void> => {
     while ((await workOnce(api.context, consumers)) > 0);
   };
-  const tell: IncidentsApi['tell'] = async (key, kind, payload) => {
-    await api.database.worker.transaction((tx) => enqueue(tx, { key, kind, payload }));
+  const tellAll: IncidentsApi['tellAll'] = async (entries) => {
+    await api.database.worker.transaction((tx) => enqueue(tx, ...entries));
     await settle();
   };
+  const tell: IncidentsApi['tell'] = (key, kind, payload) => tellAll([{ key, kind, payload }]);
   return {
     ...api,
     clock,
     tell,
+    tellAll,
     incidents: async (method, path = '', body) => {
       const answer = await api.call(method, `/api/v1/incidents${path}`, {
         token: api.token,

@@ -150,6 +150,40 @@ void t.test('heartbeats and webhook checks open and end incidents; what failed i
   t.match((await api.messages()).at(-1), { kind: 'incident.resolved', resolution: 'paused' });
 });
 
+void t.test('a hundred jobs that are missed, fail and recover at once have an incident each', async (t) => {
+  const api = await incidentsApi(t);
+  const jobs = Array.from({ length: 100 }, (_, index) => index + 1);
+  const all = (what: string, more: (id: number) => object = () => ({})) =>
+    api.tellAll(
+      jobs.map((id) => ({
+        key: `heartbeat:${id}`,
+        kind: `heartbeat.${what}`,
+        payload: {
+          workspace_id: api.workspaceId,
+          heartbeat_id: id,
+          name: `job ${id}`,
+          at: iso(api.clock.nowMs),
+          ...more(id),
+        },
+      })),
+    );
+  // One that cannot be understood holds up none of the others.
+  await all('missed', (id) => (id === 50 ? { name: '' } : {}));
+  t.match(await api.incidents('GET', '?is_ongoing=true'), { total: 99 });
+  await all('failed');
+  t.match(await api.incidents('GET', '?subject_type=heartbeat&subject_id=7'), {
+    total: 1,
+    incidents: [{ title: 'job 7 was missed', members: [{ causes: [{ status: 'missed' }, { status: 'failed' }] }] }],
+  });
+  await api.database.worker.query(sql.unsafe`delete from outbox where key = 'heartbeat:50'`);
+  await api.passes(second);
+  await all('recovered');
+  t.match(await api.incidents('GET', '?is_ongoing=true'), { total: 0 });
+  await api.passes(4 * second);
+  const told = Map.groupBy(await api.messages(), ({ kind }) => kind);
+  t.equal(told.get('incident.resolved')?.length, told.get('incident.opened')?.length);
+});
+
 void t.test('a deletion, a reset and a move take their part of an incident', async (t) => {
   const api = await incidentsApi(t);
   const [a = 0, b = 0, c = 0, d = 0] = await several(api, 4);

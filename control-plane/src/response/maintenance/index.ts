@@ -15,6 +15,10 @@ export {
 } from './hooks/queries.ts';
 export { joinOccurrences } from './cover/queries.ts';
 export { maintenanceOfMonitors } from './intervals/queries.ts';
+export { instantOf, isZone, wallOf } from './recurrence/zone.ts';
+export { requireFound, scopeOfBody } from './scope/given.ts';
+export type { Covered, NamedScope } from './scope/given.ts';
+export { isWorkspaceThere, missingOf } from './scope/queries.ts';
 
 /** Planned maintenance: what is told is held while it lasts, and its time is left out of uptime. */
 export const maintenanceCapability: Capability<Context> = {

@@ -49,4 +49,10 @@ export const outboundWays: readonly OutboundWay[] = [
     args: [],
     every: 5,
   },
+  {
+    name: 'messages by channels',
+    program: 'control-plane/src/platform/outbound-http/testing/outbound-way.fixture.ts',
+    args: [],
+    every: 23,
+  },
 ];

@@ -5,7 +5,7 @@ import { testApi } from '../../testing.ts';
 import { completePage } from './page.ts';
 import { pageWords } from './words.ts';
 
-const script = /<script>(.*)<\/script>/s.exec(completePage)?.[1] ?? '';
+const script = /<script>(.*)<\/script>/s.exec(completePage.html)?.[1] ?? '';
 
 type Part = { textContent: string; className: string; hidden: boolean; disabled: boolean; value: string };
 
@@ -113,7 +113,7 @@ void t.test('the policy lets run what stands in the page and nothing else', asyn
   const answer = await api.call('GET', '/auth/complete?error=%3Cscript%3E');
   t.equal(answer.status, 200);
   t.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
-  t.equal(answer.text, completePage, 'the same bytes for everybody');
+  t.equal(answer.text, completePage.html, 'the same bytes for everybody');
   const policy = answer.headers.get('content-security-policy') ?? '';
   const hash = (text = '') => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
   const style = /<style>(.*)<\/style>/s.exec(answer.text)?.[1];

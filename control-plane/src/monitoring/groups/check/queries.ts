@@ -123,13 +123,16 @@ export async function areGroupMonitors(scope: Scope, tx: Transaction, monitorIds
       and workspace_id = any(${sql.array(scope.workspaceIds, 'int4')})`);
 }
 
-/** Group monitors that contain a monitor, directly. For the worker login. */
-export async function groupMonitorsOf(worker: CommonQueryMethods, monitorId: number): Promise<readonly number[]> {
+/** Group monitors that contain any of these monitors, directly. For the worker login. */
+export async function groupMonitorsOf(
+  worker: CommonQueryMethods,
+  monitorIds: readonly number[],
+): Promise<readonly number[]> {
   return worker.anyFirst(sql.typeAlias('id')`
-    select g.id from monitors m join monitors g on ${containsMember} where m.id = ${monitorId}`);
+    select distinct g.id from monitors m join monitors g on ${containsMember} where m.id = any(${sql.array(monitorIds, 'int4')})`);
 }
 
-/** The same for any of many monitors, in one statement. */
+/** The same over a bare connection. */
 export async function groupMonitorsOfAny(
   worker: Pick<pg.Pool, 'query'>,
   monitorIds: readonly number[],

@@ -4,8 +4,9 @@ import type { Context } from '../../../context.ts';
 import { recordAudit } from '../../../identity/audit/index.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
+import type { Caller } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
-import type { Route } from '../../../platform/http/handler.ts';
+import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
 import { emptyMonitor, recordDeletedEmpty } from '../emptying/queries.ts';
 import type { RowsOfMonitor } from '../emptying/rows.ts';
 import { etagOf, requireMatch } from '../../../platform/http/etag.ts';
@@ -32,10 +33,10 @@ export type DeletionOptions = {
 export function lifecycleRoutes(context: Context, deletion: DeletionOptions): Route[] {
   return [
     handle(pauseMonitorRoute, ({ params, caller, request }) =>
-      setMonitorActive(context, { caller, request }, params.monitor_id, false),
+      switched(context, { caller, request }, params.monitor_id, false),
     ),
     handle(resumeMonitorRoute, ({ params, caller, request }) =>
-      setMonitorActive(context, { caller, request }, params.monitor_id, true),
+      switched(context, { caller, request }, params.monitor_id, true),
     ),
     handle(deleteMonitorRoute, ({ params, caller, request }) =>
       deleteMonitor(context, { caller, request }, params.monitor_id, deletion),
@@ -43,9 +44,25 @@ export function lifecycleRoutes(context: Context, deletion: DeletionOptions): Ro
   ];
 }
 
-async function setMonitorActive(
+async function switched(context: Context, actor: Actor, monitorId: number, isActive: boolean): Promise<Monitor> {
+  const monitor = await setMonitorActive(context, actor, monitorId, isActive);
+  actor.request.reply.header('etag', etagOf(monitor.version));
+  return monitor;
+}
+
+/** Who does something to a monitor, and from where: also by other ways than a request of the API. */
+export type Doer = {
+  readonly caller: Caller;
+  readonly request: Pick<RequestFacts, 'remoteAddress' | 'requestId' | 'header'>;
+};
+
+/**
+ * Pauses or resumes a monitor as POST /monitors/{monitor_id}/pause and …/resume do.
+ * @throws Problem as these routes answer it
+ */
+export async function setMonitorActive(
   context: Context,
-  actor: Actor,
+  actor: Doer,
   monitorId: number,
   isActive: boolean,
 ): Promise<Monitor> {
@@ -74,7 +91,6 @@ async function setMonitorActive(
     return { probeIds, monitor, shard: stored.shard, isChange: stored.is_active !== isActive };
   });
   if (done.isChange) announceChange(context.bus, done.shard, done.probeIds);
-  actor.request.reply.header('etag', etagOf(done.monitor.version));
   return done.monitor;
 }
 

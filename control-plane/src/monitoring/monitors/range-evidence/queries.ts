@@ -59,12 +59,25 @@ export async function probesNamed(
   return new Map(rows.map(({ id, name, region }) => [id, { name, region }]));
 }
 
-const failureRow = z.object({ probe_id: z.number(), e: z.number(), message: z.string(), evidence: z.unknown() });
+const failureRow = z.object({
+  monitor_id: z.number(),
+  probe_id: z.number(),
+  e: z.number(),
+  message: z.string(),
+  evidence: z.unknown(),
+});
 /** What was kept of a failure. */
 export type KeptFailure = {
   readonly message: string;
   readonly evidence: unknown;
   readonly source: 'target' | 'resolver' | 'probe' | undefined;
+};
+
+/** Votes of one range that are to be explained. */
+type BlamedVotes = {
+  readonly monitorId: number;
+  readonly rangeStartedUs: number;
+  readonly votes: readonly StoredVote[];
 };
 
 /**
@@ -77,22 +90,44 @@ export async function failuresBehind(
   rangeStartedUs: number,
   votes: readonly StoredVote[],
 ): Promise<ReadonlyMap<number, KeptFailure>> {
-  const rows = votes.map(({ voter, sinceUs }) => [voter, String(sinceUs), String(Math.max(sinceUs, rangeStartedUs))]);
-  const found = await connection.any(sql.type(failureRow)`
-    select v.probe_id, kept.e, kept.message, kept.evidence
-    from (
-      select probe_id, 'epoch'::timestamptz + since_us * interval '1 microsecond' as since,
-        'epoch'::timestamptz + until_us * interval '1 microsecond' as until
-      from ${sql.unnest(rows, ['int4', 'int8', 'int8'])} as given (probe_id, since_us, until_us)) v
-    cross join lateral (
-      select e, message, evidence from result_evidence k
-      where k.monitor_id = ${monitorId} and k.probe_id = v.probe_id and k.e >= v.since and k.e < v.since + interval '1 day'
-      order by k.e > v.until, case when k.e <= v.until then v.until - k.e else k.e - v.until end limit 1) kept`);
   const failures = new Map<number, KeptFailure>();
-  for (const { probe_id: probeId, e, message, evidence } of found) {
+  for (const { probe_id: probeId, e, message, evidence } of await keptOf(connection, [
+    { monitorId, rangeStartedUs, votes },
+  ])) {
     failures.set(probeId, { message, evidence, source: await sourceOf(connection, monitorId, probeId, e) });
   }
   return failures;
+}
+
+/** Evidence of the same failures of many monitors, in one statement: by monitor and voter. One range of each monitor. */
+export async function evidenceBehind(
+  connection: CommonQueryMethods,
+  ranges: readonly BlamedVotes[],
+): Promise<ReadonlyMap<number, ReadonlyMap<number, unknown>>> {
+  const found = await keptOf(connection, ranges);
+  return new Map(
+    [...Map.groupBy(found, (row) => row.monitor_id)].map(([monitorId, rows]) => [
+      monitorId,
+      new Map(rows.map((row) => [row.probe_id, row.evidence])),
+    ]),
+  );
+}
+
+async function keptOf(connection: CommonQueryMethods, ranges: readonly BlamedVotes[]) {
+  const rows = ranges.flatMap(({ monitorId, rangeStartedUs, votes }) =>
+    votes.map(({ voter, sinceUs }) => [monitorId, voter, String(sinceUs), String(Math.max(sinceUs, rangeStartedUs))]),
+  );
+  if (rows.length === 0) return [];
+  return connection.any(sql.type(failureRow)`
+    select v.monitor_id, v.probe_id, kept.e, kept.message, kept.evidence
+    from (
+      select monitor_id, probe_id, 'epoch'::timestamptz + since_us * interval '1 microsecond' as since,
+        'epoch'::timestamptz + until_us * interval '1 microsecond' as until
+      from ${sql.unnest(rows, ['int4', 'int4', 'int8', 'int8'])} as given (monitor_id, probe_id, since_us, until_us)) v
+    cross join lateral (
+      select e, message, evidence from result_evidence k
+      where k.monitor_id = v.monitor_id and k.probe_id = v.probe_id and k.e >= v.since and k.e < v.since + interval '1 day'
+      order by k.e > v.until, case when k.e <= v.until then v.until - k.e else k.e - v.until end limit 1) kept`);
 }
 
 /** Whose fault the result of a probe at an instant was, wherever it is kept now. One short reading for each failing voter of a range. */

@@ -18,14 +18,23 @@ import { noIncident } from '../not-found.ts';
 import { readIncident } from '../queries.ts';
 import { messageEntry } from '../state/message-entry.ts';
 import type { Announced } from '../state/message-entry.ts';
-import { factsOf, isHeld, lockIncidents, writeIncident } from '../state/queries.ts';
-import { endManualMembers, isMember, lockIncident, nextMessage, noteResolver } from './queries.ts';
+import { isHeld, lockIncidents } from '../state/queries.ts';
+import { factsOf, writeIncident } from '../state/writing/queries.ts';
+import { acknowledge, endManualMembers, isMember, lockIncident, nextMessage, noteResolver } from './queries.ts';
 import type { LockedIncident } from './queries.ts';
 
 export type Actor = { readonly caller: Caller; readonly request: RequestFacts };
 
 /** What was done, for the audit log; nothing where nothing had to be. */
 export type Done = Pick<AuditEvent, 'action' | 'detail'> | null;
+
+/** The same by other ways than a request of the API. */
+export type Doer = {
+  readonly caller: Caller;
+  readonly request: Pick<RequestFacts, 'remoteAddress' | 'requestId' | 'header'>;
+};
+
+type Work = (scope: Scope, tx: Transaction, incident: LockedIncident) => Promise<Done>;
 
 /**
  * Changes an incident in one transaction: locked, by an editor of its workspace, in the version that `If-Match` names, and recorded.
@@ -36,7 +45,18 @@ export async function changing(
   context: Context,
   actor: Actor,
   incidentId: number,
-  work: (scope: Scope, tx: Transaction, incident: LockedIncident) => Promise<Done>,
+  work: Work,
+): Promise<IncidentReport | null> {
+  const changed = await changingBy(context, actor, incidentId, work);
+  if (changed !== null) actor.request.reply.header('etag', etagOf(changed.version));
+  return changed;
+}
+
+async function changingBy(
+  context: Context,
+  actor: Doer,
+  incidentId: number,
+  work: Work,
 ): Promise<IncidentReport | null> {
   const scope = scopeOf(actor.caller);
   const changed = await inScope(context.database.api, scope, async (tx) => {
@@ -49,8 +69,24 @@ export async function changing(
     return readIncident(tx, scope, incidentId);
   });
   context.bus.hint(outboxSubject, {});
-  if (changed !== null) actor.request.reply.header('etag', etagOf(changed.version));
   return changed;
+}
+
+/**
+ * Acknowledges an incident as POST /incidents/{incident_id}/acknowledge does; one that is acknowledged stays as it is.
+ * @throws Problem `not_found`, `forbidden`, `version_mismatch`, and `conflict` when it is resolved
+ */
+export async function acknowledgeIncident(context: Context, actor: Doer, incidentId: number): Promise<IncidentReport> {
+  const changed = await changingBy(context, actor, incidentId, async (scope, tx) => {
+    if (await acknowledge(tx, incidentId, actor.caller.userId)) {
+      await announce(tx, incidentId, { kind: 'acknowledged' }, context.now());
+      return { action: 'incident.acknowledged' };
+    }
+    const now = await readIncident(tx, scope, incidentId);
+    if (now?.status !== 'resolved') return null;
+    throw new Problem('conflict', `incident ${incidentId} is resolved; there is nothing to acknowledge`);
+  });
+  return present(changed, incidentId);
 }
 
 /** The incident as it is after a change. */
@@ -62,7 +98,7 @@ export function present(incident: IncidentReport | null, incidentId: number): In
 /** Writes the row of the audit log. */
 export function record(
   tx: Transaction,
-  { caller, request }: Actor,
+  { caller, request }: Doer,
   incident: Pick<LockedIncident, 'id' | 'workspace_id'>,
   done: NonNullable<Done>,
 ): Promise<void> {
@@ -77,33 +113,77 @@ export function record(
 /**
  * Announces what a person has done with an incident. Where its first message still waits for company, that goes before; where it is held back or
  * was found late, nobody knows of the incident, and nothing is said.
+ * @returns the number of the message among those of the incident, null when nothing is said
  */
-export async function announce(tx: Transaction, incidentId: number, message: Announced, nowMs: number): Promise<void> {
+export async function announce(
+  tx: Transaction,
+  incidentId: number,
+  message: Announced,
+  nowMs: number,
+): Promise<number | null> {
   const [waiting] = await lockIncidents(tx, [incidentId]);
-  if (waiting === undefined) return;
+  if (waiting === undefined) return null;
   const { told } = waiting;
   if (told.seq === 0 && told.dueMs !== null) {
     const due = { ...waiting, told: { ...told, dueMs: Math.min(told.dueMs, nowMs) } };
     const { incident, messages } = settle(due, nowMs, await isHeld(tx, waiting));
     await writeIncident(tx, incident, messages);
-    if (incident.told.seq === 0) return;
+    if (incident.told.seq === 0) return null;
   } else if (told.seq === 0) {
-    return;
+    return null;
   }
   const seq = await nextMessage(tx, incidentId);
   const facts = await factsOf(tx, incidentId);
-  if (facts !== null) await enqueue(tx, messageEntry(facts, message, seq));
+  if (facts === null) return null;
+  await enqueue(tx, messageEntry(facts, message, seq));
+  return seq;
 }
 
-/** Resolves a locked incident by hand. @returns whether it was not resolved before */
-export async function resolve(tx: Transaction, incidentId: number, userId: number, nowMs: number): Promise<boolean> {
+/**
+ * Acknowledges an incident for whoever has a link of a message about it: nobody is named. What is acknowledged or resolved already stays as it is.
+ * @returns whether there was something to acknowledge
+ */
+export async function acknowledgeByLink(
+  context: Context,
+  request: Pick<RequestFacts, 'remoteAddress' | 'requestId'>,
+  place: { readonly workspaceId: number; readonly incidentId: number },
+): Promise<boolean> {
+  const { workspaceId, incidentId } = place;
+  const scope = { userId: null, workspaceIds: [workspaceId] };
+  const isDone = await inScope(context.database.api, scope, async (tx) => {
+    if ((await lockIncident(scope, tx, incidentId)) === null || !(await acknowledge(tx, incidentId, null)))
+      return false;
+    await announce(tx, incidentId, { kind: 'acknowledged' }, context.now());
+    await recordAudit(tx, { kind: 'system', userId: null }, request, {
+      action: 'incident.acknowledged',
+      workspaceId,
+      subjectType: 'incident',
+      subjectId: incidentId,
+      detail: { by: 'link' },
+    });
+    return true;
+  });
+  if (isDone) context.bus.hint(outboxSubject, {});
+  return isDone;
+}
+
+/** By which message of its incident a resolution is told; null where nobody is told of it. */
+export type Resolved = { readonly seq: number | null };
+
+/** Resolves a locked incident by hand. @returns null when it was resolved before */
+export async function resolve(
+  tx: Transaction,
+  incidentId: number,
+  userId: number,
+  nowMs: number,
+): Promise<Resolved | null> {
   const [before] = await lockIncidents(tx, [incidentId]);
-  if (before === undefined || before.status === 'resolved') return false;
+  if (before === undefined || before.status === 'resolved') return null;
   const { incident, messages } = resolveByHand(before, nowMs);
   await endManualMembers(tx, incidentId, incident.resolvedMs ?? nowMs);
   await noteResolver(tx, incidentId, userId);
   await writeIncident(tx, incident, messages);
-  return true;
+  return { seq: messages.length > 0 ? incident.told.seq : null };
 }
 
 /** @throws Problem `invalid_input` for somebody who is no member of the workspace */

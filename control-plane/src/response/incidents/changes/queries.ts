@@ -80,7 +80,11 @@ export async function changeIncident(
 }
 
 /** Acknowledges an incident that is open. @returns whether it was */
-export async function acknowledge(transaction: Transaction, incidentId: number, userId: number): Promise<boolean> {
+export async function acknowledge(
+  transaction: Transaction,
+  incidentId: number,
+  userId: number | null,
+): Promise<boolean> {
   const { rowCount } = await transaction.query(sql.unsafe`
     update incidents set status = 'acknowledged', acknowledged_at = clock_timestamp(), acknowledged_by = ${userId},
       version = version + 1, updated_at = clock_timestamp()
@@ -103,18 +107,25 @@ export async function countUpdates(transaction: Transaction, incidentId: number)
 
 export type NewUpdate = { readonly kind: string; readonly body: string; readonly is_public: boolean };
 
-/** Adds what somebody says of an incident. */
+/** Adds what somebody says of an incident. @returns its number */
 export async function insertUpdate(
   transaction: Transaction,
   incident: Pick<LockedIncident, 'id' | 'workspace_id'>,
   update: NewUpdate,
   authorId: number,
-): Promise<void> {
-  await transaction.query(sql.unsafe`
+): Promise<number> {
+  const id = await transaction.oneFirst(sql.typeAlias('id')`
     insert into incident_updates (workspace_id, incident_id, kind, body, is_public, author_id)
-    values (${incident.workspace_id}, ${incident.id}, ${update.kind}, ${update.body}, ${update.is_public}, ${authorId})`);
+    values (${incident.workspace_id}, ${incident.id}, ${update.kind}, ${update.body}, ${update.is_public}, ${authorId})
+    returning id`);
   await transaction.query(sql.unsafe`
     update incidents set version = version + 1, updated_at = clock_timestamp() where id = ${incident.id}`);
+  return id;
+}
+
+/** Notes by which message of its incident an update is announced, so that the message can carry its words. */
+export async function noteAnnounced(transaction: Transaction, updateId: number, seq: number): Promise<void> {
+  await transaction.query(sql.unsafe`update incident_updates set told_seq = ${seq} where id = ${updateId}`);
 }
 
 /** Hides an incident, and removes what people wrote of it. Its outages stay known, so they open no other. */

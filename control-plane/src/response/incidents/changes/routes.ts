@@ -20,16 +20,25 @@ import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
 import { readIncident } from '../queries.ts';
 import { settleIncident } from '../state/queries.ts';
-import { announce, changing, present, record, requireAssignee, resolve, tooManyUpdates } from './gateway.ts';
+import {
+  acknowledgeIncident,
+  announce,
+  changing,
+  present,
+  record,
+  requireAssignee,
+  resolve,
+  tooManyUpdates,
+} from './gateway.ts';
 import type { Actor } from './gateway.ts';
 import {
-  acknowledge,
   changeIncident,
   countUpdates,
   hideIncident,
   insertManual,
   insertManualMembers,
   insertUpdate,
+  noteAnnounced,
 } from './queries.ts';
 import type { LockedIncident, NewUpdate } from './queries.ts';
 
@@ -60,9 +69,13 @@ export function incidentChangeRoutes(context: Context): Route[] {
     handle(addIncidentUpdateRoute, async ({ params, body, caller, request }) => {
       const id = params.incident_id;
       const changed = await changing(context, { caller, request }, id, async (_scope, tx, incident) => {
-        await say(tx, incident, body, caller.userId);
-        const isResolved = body.kind === 'resolved' && (await resolve(tx, id, caller.userId, context.now()));
-        if (!isResolved) await announce(tx, id, { kind: 'updated', reason: 'update' }, context.now());
+        const updateId = await say(tx, incident, body, caller.userId);
+        const resolved = body.kind === 'resolved' ? await resolve(tx, id, caller.userId, context.now()) : null;
+        const seq =
+          resolved === null
+            ? await announce(tx, id, { kind: 'updated', reason: 'update' }, context.now())
+            : resolved.seq;
+        if (seq !== null) await noteAnnounced(tx, updateId, seq);
         return { action: 'incident.update_added', detail: { kind: body.kind, is_public: body.is_public } };
       });
       return present(changed, id);
@@ -71,10 +84,12 @@ export function incidentChangeRoutes(context: Context): Route[] {
     handle(resolveIncidentRoute, async ({ params, body, caller, request }) => {
       const id = params.incident_id;
       const changed = await changing(context, { caller, request }, id, async (_scope, tx, incident) => {
-        if (!(await resolve(tx, id, caller.userId, context.now()))) return null;
+        const resolved = await resolve(tx, id, caller.userId, context.now());
+        if (resolved === null) return null;
         if (body?.body !== undefined) {
           const { body: text, is_public } = body;
-          await say(tx, incident, { kind: 'resolved', body: text, is_public }, caller.userId);
+          const updateId = await say(tx, incident, { kind: 'resolved', body: text, is_public }, caller.userId);
+          if (resolved.seq !== null) await noteAnnounced(tx, updateId, resolved.seq);
         }
         return { action: 'incident.resolved' };
       });
@@ -82,18 +97,9 @@ export function incidentChangeRoutes(context: Context): Route[] {
     }),
 
     handle(acknowledgeIncidentRoute, async ({ params, caller, request }) => {
-      const id = params.incident_id;
-      const scope = scopeOf(caller);
-      const changed = await changing(context, { caller, request }, id, async (_scope, tx) => {
-        if (await acknowledge(tx, id, caller.userId)) {
-          await announce(tx, id, { kind: 'acknowledged' }, context.now());
-          return { action: 'incident.acknowledged' };
-        }
-        const now = await readIncident(tx, scope, id);
-        if (now?.status !== 'resolved') return null;
-        throw new Problem('conflict', `incident ${id} is resolved; there is nothing to acknowledge`);
-      });
-      return present(changed, id);
+      const acknowledged = await acknowledgeIncident(context, { caller, request }, params.incident_id);
+      request.reply.header('etag', etagOf(acknowledged.version));
+      return acknowledged;
     }),
 
     handle(deleteIncidentRoute, async ({ params, caller, request }) => {
@@ -107,10 +113,10 @@ export function incidentChangeRoutes(context: Context): Route[] {
   ];
 }
 
-/** @throws Problem `conflict` when the incident has as many updates as it may */
-async function say(tx: Transaction, incident: LockedIncident, update: NewUpdate, userId: number): Promise<void> {
+/** @returns the number of the update @throws Problem `conflict` when the incident has as many updates as it may */
+async function say(tx: Transaction, incident: LockedIncident, update: NewUpdate, userId: number): Promise<number> {
   if ((await countUpdates(tx, incident.id)) >= mostIncidentUpdates) throw tooManyUpdates(mostIncidentUpdates);
-  await insertUpdate(tx, incident, update, userId);
+  return insertUpdate(tx, incident, update, userId);
 }
 
 async function create(context: Context, actor: Actor, body: CreateIncident): Promise<IncidentReport> {

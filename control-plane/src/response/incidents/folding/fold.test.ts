@@ -12,11 +12,16 @@ class Store {
   #next = 1;
 
   down(edge: DownEdge, nowMs: number, isHeld = false): number {
-    const folded = fold([...this.incidents.values()], edge, { nowMs, newId: this.#next, isHeld: () => isHeld });
-    if (folded.isNew) this.#next += 1;
-    for (const { incident, messages } of folded.merged) this.#write(incident, messages);
-    this.#write(folded.incident, folded.messages);
-    return folded.incident.id;
+    return this.downTogether([edge], nowMs, isHeld)[0] ?? 0;
+  }
+
+  /** @returns the incidents that took somebody in */
+  downTogether(edges: readonly DownEdge[], nowMs: number, isHeld = false): number[] {
+    const now = { nowMs, newId: this.#next, isHeld: () => isHeld };
+    const { taken, merged } = fold([...this.incidents.values()], edges, now);
+    for (const { incident, messages } of [...merged, ...taken]) this.#write(incident, messages);
+    this.#next = Math.max(this.#next, ...taken.map(({ incident }) => incident.id + 1));
+    return taken.map(({ incident }) => incident.id);
   }
 
   up(subject: string, endedMs: number, nowMs: number): void {
@@ -31,6 +36,12 @@ class Store {
     );
     const { incident, messages } = settle({ ...of, members }, nowMs, false);
     this.#write(incident, messages);
+  }
+
+  isDown(subject: string): boolean {
+    return [...this.incidents.values()].some(({ members }) =>
+      members.some((member) => member.subject === subject && member.endedMs === null),
+    );
   }
 
   tell(nowMs: number): void {
@@ -145,6 +156,52 @@ void t.test('in whatever order outages become known, the same ones are together,
   );
   t.pass('for 300 worlds');
 });
+
+void t.test(
+  'in whatever order and however many at a time outages become known, the same ones are together',
+  async (t) => {
+    /** Sizes of the batches, and an order. */
+    const way = (count: number) =>
+      fc.tuple(
+        fc.shuffledSubarray([...Array(count).keys()], { minLength: count }),
+        fc.array(fc.integer({ min: 1, max: 5 }), { minLength: count, maxLength: count }),
+      );
+    fc.assert(
+      fc.property(
+        outages.chain((list) => fc.tuple(fc.constant(list), way(list.length), fc.nat(12))),
+        ([list, [order, sizes], recoverAfter]) => {
+          const store = new Store();
+          const oneByOne = new Store();
+          const left = order.flatMap((index) => list[index] ?? []);
+          let nowMs = 1_000_000;
+          for (const size of sizes) {
+            const batch = left.splice(0, size).map(({ down }) => down);
+            if (batch.length === 0) continue;
+            nowMs += 500;
+            store.downTogether(batch, nowMs);
+            for (const one of batch) oneByOne.down(one, nowMs);
+            for (const each of [store, oneByOne]) each.tell(nowMs);
+            // Some recover in between, so that incidents are open, over, and open again.
+            for (const { down, endedMs } of list.slice(0, recoverAfter)) {
+              for (const each of [store, oneByOne])
+                if (each.isDown(down.subject)) each.up(down.subject, endedMs, nowMs);
+            }
+          }
+          if (JSON.stringify(store.parts()) !== JSON.stringify(oneByOne.parts())) return false;
+          const together = store
+            .parts()
+            .map((part) => JSON.stringify((JSON.parse(part) as unknown[])[1]))
+            .sort();
+          if (JSON.stringify(together) !== JSON.stringify(expected(list))) return false;
+          // What joins an incident together is told at once, not in as many messages.
+          return store.said.length <= oneByOne.said.length;
+        },
+      ),
+      { numRuns: 500 },
+    );
+    t.pass('for 500 worlds');
+  },
+);
 
 void t.test('50 monitors on one dead address, some looked at every 300 s, make one incident', async (t) => {
   const store = new Store();

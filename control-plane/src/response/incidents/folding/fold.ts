@@ -1,6 +1,7 @@
-import type { IncidentState, MemberState, Message } from './incident-state.ts';
+import type { IncidentState, MemberState } from './incident-state.ts';
 import { noneUnlisted, untold } from './incident-state.ts';
 import { settle } from './settle.ts';
+import type { Settled } from './settle.ts';
 
 /** A group waits so long before its first message, so that what fails together is told together. */
 const gatheringMs = 3_000;
@@ -13,64 +14,103 @@ export type DownEdge = Pick<MemberState, 'subject' | 'title' | 'startedMs' | 'wi
   readonly isUrgent: boolean;
 };
 
-export type Folded = {
-  /** The incident that the outage belongs to, as it is with it. */
-  readonly incident: IncidentState;
+/** An incident that took outages in, as it is with them. */
+export type Taken<Edge extends DownEdge = DownEdge> = Settled & {
   readonly isNew: boolean;
-  readonly messages: readonly Message[];
-  /** Incidents that turned out to be part of it, as they are without their members. */
-  readonly merged: readonly { readonly incident: IncidentState; readonly messages: readonly Message[] }[];
+  readonly edges: readonly Edge[];
+};
+
+export type Folded<Edge extends DownEdge = DownEdge> = {
+  readonly taken: readonly Taken<Edge>[];
+  /** Incidents that turned out to be part of others (`foldedInto`), as they are without their members; in the order in which that is to be done. */
+  readonly merged: readonly Settled[];
+};
+
+/** An incident while outages join it: as it was, and as it is so far. */
+type Gathering<Edge extends DownEdge> = {
+  readonly before: IncidentState;
+  readonly isNew: boolean;
+  readonly state: IncidentState;
+  readonly edges: readonly Edge[];
 };
 
 /**
- * Decides which incident an outage belongs to: the one of the same cause with a member whose onset is near, else a new one. Incidents that it
- * is a link between become one, the oldest; so incidents are what is connected by nearness, in whatever order the outages become known. One that
- * a person has resolved takes nobody in.
- * @param incidents those of the workspace with the key; others do no harm. Where it is a link between several, with all of their members
- * @param newId for one that is new
+ * Decides which incidents outages of one workspace belong to: the one of the same cause with a member whose onset is near, else a new one. Incidents
+ * that an outage is a link between become one, the oldest; so incidents are what is connected by nearness, in whatever order and however many at a
+ * time the outages become known. One that a person has resolved takes nobody in. Of each incident is told once what all of them make of it.
+ * @param incidents those of the workspace with the keys; others do no harm. Where an outage is a link between several, with all of their members
  */
-export function fold(
+export function fold<Edge extends DownEdge>(
   incidents: readonly IncidentState[],
-  edge: DownEdge,
+  edges: readonly Edge[],
   now: {
     readonly nowMs: number;
+    /** For the first that is new; the next ones count on. Above those of all others. */
     readonly newId: number;
     /** Whether a maintenance covers all of these subjects. */
     readonly isHeld: (subjects: readonly string[]) => boolean;
   },
-): Folded {
-  const near = takersOf(incidents, edge);
-  const [target, ...others] = near;
-  const member: MemberState = {
-    subject: edge.subject,
-    title: edge.title,
-    startedMs: edge.startedMs,
-    endedMs: null,
-    resolution: null,
-    windowMs: edge.windowMs,
-  };
-  const into = target ?? newIncident(edge, now);
-  const members = [...into.members, ...others.flatMap((other) => other.members), member];
-  const dueMs = into.told.dueMs === null ? null : edge.isUrgent ? now.nowMs : into.told.dueMs;
-  const unlisted = {
-    outages: near.reduce((sum, one) => sum + one.unlisted.outages, 0),
-    subjects: near.reduce((sum, one) => sum + one.unlisted.subjects, 0),
-  };
-  const joined = { ...into, members, unlisted, told: { ...into.told, dueMs } };
-  return {
-    ...settle(joined, now.nowMs, now.isHeld(lastingSubjects(joined))),
-    isNew: target === undefined,
-    merged: others.map((other) => foldInto(other, into.id, now.nowMs)),
-  };
+): Folded<Edge> {
+  let newId = now.newId;
+  const parts = new Map<number, Gathering<Edge>>(
+    incidents.map((incident) => [incident.id, { before: incident, isNew: false, state: incident, edges: [] }]),
+  );
+  const merged: Settled[] = [];
+  for (const edge of edges) {
+    const [target, ...others] = takersOf(
+      [...parts.values()].map(({ state }) => state),
+      edge,
+    ).flatMap(({ id }) => parts.get(id) ?? []);
+    const into = target ?? newGathering<Edge>(edge, now.nowMs, newId);
+    if (target === undefined) newId += 1;
+    for (const other of others) {
+      parts.delete(other.before.id);
+      if (!other.isNew) merged.push(foldInto(other.before, into.before.id, now.nowMs));
+    }
+    parts.set(into.before.id, {
+      ...into,
+      state: joined([into, ...others].map(({ state }) => state) as [IncidentState, ...IncidentState[]], edge),
+      edges: [...into.edges, ...others.flatMap((other) => other.edges), edge],
+    });
+  }
+  const changed = [...parts.values()].filter((part) => part.edges.length > 0);
+  return { taken: changed.map((part) => settled(part, now)), merged };
 }
 
 /** Incidents that an outage belongs to, oldest first; with several it is a link between them. */
-export const takersOf = (incidents: readonly IncidentState[], edge: DownEdge): IncidentState[] =>
-  incidents.filter((incident) => mayTake(incident, edge)).toSorted((a, b) => a.id - b.id);
+const takersOf = (incidents: readonly IncidentState[], edge: DownEdge): IncidentState[] =>
+  edge.key === null ? [] : incidents.filter((one) => mayTake(one, edge)).toSorted((a, b) => a.id - b.id);
 
-/** Subjects of an incident that still fail. */
-const lastingSubjects = ({ members }: IncidentState): string[] =>
-  members.filter(({ endedMs }) => endedMs === null).map(({ subject }) => subject);
+/** Incidents as one, with an outage that lasts. */
+function joined(incidents: readonly [IncidentState, ...IncidentState[]], edge: DownEdge): IncidentState {
+  const [into] = incidents;
+  const { subject, title, startedMs, windowMs } = edge;
+  return {
+    ...into,
+    // What a person has resolved takes nobody in, so this one is open from now on.
+    status: into.status === 'resolved' ? 'open' : into.status,
+    members: [
+      ...incidents.flatMap(({ members }) => members),
+      { subject, title, startedMs, windowMs, endedMs: null, resolution: null },
+    ],
+    unlisted: {
+      outages: incidents.reduce((sum, one) => sum + one.unlisted.outages, 0),
+      subjects: incidents.reduce((sum, one) => sum + one.unlisted.subjects, 0),
+    },
+  };
+}
+
+function settled<Edge extends DownEdge>(
+  { before, state, isNew, edges }: Gathering<Edge>,
+  now: { readonly nowMs: number; readonly isHeld: (subjects: readonly string[]) => boolean },
+): Taken<Edge> {
+  const { members, unlisted } = state;
+  const isUrgent = edges.some((edge) => edge.isUrgent);
+  const dueMs = before.told.dueMs !== null && isUrgent ? now.nowMs : before.told.dueMs;
+  const lasting = members.filter(({ endedMs }) => endedMs === null).map(({ subject }) => subject);
+  const told = { ...before.told, dueMs };
+  return { ...settle({ ...before, members, unlisted, told }, now.nowMs, now.isHeld(lasting)), isNew, edges };
+}
 
 function mayTake(incident: IncidentState, edge: DownEdge): boolean {
   if (edge.key === null || incident.key !== edge.key) return false;
@@ -91,12 +131,9 @@ const areNear = (
 /** How near onsets must be for a subject that is looked at so often, in milliseconds: max(60 s, 2 × its interval). */
 export const windowOf = (intervalSeconds: number): number => Math.max(60, 2 * intervalSeconds) * 1_000;
 
-function newIncident(
-  edge: DownEdge,
-  { nowMs, newId }: { readonly nowMs: number; readonly newId: number },
-): IncidentState {
-  return {
-    id: newId,
+function newGathering<Edge extends DownEdge>(edge: DownEdge, nowMs: number, id: number): Gathering<Edge> {
+  const state: IncidentState = {
+    id,
     key: edge.key,
     title: edge.title,
     hasOwnTitle: false,
@@ -113,9 +150,10 @@ function newIncident(
     // What folds with nothing need not wait for company.
     told: { ...untold, dueMs: edge.isUrgent || edge.key === null ? nowMs : nowMs + gatheringMs },
   };
+  return { before: state, isNew: true, state, edges: [] };
 }
 
-function foldInto(other: IncidentState, into: number, nowMs: number): Folded['merged'][number] {
+function foldInto(other: IncidentState, into: number, nowMs: number): Settled {
   const isOver = other.status === 'resolved';
   const wasTold = other.told.seq > 0 && !isOver;
   return {

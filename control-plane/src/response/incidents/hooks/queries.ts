@@ -4,7 +4,8 @@ import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { endMember, removeMembers } from '../members/queries.ts';
 import { messageEntry } from '../state/message-entry.ts';
-import { factsOf, settleIncident } from '../state/queries.ts';
+import { settleIncident } from '../state/queries.ts';
+import { factsOf } from '../state/writing/queries.ts';
 import { enqueue } from '../../../platform/outbox/enqueue.ts';
 import { ofMonitor } from '../subject.ts';
 
@@ -96,6 +97,7 @@ export async function moveIncidents(
     update incidents set folded_into = null where folded_into = any(${sql.array(own, 'int4')})`);
   await transaction.query(sql.unsafe`
     update incidents set workspace_id = ${toWorkspaceId}, folded_into = null, assignee_id = null where id = any(${sql.array(own, 'int4')})`);
+  for (const id of own) await tellMoved(transaction, id);
   for (const { id } of incidents.filter((one) => one.is_shared)) {
     const made = await transaction.oneFirst(sql.typeAlias('id')`
       insert into incidents (workspace_id, title, status, severity, resolution, started_at, resolved_at, acknowledged_at, fold_key, detected_late,
@@ -110,8 +112,18 @@ export async function moveIncidents(
       update incidents i set told_members = (select count(*) from incident_members u where u.incident_id = i.id) where id = ${made}`);
     await settleIncident(transaction, made, Date.now());
     await settleIncident(transaction, id, Date.now());
+    await tellMoved(transaction, made);
   }
   return [];
+}
+
+/** What lasts and was told where it was is told where it is now: nobody there knows of it. */
+async function tellMoved(transaction: Transaction, incidentId: number): Promise<void> {
+  const told = await transaction.maybeOneFirst(sql.type(toldRow)`
+    update incidents set told_seq = told_seq + 1
+    where id = ${incidentId} and status <> 'resolved' and told_seq > 0 and deleted_at is null returning told_seq as n`);
+  const facts = told === null ? null : await factsOf(transaction, incidentId);
+  if (told !== null && facts !== null) await enqueue(transaction, messageEntry(facts, { kind: 'opened' }, told));
 }
 
 /** Hook of a deleted workspace whose monitors are gone. For the worker login. */

@@ -2,18 +2,17 @@ import { incidentResolutions } from '@parallax/api-contract';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
-import { groupMonitorsOf, liveMembers } from '../../../monitoring/groups/check/index.ts';
 import type { MemberResolution } from '../folding/incident-state.ts';
 import type { Amendment, KnownIncident } from '../revision.ts';
-import { ofMonitor } from '../subject.ts';
 import type { Subject } from '../subject.ts';
-import type { EndedIncident, MonitorState, OpenIncident } from '../transition.ts';
+import type { EndedIncident, OpenIncident } from '../transition.ts';
 
 /* Outages of one subject. Whoever changes one settles its incident afterwards, in the same transaction. */
 
 const measuredOf = ({ type, id }: Subject) =>
   sql.fragment`u.subject_type = ${type} and u.subject_id = ${id} and not u.is_manual`;
 const at = (ms: number) => sql.timestamp(new Date(ms));
+const iso = (ms: number): string => new Date(ms).toISOString();
 
 const idsOf = z.object({ incident_id: z.number() });
 
@@ -27,6 +26,7 @@ export type KnownOutages = {
 };
 
 const knownOutagesRow = z.object({
+  subject_id: z.number(),
   id: z.number(),
   incident_id: z.number(),
   started_at: z.number(),
@@ -36,11 +36,29 @@ const knownOutagesRow = z.object({
 
 /** The open outage of a subject, and the latest that ended by itself. */
 export async function knownOutages(transaction: Transaction, subject: Subject): Promise<KnownOutages> {
+  return (await knownOutagesOf(transaction, subject.type, [subject.id])).get(subject.id) ?? noOutages;
+}
+
+const noOutages: KnownOutages = { open: undefined, ended: undefined };
+
+/** The same of many subjects of a type, by number; without an entry for one that never failed. */
+export async function knownOutagesOf(
+  transaction: Transaction,
+  type: Subject['type'],
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, KnownOutages>> {
   const rows = await transaction.any(sql.type(knownOutagesRow)`
-    (select id, incident_id, started_at, ended_at, causes from incident_members u where ${measuredOf(subject)} and ended_at is null)
-    union all
-    (select id, incident_id, started_at, ended_at, null from incident_members u
-     where ${measuredOf(subject)} and resolution = 'auto' order by ended_at desc limit 1)`);
+    select s.id as subject_id, k.id, k.incident_id, k.started_at, k.ended_at, k.causes
+    from unnest(${sql.array(ids, 'int4')}) as s (id) cross join lateral (
+      (select u.id, u.incident_id, u.started_at, u.ended_at, u.causes from incident_members u
+       where u.subject_type = ${type} and u.subject_id = s.id and not u.is_manual and u.ended_at is null)
+      union all
+      (select u.id, u.incident_id, u.started_at, u.ended_at, null from incident_members u
+       where u.subject_type = ${type} and u.subject_id = s.id and not u.is_manual and u.resolution = 'auto' order by u.ended_at desc limit 1)) k`);
+  return new Map([...Map.groupBy(rows, (row) => row.subject_id)].map(([id, own]) => [id, knownOf(own)]));
+}
+
+function knownOf(rows: readonly z.infer<typeof knownOutagesRow>[]): KnownOutages {
   const open = rows.find((row) => row.ended_at === null);
   const ended = rows.find((row) => row.ended_at !== null);
   return {
@@ -50,45 +68,6 @@ export async function knownOutages(transaction: Transaction, subject: Subject): 
         : { memberId: open.id, incidentId: open.incident_id, startedMs: open.started_at, causes: open.causes },
     ended:
       ended?.ended_at == null ? undefined : { id: ended.id, startedMs: ended.started_at, resolvedMs: ended.ended_at },
-  };
-}
-
-const monitorRow = z.object({
-  name: z.string(),
-  workspace_id: z.number(),
-  interval_seconds: z.number(),
-  is_paused: z.boolean(),
-  is_deleted: z.boolean(),
-  reset_at: z.number().nullable(),
-});
-
-/** A monitor as a transition finds it. */
-export type LockedMonitor = MonitorState & {
-  /** As it is now: since the change was written it may have been moved. */
-  readonly workspaceId: number;
-  readonly intervalSeconds: number;
-  /** The last reset of its statistics, milliseconds; null for none. */
-  readonly resetMs: number | null;
-};
-
-/**
- * A monitor as a transition finds it; null when there is no such monitor. The row is locked against being paused, moved or deleted until
- * the incident is written (those lock it for update), and not against the ingest, which writes its status.
- */
-export async function lockMonitor(transaction: Transaction, monitorId: number): Promise<LockedMonitor | null> {
-  await transaction.query(sql.unsafe`select from monitors where id = ${monitorId} for key share`);
-  const row = await transaction.maybeOne(sql.type(monitorRow)`
-    select m.name, m.workspace_id, m.interval_seconds, m.deleted_at is not null as is_deleted, m.reset_at,
-      not m.is_active or exists (select from pauses p where p.monitor_id = m.id and p.ended_at is null) as is_paused
-    from monitors m where m.id = ${monitorId}`);
-  if (row === null) return null;
-  return {
-    name: row.name,
-    workspaceId: row.workspace_id,
-    intervalSeconds: row.interval_seconds,
-    isPaused: row.is_paused,
-    isDeleted: row.is_deleted,
-    resetMs: row.reset_at,
   };
 }
 
@@ -112,16 +91,35 @@ export type NewMember = {
   readonly detectedLate: boolean;
 };
 
-/** Writes an outage. @returns whether it was written: not where the subject has one that lasts, which the unique index tells */
-export async function insertMember(transaction: Transaction, member: NewMember): Promise<boolean> {
+/**
+ * Writes outages of different subjects in one statement.
+ * @returns how many were written: not where a subject has one that lasts, which the unique index tells
+ */
+export async function insertMembers(transaction: Transaction, members: readonly NewMember[]): Promise<number> {
+  if (members.length === 0) return 0;
+  const rows = members.map((member) => ({
+    workspace_id: member.workspaceId,
+    incident_id: member.incidentId,
+    subject_type: member.subject.type,
+    subject_id: member.subject.id,
+    name: member.name,
+    title: member.title,
+    started_at: iso(member.startedMs),
+    ended_at: member.endedMs === null ? null : iso(member.endedMs),
+    window_seconds: member.windowSeconds,
+    causes: [member.cause],
+    detected_late: member.detectedLate,
+  }));
   const { rowCount } = await transaction.query(sql.unsafe`
     insert into incident_members (workspace_id, incident_id, subject_type, subject_id, name, title, started_at, ended_at, resolution,
       window_seconds, causes, detected_late)
-    values (${member.workspaceId}, ${member.incidentId}, ${member.subject.type}, ${member.subject.id}, ${member.name}, ${member.title},
-      ${at(member.startedMs)}, ${member.endedMs === null ? null : at(member.endedMs)}, ${member.endedMs === null ? null : 'auto'},
-      ${member.windowSeconds}, ${JSON.stringify([member.cause])}::jsonb, ${member.detectedLate})
+    select g.workspace_id, g.incident_id, g.subject_type, g.subject_id, g.name, g.title, g.started_at, g.ended_at,
+      case when g.ended_at is not null then 'auto' end, g.window_seconds, g.causes, g.detected_late
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (workspace_id integer, incident_id integer, subject_type text, subject_id integer,
+      name text, title text, started_at timestamptz, ended_at timestamptz, window_seconds integer, causes jsonb, detected_late boolean)
+    order by g.subject_type, g.subject_id
     on conflict (subject_type, subject_id) where ended_at is null and not is_manual do nothing`);
-  return rowCount === 1;
+  return rowCount;
 }
 
 /** Gives the outages of one incident to another. */
@@ -145,6 +143,14 @@ export async function appendCause(transaction: Transaction, memberId: number, ca
     update incident_members set causes = causes || ${JSON.stringify([cause])}::jsonb where id = ${memberId}`);
 }
 
+/** Which outage ends. */
+export type MemberEnd = {
+  readonly subject: Subject;
+  readonly resolution: MemberResolution;
+  /** undefined: now. */
+  readonly atMs: number | undefined;
+};
+
 /** Ends the open outage of a subject, not before it began. `atMs` undefined: now. @returns its incident */
 export async function endMember(
   transaction: Transaction,
@@ -152,12 +158,26 @@ export async function endMember(
   resolution: MemberResolution,
   atMs: number | undefined,
 ): Promise<number | null> {
-  await lockIncidentOf(transaction, sql.fragment`${measuredOf(subject)} and u.ended_at is null`);
-  const end = atMs === undefined ? sql.fragment`clock_timestamp()` : at(atMs);
-  const row = await transaction.maybeOne(sql.type(idsOf)`
-    update incident_members u set ended_at = greatest(${end}, started_at), resolution = ${resolution}
-    where ${measuredOf(subject)} and ended_at is null returning incident_id`);
-  return row?.incident_id ?? null;
+  return (await endMembers(transaction, [{ subject, resolution, atMs }]))[0] ?? null;
+}
+
+/** The same for many subjects. @returns their incidents, each once */
+export async function endMembers(transaction: Transaction, ends: readonly MemberEnd[]): Promise<readonly number[]> {
+  if (ends.length === 0) return [];
+  const rows = ends.map(({ subject, resolution, atMs }) => [
+    subject.type,
+    subject.id,
+    atMs === undefined ? null : iso(atMs),
+    resolution,
+  ]);
+  const given = sql.fragment`${sql.unnest(rows, ['text', 'int4', 'timestamptz', 'text'])} as g (type, id, at, resolution)`;
+  const isOpen = sql.fragment`u.subject_type = g.type and u.subject_id = g.id and not u.is_manual and u.ended_at is null`;
+  await transaction.query(sql.unsafe`
+    select from incidents where id in (select u.incident_id from ${given} join incident_members u on ${isOpen}) order by id for update`);
+  const ended = await transaction.any(sql.type(idsOf)`
+    update incident_members u set ended_at = greatest(coalesce(g.at, clock_timestamp()), u.started_at), resolution = g.resolution
+    from ${given} where ${isOpen} returning u.incident_id`);
+  return [...new Set(ended.map((row) => row.incident_id))];
 }
 
 /** Opens an outage again that had not ended, unless another one lasts. @returns its incident */
@@ -231,28 +251,4 @@ export async function removeMembers(transaction: Transaction, { type, id }: Subj
   const rows = await transaction.any(sql.type(idsOf)`
     delete from incident_members where subject_type = ${type} and subject_id = ${id} returning incident_id`);
   return [...new Set(rows.map((row) => row.incident_id))];
-}
-
-/**
- * Has the outage of a group monitor name those of its members: called when one of a monitor began, it brings up to date that of the monitor
- * itself and those of the group monitors that contain it. So neither has to be the first. Repeating it changes nothing.
- */
-export async function nameMemberIncidents(transaction: Transaction, monitorId: number): Promise<void> {
-  const { id } = ofMonitor(monitorId);
-  const concerned = [id, ...(await groupMonitorsOf(transaction, id))];
-  await transaction.query(sql.unsafe`
-    update incident_members u set causes = jsonb_set(u.causes, '{0,incidents}', found.incidents)
-    from (
-      select own.id, jsonb_agg(jsonb_build_object('incident_id', member.incident_id, 'monitor_id', m.id, 'name', m.name)
-        order by member.incident_id, m.id) as incidents
-      from incident_members own
-        join monitors g on g.id = own.subject_id and g.protocol = 'group'
-        join monitors m on ${liveMembers}
-        join incident_members member on member.subject_type = 'monitor' and member.subject_id = m.id and not member.is_manual
-          and (member.ended_at is null or member.ended_at > own.started_at)
-      where own.subject_type = 'monitor' and own.subject_id = any(${sql.array(concerned, 'int4')}) and own.ended_at is null
-        and not own.is_manual
-      group by own.id
-    ) found
-    where u.id = found.id and u.causes -> 0 -> 'incidents' is distinct from found.incidents`);
 }

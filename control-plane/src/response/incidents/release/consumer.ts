@@ -3,7 +3,8 @@ import type { Transaction } from '../../../platform/database/pools.ts';
 import { enqueue } from '../../../platform/outbox/enqueue.ts';
 import { released } from '../folding/by-hand.ts';
 import { settle } from '../folding/settle.ts';
-import { heldIncidents, isHeld, lockIncidents, writeIncident } from '../state/queries.ts';
+import { heldIncidents, isHeld, lockIncidents } from '../state/queries.ts';
+import { writeIncident } from '../state/writing/queries.ts';
 
 /** Incidents that an all-clear names; the count is of all. */
 const namedIncidents = 20;

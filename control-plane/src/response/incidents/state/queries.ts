@@ -2,14 +2,12 @@ import { incidentResolutions, incidentStatuses } from '@parallax/api-contract';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
-import { enqueue } from '../../../platform/outbox/enqueue.ts';
 import { noneUnlisted } from '../folding/incident-state.ts';
-import type { IncidentState, Message } from '../folding/incident-state.ts';
+import type { IncidentState } from '../folding/incident-state.ts';
 import { settle } from '../folding/settle.ts';
 import { membersOf } from './decisive/queries.ts';
 import type { Onset, Wanted } from './decisive/queries.ts';
-import { factsRow, messageEntry } from './message-entry.ts';
-import type { IncidentFacts } from './message-entry.ts';
+import { writeIncidents } from './writing/queries.ts';
 
 /* Incidents as the decisions see them. Rows are locked, so decisions about one incident go one after another. */
 
@@ -38,6 +36,13 @@ const stateRow = z.object({
 const columns = sql.fragment`i.id, i.fold_key, i.title, i.has_own_title, i.status, i.resolution, i.acknowledged_at is not null as is_acknowledged,
   i.is_manual, i.deleted_at is not null as is_deleted, i.started_at, i.resolved_at, i.folded_into, i.told_seq, i.told_at, i.told_members, i.tell_at,
   i.held_at, i.awaits_recovery`;
+
+/** Locks incidents until the transaction ends, in the order of their numbers, which every caller locks them in. */
+export async function lockRows(transaction: Transaction, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
+  await transaction.query(sql.unsafe`
+    select from incidents where id = any(${sql.array(ids, 'int4')}) order by id for update`);
+}
 
 /** Incidents with their members, locked until the transaction ends; in the order of their numbers, which every caller locks them in. */
 export async function lockIncidents(
@@ -76,81 +81,39 @@ export async function lockIncidents(
 }
 
 const idRow = z.object({ id: z.number() });
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+const ofCauseRow = z.object({ id: z.number(), workspace_id: z.number() });
 
 /**
- * Incidents of a workspace that an outage of a cause may belong to, with the members that decide it. Others that look for the same cause wait until this transaction ends, so that
- * two that begin at once do not open one each.
+ * Numbers of the incidents that outages may belong to, with their workspaces. Others that look for the same causes wait until this transaction ends,
+ * so that two outages that begin at once do not open one each; all do so in the order of the names of the causes.
  */
-export async function lockIncidentsOfCause(
+export async function incidentsOfCauses(
   transaction: Transaction,
-  workspaceId: number,
-  key: string,
-  onset: Onset,
-): Promise<IncidentState[]> {
+  onsets: readonly Onset[],
+): Promise<ReadonlyMap<number, number>> {
+  if (onsets.length === 0) return new Map();
+  const causes = [...Map.groupBy(onsets, ({ workspaceId, key }) => `incident ${workspaceId} ${key}`)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, [first, ...others]]) => ({
+      name,
+      workspace_id: first?.workspaceId,
+      key: first?.key,
+      started_at: iso(Math.min(...[first, ...others].map((onset) => onset?.startedMs ?? Infinity))),
+    }));
+  const names = causes.map(({ name }) => name);
   await transaction.query(sql.unsafe`
-    select pg_advisory_xact_lock(hashtextextended(${`incident ${workspaceId} ${key}`}, 0))`);
-  const ids = await transaction.anyFirst(sql.type(idRow)`
-    select id from incidents
-    where workspace_id = ${workspaceId} and fold_key = ${key} and folded_into is null and deleted_at is null
-      and (status <> 'resolved' or resolved_at > ${sql.timestamp(new Date(onset.startedMs))})`);
-  return lockIncidents(transaction, ids, onset);
-}
-
-/** Inserts an incident without members. @returns its number */
-export async function insertIncident(
-  transaction: Transaction,
-  incident: {
-    readonly workspaceId: number;
-    readonly title: string;
-    readonly startedMs: number;
-    readonly key: string | null;
-    readonly detectedLate: boolean;
-  },
-): Promise<number> {
-  return transaction.oneFirst(sql.type(idRow)`
-    insert into incidents (workspace_id, title, started_at, fold_key, detected_late)
-    values (${incident.workspaceId}, ${incident.title}, ${sql.timestamp(new Date(incident.startedMs))}, ${incident.key},
-      ${incident.detectedLate}) returning id`);
-}
-
-const at = (value: number | null) => (value === null ? null : sql.timestamp(new Date(value)));
-
-/** Writes what was decided of an incident, and announces it. Who reads sees a new version where something that shows has changed. */
-export async function writeIncident(
-  transaction: Transaction,
-  incident: IncidentState,
-  messages: readonly Message[],
-): Promise<void> {
-  const { told } = incident;
-  await transaction.query(sql.unsafe`
-    update incidents i set title = ${incident.title}, status = ${incident.status}, resolution = ${incident.resolution},
-      started_at = ${at(incident.startedMs)}, resolved_at = ${at(incident.resolvedMs)}, folded_into = ${incident.foldedInto},
-      told_seq = ${told.seq}, told_at = ${at(told.atMs)}, told_members = ${told.members}, tell_at = ${at(told.dueMs)},
-      held_at = ${at(told.heldMs)}, awaits_recovery = ${told.awaitsRecovery},
-      detected_late = coalesce((
-        select bool_and(u.detected_late) from incident_members u where u.incident_id = i.id and not u.is_manual), i.detected_late),
-      version = i.version + 1, updated_at = clock_timestamp()
-    where i.id = ${incident.id}`);
-  const facts = messages.length === 0 ? null : await factsOf(transaction, incident.id);
-  if (facts === null) return;
-  const first = told.seq - messages.length;
-  await enqueue(transaction, ...messages.map((message, index) => messageEntry(facts, message, first + index + 1)));
-}
-
-const namedMembers = 20;
-
-/** What a message says of an incident: the first 20 names, and how many there are. */
-export async function factsOf(transaction: Transaction, incidentId: number): Promise<IncidentFacts | null> {
-  return transaction.maybeOne(sql.type(factsRow)`
-    select i.id, i.workspace_id, i.title, i.status, i.severity, i.resolution, i.started_at, i.resolved_at, i.detected_late, i.is_manual,
-      i.folded_into, i.version,
-      (select count(*)::integer from incident_members u where u.incident_id = i.id) as member_count,
-      coalesce((
-        select jsonb_agg(jsonb_build_object('type', first.subject_type, 'id', first.subject_id, 'name', first.name)
-          order by first.started_at, first.id)
-        from (select * from incident_members u where u.incident_id = i.id order by u.started_at, u.id limit ${namedMembers}) first
-      ), '[]') as members
-    from incidents i where i.id = ${incidentId}`);
+    select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest(${sql.array(names, 'text')}) as name`);
+  const rows = await transaction.any(sql.type(ofCauseRow)`
+    select i.id, i.workspace_id
+    from jsonb_to_recordset(${JSON.stringify(causes)}::jsonb) as c (workspace_id integer, key text, started_at timestamptz)
+      -- With an offset each cause is looked up by itself: in a storm nobody has analysed the table, and it would be read whole.
+      cross join lateral (
+        select i.id, i.workspace_id from incidents i
+        where i.workspace_id = c.workspace_id and i.fold_key = c.key and i.folded_into is null and i.deleted_at is null
+          and (i.status <> 'resolved' or i.resolved_at > c.started_at) offset 0) i`);
+  return new Map(rows.map((row) => [row.id, row.workspace_id]));
 }
 
 const subjectRow = z.object({ subject: z.string() });
@@ -163,6 +126,7 @@ export async function heldSubjects(
   transaction: Transaction,
   subjects: readonly string[],
 ): Promise<ReadonlySet<string>> {
+  if (subjects.length === 0) return new Set();
   const pairs = subjects.map((subject) => subject.split(':'));
   const found = await transaction.anyFirst(sql.type(subjectRow)`
     select h.subject_type || ':' || h.subject_id as subject
@@ -173,35 +137,49 @@ export async function heldSubjects(
 }
 
 /** Whether a maintenance covers all that lasts of an incident; of one that is over, all of it. What a person opens is meant to be told. */
-export async function isHeld(transaction: Transaction, { members, isManual }: IncidentState): Promise<boolean> {
-  if (isManual) return false;
-  const lasting = members.filter(({ endedMs }) => endedMs === null);
-  const subjects = (lasting.length > 0 ? lasting : members).map(({ subject }) => subject);
-  if (subjects.length === 0) return false;
-  const held = await heldSubjects(transaction, subjects);
-  return subjects.every((subject) => held.has(subject));
+export async function isHeld(transaction: Transaction, incident: IncidentState): Promise<boolean> {
+  return (await heldOf(transaction, [incident])).has(incident.id);
 }
 
-/** As `isHeld`, of an incident that may come without all of its members: they are asked for only where those that are there are held. */
-async function isWhollyHeld(transaction: Transaction, incident: IncidentState): Promise<boolean> {
-  if (!(await isHeld(transaction, incident))) return false;
-  if (incident.unlisted.outages === 0) return true;
-  const [whole] = await lockIncidents(transaction, [incident.id]);
-  return whole !== undefined && isHeld(transaction, whole);
+/** Numbers of those incidents of which that is so. */
+async function heldOf(transaction: Transaction, incidents: readonly IncidentState[]): Promise<ReadonlySet<number>> {
+  const decisive = incidents
+    .filter(({ isManual, members }) => !isManual && members.length > 0)
+    .map(({ id, members }) => {
+      const lasting = members.filter(({ endedMs }) => endedMs === null);
+      return { id, subjects: (lasting.length > 0 ? lasting : members).map(({ subject }) => subject) };
+    });
+  const held = await heldSubjects(transaction, [...new Set(decisive.flatMap(({ subjects }) => subjects))]);
+  return new Set(decisive.filter(({ subjects }) => subjects.every((one) => held.has(one))).map(({ id }) => id));
 }
 
 /** Brings an incident to what its members say, and announces what is due. Repeating it changes nothing that shows. */
 export async function settleIncident(transaction: Transaction, incidentId: number, nowMs: number): Promise<void> {
-  const [before] = await lockIncidents(transaction, [incidentId], 'decisive');
-  if (before === undefined) return;
-  const { incident, messages } = settle(before, nowMs, await isWhollyHeld(transaction, before));
-  await writeIncident(transaction, incident, messages);
+  await settleIncidents(transaction, [incidentId], nowMs);
+}
+
+/** The same for many, in a handful of statements. */
+export async function settleIncidents(
+  transaction: Transaction,
+  incidentIds: readonly number[],
+  nowMs: number,
+): Promise<void> {
+  const before = await lockIncidents(transaction, [...new Set(incidentIds)], 'decisive');
+  const mayBeHeld = await heldOf(transaction, before);
+  // Where those that decide are held, all members are asked for.
+  const cut = before.filter(({ id, unlisted }) => unlisted.outages > 0 && mayBeHeld.has(id)).map(({ id }) => id);
+  const whole = await heldOf(transaction, await lockIncidents(transaction, cut));
+  const isHeldNow = (id: number): boolean => mayBeHeld.has(id) && (whole.has(id) || !cut.includes(id));
+  await writeIncidents(
+    transaction,
+    before.map((one) => settle(one, nowMs, isHeldNow(one.id))),
+  );
 }
 
 /** Incidents of which something is to be told by now, held by nobody else, with their locks. */
 export async function dueIncidents(transaction: Transaction, nowMs: number, most: number): Promise<readonly number[]> {
   return transaction.anyFirst(sql.type(idRow)`
-    select id from incidents where tell_at <= ${at(nowMs)} order by tell_at, id limit ${most} for update skip locked`);
+    select id from incidents where tell_at <= ${sql.timestamp(new Date(nowMs))} order by tell_at, id limit ${most} for update skip locked`);
 }
 
 /** Incidents of a workspace whose first message is held back. */

@@ -12,16 +12,23 @@ const at = (ms: number) => sql.timestamp(new Date(ms));
 
 /**
  * Lets subjects join the occurrences that cover them now: who has become a member of a group or got a tag is covered from this instant.
- * @param subject one alone; undefined: all
+ * @param subjects these alone; undefined: all
  * @returns how many joined
  */
 export async function joinOccurrences(
   connection: CommonQueryMethods,
   nowMs: number,
-  subject?: { readonly type: 'monitor' | 'heartbeat' | 'webhook_check'; readonly id: number },
+  subjects?: readonly { readonly type: 'monitor' | 'heartbeat' | 'webhook_check'; readonly id: number }[],
 ): Promise<number> {
-  const only =
-    subject === undefined ? sql.fragment`true` : sql.fragment`s.type = ${subject.type} and s.id = ${subject.id}`;
+  if (subjects?.length === 0) return 0;
+  const ofTypes = [...Map.groupBy(subjects ?? [], ({ type }) => type)].map(([type, list]) => {
+    const ids = sql.array(
+      list.map(({ id }) => id),
+      'int4',
+    );
+    return sql.fragment`(s.type = ${type} and s.id = any(${ids}))`;
+  });
+  const only = subjects === undefined ? sql.fragment`true` : sql.fragment`(${sql.join(ofTypes, sql.fragment` or `)})`;
   const { rowCount } = await connection.query(sql.unsafe`
     insert into maintenance_subjects (workspace_id, occurrence_id, subject_type, subject_id, started_at)
     select x.workspace_id, o.id, s.type, s.id, ${at(nowMs)}

@@ -6,11 +6,17 @@ import { noneUnlisted } from '../../folding/incident-state.ts';
 import type { IncidentState } from '../../folding/incident-state.ts';
 import type { Subject } from '../../subject.ts';
 
-/** An outage that begins, and whom it is of. */
-export type Onset = { readonly of: Subject; readonly startedMs: number; readonly windowMs: number };
+/** An outage that begins, whom it is of, and of which cause. */
+export type Onset = {
+  readonly workspaceId: number;
+  readonly key: string;
+  readonly of: Subject;
+  readonly startedMs: number;
+  readonly windowMs: number;
+};
 
-/** Which members are read: all, those that decide about the incident alone, or also those that decide whether an outage belongs to it. */
-export type Wanted = 'all' | 'decisive' | Onset;
+/** Which members are read: all, those that decide about the incident alone, or also those that decide whether outages belong to it. */
+export type Wanted = 'all' | 'decisive' | readonly Onset[];
 
 export type Members = Pick<IncidentState, 'members' | 'unlisted'>;
 
@@ -39,12 +45,27 @@ const deciding = [
   oneOf(sql.fragment`and u.ended_at is not null and u.resolution <> 'corrected' order by u.ended_at desc`),
 ];
 
-/** Numbers of the members by which `fold` decides beside those: one whose onset is near, and one of the same subject, which counts once in a title. */
-const about = ({ of, startedMs, windowMs }: Onset) => [
-  oneOf(sql.fragment`and abs(extract(epoch from u.started_at - ${sql.timestamp(new Date(startedMs))}))
-    <= greatest(u.window_seconds, ${windowMs / 1_000}::float8)`),
-  oneOf(sql.fragment`and u.subject_type = ${of.type} and u.subject_id = ${of.id}`),
-];
+/**
+ * Numbers of the members by which `fold` decides beside those: for each outage of the cause of an incident one whose onset is near, and one of the
+ * same subject, which counts once in a title.
+ */
+function about(onsets: readonly Onset[], incidentIds: ReturnType<typeof sql.array>): Fragment {
+  const rows = onsets.map(({ workspaceId, key, of, startedMs, windowMs }) => [
+    workspaceId,
+    key,
+    of.type,
+    of.id,
+    new Date(startedMs).toISOString(),
+    windowMs / 1_000,
+  ]);
+  const types = ['int4', 'text', 'text', 'int4', 'timestamptz', 'float8'];
+  return sql.fragment`
+    select unnest(array[
+      ${oneOf(sql.fragment`and abs(extract(epoch from u.started_at - o.started_at)) <= greatest(u.window_seconds, o.window_seconds)`)},
+      ${oneOf(sql.fragment`and u.subject_type = o.subject_type and u.subject_id = o.subject_id`)}])
+    from ${sql.unnest(rows, types)} as o (workspace_id, key, subject_type, subject_id, started_at, window_seconds)
+      join incidents i on i.id = any(${incidentIds}) and i.workspace_id = o.workspace_id and i.fold_key = o.key`;
+}
 
 /** Members of locked incidents. A flood of one cause costs each outage the same when only those that decide are read. */
 export async function membersOf(
@@ -53,12 +74,14 @@ export async function membersOf(
   wanted: Wanted,
 ): Promise<ReadonlyMap<number, Members>> {
   const ids = sql.array(incidentIds, 'int4');
-  const numbers = wanted === 'all' || wanted === 'decisive' ? deciding : [...deciding, ...about(wanted)];
+  const alone = sql.fragment`
+    select unnest(array[${sql.join(deciding, sql.fragment`, `)}]) from incidents i where i.id = any(${ids})`;
   const these =
     wanted === 'all'
       ? sql.fragment`u.incident_id = any(${ids})`
-      : sql.fragment`u.id in (
-          select unnest(array[${sql.join(numbers, sql.fragment`, `)}]) from incidents i where i.id = any(${ids}))`;
+      : wanted === 'decisive'
+        ? sql.fragment`u.id in (${alone})`
+        : sql.fragment`u.id in (${alone} union ${about(wanted, ids)})`;
   const rows = await transaction.any(sql.type(memberRow)`
     select u.incident_id, ${subject} as subject, u.title, u.started_at, u.ended_at, u.resolution, u.window_seconds
     from incident_members u where ${these}`);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Subject } from './subject.ts';
+import type { Subject } from '../subject.ts';
 
 const instant = z.iso.datetime({ offset: true });
 

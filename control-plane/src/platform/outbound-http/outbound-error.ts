@@ -1,0 +1,23 @@
+/** Why an exchange gave no answer that could be read. Stable: callers map them to their own codes. */
+export type OutboundErrorCode =
+  | 'invalid_request'
+  | 'address_denied'
+  | 'dns_failed'
+  | 'connect_failed'
+  | 'tls_failed'
+  | 'timeout'
+  | 'answer_too_slow'
+  | 'unexpected_answer'
+  | 'redirected'
+  | 'internal';
+
+/** An exchange that failed. The text is for people and holds neither path nor query of the address, nor any header. */
+export class OutboundError extends Error {
+  override readonly name = 'OutboundError';
+  readonly code: OutboundErrorCode;
+
+  constructor(code: OutboundErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

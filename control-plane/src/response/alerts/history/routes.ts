@@ -1,0 +1,31 @@
+import { listAlertHistoryRoute, listAllAlertHistoryRoute } from '@parallax/api-contract';
+import { inScope } from '../../../platform/database/scope.ts';
+import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
+import { handle } from '../../../platform/http/handler.ts';
+import type { Route } from '../../../platform/http/handler.ts';
+import { noAlert } from '../rules/gateway.ts';
+import type { RuleParts } from '../rules/gateway.ts';
+import { isAlertThere } from '../rules/queries.ts';
+import { historyPage } from './queries.ts';
+
+/** What alerts have told, or why they have not. */
+export function alertHistoryRoutes({ database }: Pick<RuleParts, 'database'>): Route[] {
+  return [
+    handle(listAllAlertHistoryRoute, async ({ query, caller }) => {
+      if (query.workspace_id !== undefined) requireRole(caller, query.workspace_id, 'viewer');
+      const scope = scopeOf(caller);
+      const page = await inScope(database.api, scope, (tx) => historyPage(scope, tx, query));
+      return { ...page, page: query.page, page_size: query.page_size };
+    }),
+
+    handle(listAlertHistoryRoute, async ({ params, query, caller }) => {
+      const scope = scopeOf(caller);
+      const id = params.alert_id;
+      const page = await inScope(database.api, scope, async (tx) => {
+        if (!(await isAlertThere(scope, tx, id))) throw noAlert(id);
+        return historyPage(scope, tx, { ...query, alert_id: id });
+      });
+      return { ...page, page: query.page, page_size: query.page_size };
+    }),
+  ];
+}

@@ -1,0 +1,80 @@
+import type { Logger } from '@parallax/telemetry';
+import type { Context } from '../../context.ts';
+import { alertsSubject } from '../../platform/bus/subjects.ts';
+import { repeat } from '../../platform/repeat.ts';
+import type { RunningService } from '../../platform/running-service.ts';
+import { bundleOnce } from './bundling/job.ts';
+import type { AlertParts } from './channels-gateway.ts';
+import { planOnce } from './planning/job.ts';
+import { createSender } from './sending/job.ts';
+import { sweepOnce } from './sweep/queries.ts';
+
+const everyMs = 250;
+/** While much is decided, what is decided already is made messages of so often: who has a single message waiting does not wait for the rest. */
+const bundleEveryMs = 500;
+const sweepEveryMs = 600_000;
+
+/**
+ * Decides who is told what, makes messages of it and sends them, until it is stopped; any number of replicas may do so. At a stop it waits for
+ * what is under way: a message that is sent and not noted would be sent twice.
+ */
+export function startAlerting(parts: (context: Context) => AlertParts) {
+  return async (context: Context, log: Logger): Promise<RunningService> => {
+    const pool = context.database.worker;
+    const made = parts(context);
+    const undecided = (error: unknown, occasionId: number): void =>
+      log.error(
+        { err: error, occasion_id: occasionId },
+        'what is told of an occasion could not be decided; tried again in a minute',
+      );
+    let again: () => void = () => undefined;
+    const sender = createSender(
+      {
+        pool,
+        parts: made,
+        publicUrl: context.publicUrl.replace(/\/+$/, ''),
+        replica: context.replica,
+        now: context.now,
+        log,
+      },
+      // Its target has room for the next one.
+      () => again(),
+    );
+    const sending = repeat({
+      everyMs,
+      work: async (isStopped) => {
+        while (!isStopped() && (await sender.begin()) > 0);
+      },
+      onError: (error) => log.warn({ err: error }, 'messages could not be looked for; tried again'),
+    });
+    again = () => void sending.soon();
+    const planning = repeat({
+      everyMs,
+      work: async (isStopped) => {
+        for (let planned = 1, bundledMs = 0; planned > 0 && !isStopped(); ) {
+          planned = await planOnce(pool, made, context.now(), undecided);
+          if (planned > 0 && performance.now() - bundledMs < bundleEveryMs) continue;
+          while (!isStopped() && (await bundleOnce(pool, made.channels, context.now())) > 0);
+          bundledMs = performance.now();
+          again();
+        }
+      },
+      onError: (error) => log.warn({ err: error }, 'alerts could not be decided; tried again'),
+    });
+    const sweeping = repeat({
+      everyMs: sweepEveryMs,
+      work: async (isStopped) => {
+        while (!isStopped() && (await sweepOnce(pool, context.now())) > 0);
+      },
+      onError: (error) => log.warn({ err: error }, 'old notifications could not be removed; tried again'),
+    });
+    const hints = context.bus.listen(alertsSubject, () => void planning.soon());
+    return {
+      stop: async () => {
+        hints.stop();
+        await Promise.all([planning.stop(), sending.stop(), sweeping.stop()]);
+        await sender.idle();
+      },
+    };
+  };
+}

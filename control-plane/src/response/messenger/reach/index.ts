@@ -1,0 +1,1 @@
+export { isLinkedChat, mayTellChat } from './queries.ts';
