@@ -7,7 +7,7 @@ import type { Sealer } from './platform/crypto/seal.ts';
 import type { Database } from './platform/database/pools.ts';
 import type { Mailer } from './platform/mail/index.ts';
 import type { OutboundClients } from './platform/outbound-http/index.ts';
-import type { NoteDelivery } from './response/channels/delivery-metrics.ts';
+import type { DeliveryMetrics } from './response/channels/delivery-metrics.ts';
 import type { ChannelSettings } from './response/channels/operator-settings.ts';
 
 /** What capabilities are given: made once in `main.ts`, never looked up from globals. */
@@ -45,7 +45,7 @@ export type Context = {
   /** HTTP to others: guarded for addresses that tenants name, trusted for those of the operator. */
   readonly outbound: OutboundClients;
   /** Counts what came of a sending, for `/metrics`. */
-  readonly noteDelivery: NoteDelivery;
+  readonly deliveryMetrics: DeliveryMetrics;
   /** What the operator has set for alert channels. */
   readonly channels: ChannelSettings;
   readonly version: string;

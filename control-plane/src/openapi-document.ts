@@ -30,7 +30,7 @@ function descriptionContext(): Context {
     allowedPrivateTargets: [],
     canaries: [],
     outbound: inert('outbound'),
-    noteDelivery: inert('noteDelivery'),
+    deliveryMetrics: inert('deliveryMetrics'),
     channels: { baseUrls: {}, hasMailServer: false, hasTeamChatApp: false },
     version,
   };

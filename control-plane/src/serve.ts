@@ -116,7 +116,7 @@ export async function serve(
       now: clock.now,
       version,
     }),
-    noteDelivery: createDeliveryMetrics(metrics?.registry),
+    deliveryMetrics: createDeliveryMetrics(metrics?.registry),
     channels,
     version,
   };

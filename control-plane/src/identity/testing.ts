@@ -132,7 +132,7 @@ export function testContext(database: Database, more: Partial<Context>): Context
       now: more.now ?? Date.now,
       version: '0.0.0',
     }),
-    noteDelivery: () => undefined,
+    deliveryMetrics: { tried: () => undefined, told: () => undefined },
     channels: { baseUrls: {}, hasMailServer: true, hasTeamChatApp: false },
     version: '0.0.0',
     ...more,

@@ -65,7 +65,7 @@ export function testContext(database: Database, bus: Bus, more: Partial<Context>
       now: more.now ?? Date.now,
       version: 'test',
     }),
-    noteDelivery: () => undefined,
+    deliveryMetrics: { tried: () => undefined, told: () => undefined },
     channels: { baseUrls: {}, hasMailServer: true, hasTeamChatApp: false },
     version: 'test',
     ...more,

@@ -72,6 +72,8 @@ export type AlertParts = {
   readonly compose: (notice: Notice) => Message;
   /** The message as plain text, for the history; at most 4,000 characters. */
   readonly asText: (message: Message) => string;
+  /** That a message of a problem has arrived, so long after the problem was found. */
+  readonly noteTold?: (channel: string, afterMs: number) => void;
   /** Pages by which readers acknowledge and snooze, in the order of the requests. Absent: messages have none. */
   readonly linksFor?: (connection: CommonQueryMethods, requests: readonly LinkRequest[]) => Promise<readonly Links[]>;
 };

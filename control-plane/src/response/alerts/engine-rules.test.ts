@@ -188,6 +188,24 @@ void t.test('a service that keeps each thing apart gets several at once, each th
   t.equal(world.recorded.filter((each) => each.target === 'p').length, 31);
 });
 
+void t.test('that a problem was told is noted with its channel, once for each problem, and no end is', async (t) => {
+  const world = await alertsWorld(t);
+  const { api } = world;
+  await world.alert();
+  const { id } = await api.monitor({ name: 'Shop' });
+  const told: (readonly [string, boolean])[] = [];
+  const sender = world.sender('noting', { noteTold: (channel, afterMs) => told.push([channel, afterMs >= 0]) });
+  for (const status of ['DOWN', 'UP'] as const) {
+    await api.turns(id, status, api.clock.nowMs);
+    await api.passes(4 * second);
+    await planOnce(api.database.worker, world.parts, api.clock.nowMs);
+    await bundleOnce(api.database.worker, world.parts.channels, api.clock.nowMs);
+    while ((await sender.begin()) > 0) await sender.idle();
+  }
+  t.equal(world.recorded.length, 2);
+  t.same(told, [['email', true]]);
+});
+
 void t.test('a workspace whose services hang leaves room for others', async (t) => {
   const world = await alertsWorld(t);
   const targets = Array.from({ length: 20 }, (_, index) => target(`t${index}`));

@@ -46,6 +46,7 @@ export function alertParts(context: Context): AlertParts {
         { ...message, links: message.links.filter(({ purpose }) => purpose === 'open') },
         { most: textCharacters },
       ),
+    noteTold: context.deliveryMetrics.told,
     linksFor: (connection, requests) => makeAlertLinks(connection, context.publicUrl, requests),
   };
 }

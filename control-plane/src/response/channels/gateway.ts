@@ -76,7 +76,7 @@ export async function deliver(context: Context, request: DeliverRequest): Promis
   const parts = channelParts(context, `${message.id}\n${request.ownerId}`);
   const browsers = subscribedBrowsers(context, request.ownerId);
   const outcome = await attempt(channel, parts, { settings, target, message, browsers });
-  context.noteDelivery(channel.name, outcome.ok ? 'sent' : outcome.error.code, outcome.latencyMs);
+  context.deliveryMetrics.tried(channel.name, outcome.ok ? 'sent' : outcome.error.code, outcome.latencyMs);
   if (outcome.ok) {
     if (sender.config_id !== null && sender.settings_version !== null) {
       await noteSuccess(context.database.worker, sender.config_id, sender.settings_version);

@@ -10,6 +10,7 @@ import type { ClaimedDelivery } from './claim/queries.ts';
 import { giveBack, noteFailed, noteSent, partsOf, suppress } from './queries.ts';
 import type { Part } from './queries.ts';
 import { stillHolds } from './still-holds.ts';
+import { toldAfterMs } from './told-after.ts';
 
 /** Messages under way at once: of this process, and of one workspace, so that one whose services hang leaves room for the others. */
 const mostUnderWay = 64;
@@ -105,9 +106,19 @@ async function sendOne(context: SenderContext, delivery: ClaimedDelivery, carrie
   const to = { ownerId: delivery.owner_id, workspaceId: delivery.workspace_id, target: delivery.target };
   const outcome = await parts.channels.deliver(to, message, delivery.attempts >= mostAttempts);
   const nowMs = context.now();
-  if (outcome.ok) return noteSent(pool, delivery.id, { ...outcome, text: parts.asText(message) }, nowMs);
+  if (outcome.ok) {
+    noteTold(parts, delivery, sent, nowMs);
+    return noteSent(pool, delivery.id, { ...outcome, text: parts.asText(message) }, nowMs);
+  }
   const retryMs = retryAtMs(delivery.attempts, outcome.fault, outcome.retryAfterMs, nowMs);
   await noteFailed(pool, delivery, outcome, retryMs, nowMs);
+}
+
+function noteTold(parts: AlertParts, delivery: ClaimedDelivery, sent: readonly Part[], nowMs: number): void {
+  for (const part of sent) {
+    const afterMs = toldAfterMs(part, delivery.kind === 'after_quiet', nowMs);
+    if (afterMs !== undefined) parts.noteTold?.(delivery.target.channel, afterMs);
+  }
 }
 
 const ownerLeft = {

@@ -37,6 +37,9 @@ const partRow = z.object({
   /** What it is to be told is held back. */
   is_held: z.boolean(),
   is_snoozed: z.boolean(),
+  /** When it was found, and when its message was queued. */
+  found_at: z.number(),
+  queued_at: z.number().nullable(),
   /** The message of the problem did not arrive. */
   is_lost: z.boolean(),
   reason: z.string().nullable(),
@@ -58,6 +61,7 @@ export async function partsOf(
       o.event as occasion_event, o.subject_type, o.subject_id, o.incident_id, o.title, o.facts, o.severity, o.is_lasting, o.started_at, o.ended_at,
       o.resolution, o.acknowledged_at, 
       coalesce(o.is_lasting and o.ended_at is not null and t.state = 'problem', false) as is_undecided, t.held_at is not null as is_held,
+      coalesce((select i.created_at from incidents i where i.id = o.incident_id), o.created_at) as found_at, t.queued_at,
       coalesce(t.snoozed_until > ${at(nowMs)}, false) as is_snoozed,
       coalesce(t.lost_at is not null and t.sent_at is null, false) as is_lost, n.reason
     from notifications n join alert_occasions o on o.id = n.occasion_id
