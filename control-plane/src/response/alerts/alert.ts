@@ -1,42 +1,5 @@
 import type { Locale } from '../messages/index.ts';
 
-/** What an alert can be told of. Recovery is no event: who was told of a problem is told of its end, where `notifyOnRecovery` says so. */
-export const alertEvents = [
-  'monitor.down',
-  'monitor.degraded',
-  'monitor.partial',
-  'monitor.warning',
-  'monitor.unknown',
-  'monitor.flapping',
-  'certificate.expiring',
-  'domain.expiring',
-  'dnsbl.listed',
-  'heartbeat.missed',
-  'heartbeat.failed',
-  'webhook_check.missed',
-  'webhook_check.failed',
-  // Private probes of the workspace.
-  'probe.offline',
-  'probe.quarantined',
-  // Every incident, also those that people open by hand; what people write of it; that somebody takes care of it.
-  'incident.opened',
-  'incident.updated',
-  'incident.acknowledged',
-  'maintenance.all_clear',
-] as const;
-export type AlertEvent = (typeof alertEvents)[number];
-
-/** What a new alert is told of when it names nothing. */
-export const defaultAlertEvents: readonly AlertEvent[] = [
-  'monitor.down',
-  'heartbeat.missed',
-  'heartbeat.failed',
-  'webhook_check.missed',
-  'webhook_check.failed',
-  'certificate.expiring',
-  'domain.expiring',
-];
-
 export const severities = ['minor', 'major', 'critical'] as const;
 export type Severity = (typeof severities)[number];
 

@@ -35,6 +35,7 @@ void t.test('an outage is told when it is known, and its end to those who were t
     ],
   );
   t.equal(world.recorded[0]?.message.subjectKey, world.recorded.at(-1)?.message.subjectKey);
+  t.match(world.recorded[0]?.message.subjectKey, /^\d+:incident:\d+:[0-9a-f-]{18}$/, 'of no other installation');
   t.same(
     (await world.history()).toSorted((a, b) => a.join().localeCompare(b.join())),
     [
