@@ -1,11 +1,12 @@
 import t from 'tap';
-import { equivalents, isThis } from '../mutation/equivalents.ts';
-import { mutantsOfGroup } from '../mutation/group-mutants.ts';
-import { judgeAll } from '../mutation/pool.ts';
-import { sampleOf } from '../mutation/sample.ts';
-import { isLeft, percent } from '../mutation/score.ts';
-import type { Judged } from '../mutation/score.ts';
-import { groups } from '../mutation/targets.ts';
+import { caught } from '../harness/caught.ts';
+import { equivalents, isThis } from './equivalents.ts';
+import { mutantsOfGroup } from './group-mutants.ts';
+import { judgeAll } from './pool.ts';
+import { sampleOf } from './sample.ts';
+import { isLeft, percent } from './score.ts';
+import type { Judged } from './score.ts';
+import { groups } from './targets.ts';
 
 /** Mutants of each group that are tried here; `npm run test:mutants` tries all. */
 const sizes: Readonly<Record<string, number>> = {
@@ -29,6 +30,7 @@ t.test('of a fixed sample of mutants the tests notice nine in ten', { timeout: 3
       judged.push({ mutant, verdict });
       const { file, line, before, after } = mutant;
       if (isLeft(verdict)) t.comment(`not noticed: ${file}:${line}: ${before} → ${after}`);
+      caught(t, !isLeft(verdict), `mutant of ${file}: ${before} → ${after || 'nothing'} in ${mutant.text}`);
     });
   }
   t.ok(percent(judged) >= 90, `${percent(judged).toFixed(0)} % of ${judged.length} noticed`);
