@@ -7,7 +7,8 @@ import path from 'node:path';
  * @throws when git is missing or does not know the commit
  */
 export function changedSince(root: string, commit: string): string[] {
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean);
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean);
   return [...new Set([...git('diff', '--name-only', commit), ...git('ls-files', '--others', '--exclude-standard')])];
 }
 
@@ -22,7 +23,7 @@ export function affectedBy(root: string, changed: readonly string[], tests: read
   for (const [file, imports] of graph) {
     for (const imported of imports) importers.set(imported, [...(importers.get(imported) ?? []), file]);
   }
-  const queue = [...changed.flatMap((file) => [file, ...foldersOf(file)])];
+  const queue = changed.flatMap((file) => [file, ...foldersOf(file)]);
   for (let at = queue.pop(); at !== undefined; at = queue.pop()) {
     for (const importer of importers.get(at) ?? []) {
       if (isAffected.has(importer)) continue;

@@ -40,7 +40,11 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (planned.length === 0) {
-    console.error(options.since === undefined ? 'no test file fits' : `nothing that tests import has changed since ${options.since}`);
+    console.error(
+      options.since === undefined
+        ? 'no test file fits'
+        : `nothing that tests import has changed since ${options.since}`,
+    );
     return options.since === undefined ? 2 : 0;
   }
   return runAll(options, planned);
@@ -52,7 +56,13 @@ function chosenFiles({ stages: chosen, patterns, since }: Options): Planned[] {
     ({ file }) => patterns.length === 0 || patterns.some((pattern) => file.includes(pattern)),
   );
   if (since === undefined) return planned;
-  const affected = new Set(affectedBy(root, changedSince(root, since), planned.map(({ file }) => file)));
+  const affected = new Set(
+    affectedBy(
+      root,
+      changedSince(root, since),
+      planned.map(({ file }) => file),
+    ),
+  );
   return planned.filter(({ file }) => affected.has(file));
 }
 
@@ -110,8 +120,10 @@ function checkCaught({ stages: chosen, isNoting }: Options, results: readonly Fi
   if (isNoting) noteCaught(root, results, wholeStages);
   const { lost, unlisted } = compareCaught(root, results, wholeStages);
   const caught = new Set(results.flatMap((result) => result.caught)).size;
-  if (caught + lost.length > 0) console.log(`== planted faults that were noticed: ${caught}; not any more: ${lost.length}`);
+  if (caught + lost.length > 0)
+    console.log(`== planted faults that were noticed: ${caught}; not any more: ${lost.length}`);
   for (const name of lost) console.log(`   NOT NOTICED  ${name}`);
-  if (unlisted.length > 0) console.log(`   ${unlisted.length} of them are not listed yet: \`--note\` lists them in test/runner/caught.json`);
+  if (unlisted.length > 0)
+    console.log(`   ${unlisted.length} of them are not listed yet: \`--note\` lists them in test/runner/caught.json`);
   return lost.length;
 }

@@ -7,7 +7,10 @@ const namedSlow = 10;
 export function linesOf(result: FileResult): string[] {
   const { file, stage, isGood, seconds, cpuSeconds, complaints } = result;
   const times = `${figure(seconds)} s${cpuSeconds === undefined ? '' : ` ${figure(cpuSeconds)} cpu`}`;
-  return [`${isGood ? 'ok  ' : 'FAIL'} ${times}  ${stage.padEnd(10)}  ${file}`, ...complaints.map((line) => `     ${line}`)];
+  return [
+    `${isGood ? 'ok  ' : 'FAIL'} ${times}  ${stage.padEnd(10)}  ${file}`,
+    ...complaints.map((line) => `     ${line}`),
+  ];
 }
 
 /** What stages cost, the slowest files and what failed, for the end of a run. */

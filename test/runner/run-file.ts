@@ -77,7 +77,9 @@ export async function runFile(run: FileRun): Promise<FileResult> {
     seconds: (performance.now() - startedMs) / 1_000,
     cpuSeconds,
     text,
-    complaints: isGood ? [] : [...failures(text.split('\n')), ...errors.split('\n').slice(-60), `ended with ${ended.why}`],
+    complaints: isGood
+      ? []
+      : [...failures(text.split('\n')), ...errors.split('\n').slice(-60), `ended with ${ended.why}`],
     caught: [...text.matchAll(/^\s*# caught: (.+)$/gm)].map(([, name = '']) => name),
   };
 }

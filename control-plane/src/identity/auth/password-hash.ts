@@ -20,7 +20,8 @@ export type PasswordHasher = {
  */
 export function createPasswordHasher({ atOnce = 4, waiting = 64, memoryKib = usualMemoryKib } = {}): PasswordHasher {
   const enqueue = createHashingQueue({ atOnce, waiting });
-  const hash = (password: string | Buffer): Promise<string> => argon2.hash(password, { ...cost, memoryCost: memoryKib });
+  const hash = (password: string | Buffer): Promise<string> =>
+    argon2.hash(password, { ...cost, memoryCost: memoryKib });
   let decoy: Promise<string> | undefined;
   const decoyHash = (): Promise<string> => (decoy ??= hash(randomBytes(16)));
   return {

@@ -20,7 +20,9 @@ export async function registerDocuments(app: FastifyInstance, routes: readonly R
     uiConfig: { deepLinking: true, tryItOutEnabled: true },
     logo: { type: 'image/svg+xml', content: logo, href: '/docs' },
   });
-  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(documentText()));
+  app.get('/openapi.json', async (_request, reply) =>
+    reply.type('application/json; charset=utf-8').send(documentText()),
+  );
   // Whoever opens the address in a browser finds the description of the API.
   app.get('/', async (_request, reply) => reply.redirect('/docs'));
   app.get('/docs/problems', async (_request, reply) => reply.type('text/html; charset=utf-8').send(problemsPage()));
