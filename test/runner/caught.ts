@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { FileResult } from './run-file.ts';
+import type { FileResult } from './file-result.ts';
 
 /** Faults that tests plant and must notice, by stage. A test names each by a comment `caught: NAME` (`test/harness/caught.ts`). */
 type Caught = Readonly<Record<string, readonly string[]>>;

@@ -15,8 +15,8 @@ import { noteTimes, ordered } from './order.ts';
 import { runPool } from './pool.ts';
 import { endedChildrenSeconds, machineSeconds } from './processor-time.ts';
 import { linesOf, missingProgramsLine, summaryOf, totalsOf } from './report.ts';
-import { runFile } from './run-file.ts';
-import type { FileResult } from './run-file.ts';
+import { runFiles } from './run-files.ts';
+import type { FileResult } from './file-result.ts';
 import { plannedFiles, stages } from './stages.ts';
 import type { Planned } from './stages.ts';
 
@@ -67,7 +67,8 @@ function chosenFiles({ stages: chosen, patterns, since }: Options): Planned[] {
 }
 
 async function runAll(options: Options, planned: readonly Planned[]): Promise<number> {
-  const waiting = ordered(root, Array.from({ length: options.repeat }, () => planned).flat(), options.seed);
+  const repeated = Array.from({ length: options.repeat }, () => planned).flat();
+  const runs = ordered(root, repeated, options.seed, options.isAlone);
   if (options.seed !== undefined) console.log(`== order drawn by --seed ${options.seed}`);
   const missing = mkdtempSync(path.join(tmpdir(), 'parallax-missing-programs-'));
   const abort = new AbortController();
@@ -84,17 +85,17 @@ async function runAll(options: Options, planned: readonly Planned[]): Promise<nu
     lastCpu = now;
     return own;
   };
-  await runPool(waiting, {
+  await runPool(runs, {
     cores: options.jobs ?? availableParallelism(),
     signal: abort.signal,
-    run: async ({ file, stage }) => {
+    begin: async ({ files, stage }) => {
       const env = environments.get(stage) ?? process.env;
       const { name, timeoutS } = stage;
-      const node = process.execPath;
       const { signal } = abort;
-      const result = await runFile({ file, stage: name, timeoutS, cwd: root, node, env, signal, endedCpuSeconds });
-      results.push(result);
-      for (const line of options.isRaw ? result.text.split('\n') : linesOf(result)) console.log(line);
+      for (const result of await runFiles({ files, stage: name, timeoutS, cwd: root, env, signal, endedCpuSeconds })) {
+        results.push(result);
+        for (const line of options.isRaw ? result.text.split('\n') : linesOf(result)) console.log(line);
+      }
     },
   });
   endLoad();
@@ -106,7 +107,7 @@ async function runAll(options: Options, planned: readonly Planned[]): Promise<nu
   if (options.isNoting) noteTimes(root, results);
   const [passed, broken, skipped] = totalsOf(results);
   const failed = broken + lost;
-  if (abort.signal.aborted) console.log(`== stopped: ${results.length} of ${waiting.length} files were run`);
+  if (abort.signal.aborted) console.log(`== stopped: ${results.length} of ${repeated.length} files were run`);
   console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
   return failed > 0 || abort.signal.aborted ? 1 : 0;
 }

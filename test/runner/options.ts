@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { stages } from './stages.ts';
 import type { Stage } from './stages.ts';
 
-export const usage = `usage: npm test -- [PATTERN …] [--stage NAME,…] [--changed [--since COMMIT]] [--jobs N] [--repeat N] [--shuffle [--seed N]]
+export const usage = `usage: npm test -- [PATTERN …] [--stage NAME,…] [--changed [--since COMMIT]] [--jobs N] [--repeat N] [--alone] [--shuffle [--seed N]]
                    [--load N] [--list] [--tap] [--note]
 
 Without anything else: the stages ${namesOf('usual')}. \`npm run test:gate\` runs ${namesOf('gate')}.
@@ -11,6 +11,7 @@ Without anything else: the stages ${namesOf('usual')}. \`npm run test:gate\` run
   --changed     only files that import what has changed since the last commit, at whatever distance; --since: since another one
   --jobs        cores to fill; all of the machine's when absent
   --repeat      each file so often
+  --alone       each file in a process of its own, as PATTERN, --changed and --repeat have it
   --shuffle     in a drawn order, which is told; --seed repeats it
   --load        so many processes beside it that only compute
   --list        the files, without running them
@@ -25,6 +26,8 @@ export type Options = {
   readonly since: string | undefined;
   readonly jobs: number | undefined;
   readonly repeat: number;
+  /** No file shares a process with others. */
+  readonly isAlone: boolean;
   /** By which the order is drawn; undefined: the slowest first. */
   readonly seed: number | undefined;
   readonly load: number;
@@ -45,6 +48,7 @@ export function readOptions(args: readonly string[], drawSeed: () => number): Op
       since: { type: 'string' },
       jobs: { type: 'string' },
       repeat: { type: 'string', default: '1' },
+      alone: { type: 'boolean', default: false },
       shuffle: { type: 'boolean', default: false },
       seed: { type: 'string' },
       load: { type: 'string', default: '0' },
@@ -68,6 +72,7 @@ export function readOptions(args: readonly string[], drawSeed: () => number): Op
     since: values.since ?? (values.changed ? 'HEAD' : undefined),
     jobs: values.jobs === undefined ? undefined : numberOf('jobs', values.jobs, 1),
     repeat: numberOf('repeat', values.repeat, 1),
+    isAlone: values.alone || isBySelection || values.repeat !== '1',
     seed: values.seed !== undefined ? numberOf('seed', values.seed, 0) : values.shuffle ? drawSeed() : undefined,
     load: numberOf('load', values.load, 0),
     isListOnly: values.list,

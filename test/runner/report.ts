@@ -1,4 +1,4 @@
-import type { FileResult } from './run-file.ts';
+import type { FileResult } from './file-result.ts';
 
 /** How many of the slowest files the end of a run names. */
 const namedSlow = 10;

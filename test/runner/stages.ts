@@ -16,6 +16,8 @@ export type Stage = {
   readonly isAlone?: boolean;
   /** True: programs that a plain system lacks cannot be found. */
   readonly isBare?: boolean;
+  /** True: files of one folder share a process, and so what they import, which takes most of them longer than their tests. */
+  readonly isShared?: boolean;
 };
 
 /** End-to-end stories of `npm test`: from `npm start` to a verdict of several probes and to a message, and what strangers must not see. */
@@ -38,7 +40,7 @@ const unitFiles = [
 ];
 
 export const stages: readonly Stage[] = [
-  { name: 'unit', tier: 'usual', files: unitFiles, cores: 1, timeoutS: 240 },
+  { name: 'unit', tier: 'usual', files: unitFiles, cores: 1, timeoutS: 240, isShared: true },
   { name: 'stories', tier: 'usual', files: stories, cores: 0.5, timeoutS: 300 },
   { name: 'walls', tier: 'gate', files: walls, cores: 1, timeoutS: 300 },
   { name: 'contract', tier: 'usual', files: ['test/contract/*.test.ts'], cores: 1, timeoutS: 300 },
@@ -46,7 +48,7 @@ export const stages: readonly Stage[] = [
   { name: 'simulation', tier: 'gate', files: ['test/simulation/*.test.ts'], cores: 1, timeoutS: 900 },
   { name: 'gate', tier: 'gate', files: ['test/gate/*.test.ts'], cores: 1, timeoutS: 600 },
   { name: 'faults', tier: 'gate', files: ['test/faults/*.test.ts'], cores: 1, timeoutS: 1_200, isAlone: true },
-  { name: 'bare', tier: 'gate', files: unitFiles, cores: 1, timeoutS: 240, isBare: true },
+  { name: 'bare', tier: 'gate', files: unitFiles, cores: 1, timeoutS: 240, isShared: true, isBare: true },
   { name: 'mutants', tier: 'named', files: ['test/mutation/*.test.ts'], cores: 1, timeoutS: 900 },
 ];
 

@@ -4,12 +4,13 @@ import t from 'tap';
 import { compareCaught, noteCaught } from '../../runner/caught.ts';
 import { noteTimes, ordered } from '../../runner/order.ts';
 import { runPool } from '../../runner/pool.ts';
-import type { FileResult } from '../../runner/run-file.ts';
+import type { FileResult } from '../../runner/file-result.ts';
 import { plannedFiles, stages } from '../../runner/stages.ts';
 import type { Stage } from '../../runner/stages.ts';
 
 const quick: Stage = { name: 'quick', tier: 'usual', files: [], cores: 1, timeoutS: 1 };
 const half: Stage = { ...quick, name: 'half', cores: 0.5 };
+const together: Stage = { ...quick, name: 'together', isShared: true };
 const alone: Stage = { ...quick, name: 'alone', isAlone: true };
 
 /** A project with lists of what is noted. */
@@ -60,11 +61,24 @@ t.test('each test file of the project belongs to one stage, but for those that r
 t.test('the slowest files come first, or all in an order that a seed draws', async (t) => {
   const root = project(t, { 'test/runner/slow-files.json': '{"b":10,"c":20}' });
   const planned = ['a', 'b', 'c', 'd', 'e', 'f'].map((file) => ({ file, stage: quick }));
-  const files = (seed?: number) => ordered(root, planned, seed).map(({ file }) => file);
+  const files = (seed?: number) => ordered(root, planned, seed, false).flatMap((run) => run.files);
   t.same(files(), ['c', 'b', 'a', 'd', 'e', 'f']);
   t.same(files(5), files(5));
   t.same(files(5).toSorted(), ['a', 'b', 'c', 'd', 'e', 'f']);
   t.ok(new Set(Array.from({ length: 20 }, (_, seed) => files(seed).join())).size > 10);
+});
+
+t.test('files of one area share processes, none of which has much to do; alone each has its own', async (t) => {
+  const root = project(t, { 'test/runner/slow-files.json': '{"a/b/c/2.ts":20,"a/b/c/3.ts":20}' });
+  const planned = ['a/b/c/1.ts', 'a/b/c/2.ts', 'a/b/c/3.ts', 'a/b/c/4.ts', 'a/x/y/5.ts'].map((file) => ({
+    file,
+    stage: together,
+  }));
+  const files = (isAlone: boolean) => ordered(root, planned, undefined, isAlone).map((run) => run.files);
+  t.same(files(false), [['a/b/c/1.ts', 'a/b/c/2.ts'], ['a/b/c/3.ts', 'a/b/c/4.ts'], ['a/x/y/5.ts']]);
+  t.same(files(true).length, 5);
+  const many = Array.from({ length: 100 }, (_, index) => ({ file: `a/b/c/${index}.ts`, stage: together }));
+  t.ok(ordered(root, many, 7, false).every((run) => run.files.length <= 12));
 });
 
 t.test('what slow files took is noted, and quick ones are forgotten', async (t) => {
@@ -75,7 +89,7 @@ t.test('what slow files took is noted, and quick ones are forgotten', async (t) 
 
 t.test('files run side by side as far as their parts of cores go, and what has to be alone comes last', async (t) => {
   const waiting = [alone, quick, half, half, quick, half].map((stage, index) => ({
-    file: `${stage.name} ${index}`,
+    files: [`${stage.name} ${index}`],
     stage,
     seconds: 0,
   }));
@@ -84,7 +98,7 @@ t.test('files run side by side as far as their parts of cores go, and what has t
   await runPool(waiting, {
     cores: 2,
     signal: new AbortController().signal,
-    run: async ({ file, stage }) => {
+    begin: async ({ files: [file = ''], stage }) => {
       running.add(file);
       seen.push(file);
       const used = [...running].reduce((sum, name) => sum + (name.startsWith('half') ? 0.5 : 1), 0);
@@ -101,12 +115,12 @@ t.test('files run side by side as far as their parts of cores go, and what has t
 t.test('after an abort nothing more is begun', async (t) => {
   const abort = new AbortController();
   const seen: string[] = [];
-  const waiting = ['a', 'b', 'c'].map((file) => ({ file, stage: quick, seconds: 0 }));
-  const run = async ({ file }: { file: string }) => {
-    seen.push(file);
+  const runs = ['a', 'b', 'c'].map((file) => ({ files: [file], stage: quick, seconds: 0 }));
+  const begin = async ({ files }: { files: readonly string[] }) => {
+    seen.push(...files);
     abort.abort();
   };
-  await runPool(waiting, { cores: 1, signal: abort.signal, run });
+  await runPool(runs, { cores: 1, signal: abort.signal, begin });
   t.same(seen, ['a']);
 });
 
