@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createMetrics } from '@parallax/telemetry';
+import { createMetrics } from '@parallax/telemetry/metrics';
 import type { Logger, Shutdown } from '@parallax/telemetry';
 import type { ControlPlaneSettings } from '@parallax/settings';
 import { buildApp } from './app.ts';
