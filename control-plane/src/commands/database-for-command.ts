@@ -10,10 +10,11 @@ import {
 } from '@parallax/embedded';
 import type { ControlPlaneSettings } from '@parallax/settings';
 import type { Logger } from '@parallax/telemetry';
-import { checkout, UsageError } from './command-settings.ts';
-import { databaseUrls } from './database-urls.ts';
-import type { DatabaseUrls } from './platform/database/pools.ts';
-import { endLeftovers, readRunning } from './supervisor/index.ts';
+import { databaseUrls } from '../database-urls.ts';
+import type { DatabaseUrls } from '../platform/database/pools.ts';
+import { endLeftovers, readRunning } from '../supervisor/index.ts';
+import { checkout } from './command-settings.ts';
+import { UsageError } from './usage-error.ts';
 
 export type CommandDatabase = {
   /** Of the embedded PostgreSQL; for another database, the folder that may hold the key-encryption key. */

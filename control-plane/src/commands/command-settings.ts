@@ -1,17 +1,12 @@
 import path from 'node:path';
 import { chooseDataFolder } from '@parallax/embedded';
-import { controlPlaneSettings, decodeKey, readSettings } from '@parallax/settings';
+import { controlPlaneSettings, readSettings } from '@parallax/settings';
 import type { ControlPlaneSettings, Environment } from '@parallax/settings';
-import type { KeySource } from './installation/index.ts';
-import { readRunning } from './supervisor/index.ts';
+import { readRunning } from '../supervisor/index.ts';
+import { UsageError } from './usage-error.ts';
 
 /** The folder that the control plane's sources lie in. */
-export const checkout = path.resolve(import.meta.dirname, '../..');
-
-/** Something a person can mend; printed without a stack. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
+export const checkout = path.resolve(import.meta.dirname, '../../..');
 
 /** The settings and the database: as set, or that of the product that runs on the data folder. */
 export function settingsWithDatabase(env: Environment): {
@@ -39,19 +34,5 @@ export function settingsWithDatabase(env: Environment): {
     settings: { ...settings, dataDir, databaseApiUrl: urls.api, databaseWorkerUrl: urls.worker },
     databaseUrl: urls.owner,
     enrolmentAddress,
-  };
-}
-
-/** Where the key-encryption key is: given, or in the data folder. */
-export function keySource(settings: ControlPlaneSettings): KeySource {
-  return { ...givenKeys(settings), dataDir: settings.dataDir ?? './data' };
-}
-
-/** The key-encryption keys that the operator gives. */
-export function givenKeys(settings: ControlPlaneSettings): Omit<KeySource, 'dataDir'> {
-  const { keyEncryptionKey: key, keyEncryptionKeyPrevious: previous } = settings;
-  return {
-    keyEncryptionKey: key === undefined ? undefined : decodeKey(key),
-    previousKeyEncryptionKey: previous === undefined ? undefined : decodeKey(previous),
   };
 }

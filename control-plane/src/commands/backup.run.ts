@@ -1,11 +1,7 @@
 import path from 'node:path';
+import { chooseDataFolder } from '@parallax/embedded';
 import { controlPlaneSettings, readSettings } from '@parallax/settings';
 import type { ControlPlaneSettings, Environment } from '@parallax/settings';
-import { createLogger } from '@parallax/telemetry';
-import type { Command } from 'commander';
-import { checkout, givenKeys, UsageError } from './command-settings.ts';
-import { withDatabase } from './database-for-command.ts';
-import type { CommandDatabase } from './database-for-command.ts';
 import {
   BackupError,
   createBackup,
@@ -16,54 +12,21 @@ import {
   restoreBackup,
   verifyBackup,
   writeBackupFile,
-} from './installation/index.ts';
-import type { BackupSummary, FoundKeys } from './installation/index.ts';
-import { createSealer } from './platform/crypto/seal.ts';
-import type { Keyring } from './platform/crypto/seal.ts';
-import { version } from './version.ts';
-import { chooseDataFolder } from '@parallax/embedded';
+} from '../installation/index.ts';
+import type { BackupSummary, FoundKeys } from '../installation/index.ts';
+import { givenKeys } from '../key-source.ts';
+import { createSealer } from '../platform/crypto/seal.ts';
+import type { Keyring } from '../platform/crypto/seal.ts';
+import { version } from '../version.ts';
+import { commandLog } from './command-log.ts';
+import { checkout } from './command-settings.ts';
+import { withDatabase } from './database-for-command.ts';
+import type { CommandDatabase } from './database-for-command.ts';
+import { UsageError } from './usage-error.ts';
 
-type BackupFlags = { readonly quiet?: boolean; readonly verify?: string };
+export type BackupFlags = { readonly quiet?: boolean; readonly verify?: string };
 
-/** Adds `backup` and `restore`. Both say what they do on standard error and end with 0 only when all of it was done. */
-export function addBackupCommands(program: Command, env: Environment): void {
-  program
-    .command('backup')
-    .description('write everything that the database holds into one file, while the product runs or when it is stopped')
-    .argument('[file]', 'where to; - for standard output')
-    .option('--quiet', 'print nothing unless something is wrong')
-    .option('--verify <file>', 'instead, check that a backup is whole and unaltered; needs no database')
-    .addHelpText(
-      'after',
-      `
-The file is written whole or not at all and is readable by you only. The key-encryption key is not in it: keep a copy of that elsewhere,
-since without it nothing of a backup can be restored.
-
-Examples:
-  control-plane backup parallax.backup
-  control-plane backup --quiet - | ssh elsewhere 'cat > parallax.backup'
-  control-plane backup --verify parallax.backup`,
-    )
-    .action((file: string | undefined, flags: BackupFlags) => runBackup(env, file, flags));
-  program
-    .command('restore')
-    .description('bring a backup into an empty database or a new data folder')
-    .argument('<file>', 'a file that backup has written')
-    .option('--quiet', 'print nothing unless something is wrong')
-    .addHelpText(
-      'after',
-      `
-The product must be stopped, and its key-encryption key must be in the new data folder or in PARALLAX_KEY_ENCRYPTION_KEY. The whole file is
-verified before anything is changed. What happened after the backup is gone: revocations of that time have to be made again.
-
-Example:
-  mkdir --mode=0711 data-restored && cp data/${keyFileName} data-restored/
-  PARALLAX_DATA_DIR=data-restored control-plane restore parallax.backup`,
-    )
-    .action((file: string, flags: BackupFlags) => runRestore(env, file, flags));
-}
-
-async function runBackup(env: Environment, file: string | undefined, flags: BackupFlags): Promise<void> {
+export async function runBackup(env: Environment, file: string | undefined, flags: BackupFlags): Promise<void> {
   const settings = readSettings(controlPlaneSettings, env);
   if (flags.verify !== undefined) {
     if (file !== undefined) throw new UsageError('backup --verify takes one file');
@@ -73,7 +36,7 @@ async function runBackup(env: Environment, file: string | undefined, flags: Back
   if (file === undefined) throw new UsageError('name the file to write the backup to, or - for standard output');
   const tell = printer(flags);
   const interruption = untilInterrupted();
-  await withDatabase(settings, 'existing', logger(settings), async (database) => {
+  await withDatabase(settings, 'existing', commandLog(settings), async (database) => {
     const sealer = await sealerOf(settings, database);
     const { worker: workerUrl } = await database.open();
     const write = (sink: (bytes: Buffer) => Promise<void>): Promise<BackupSummary> =>
@@ -132,13 +95,13 @@ async function verify(settings: ControlPlaneSettings, file: string, tell: (line:
   }
 }
 
-async function runRestore(env: Environment, file: string, flags: BackupFlags): Promise<void> {
+export async function runRestore(env: Environment, file: string, flags: BackupFlags): Promise<void> {
   const settings = readSettings(controlPlaneSettings, env);
   const tell = printer(flags);
   const interruption = untilInterrupted();
   const handle = await openBackup(file);
   try {
-    await withDatabase(settings, 'new', logger(settings), async (database) => {
+    await withDatabase(settings, 'new', commandLog(settings), async (database) => {
       const sealer = await sealerOf(settings, database);
       const restored = await restoreBackup({
         handle,
@@ -179,15 +142,6 @@ function placeOfKey(settings: ControlPlaneSettings, database: CommandDatabase): 
 
 function printer(flags: BackupFlags): (line: string) => void {
   return flags.quiet === true ? () => undefined : (line) => void process.stderr.write(`${line}\n`);
-}
-
-/** Of the embedded PostgreSQL; its ordinary lines are of no interest here. */
-function logger(settings: ControlPlaneSettings) {
-  return createLogger({
-    name: 'control-plane',
-    level: settings.logLevel === 'info' ? 'warn' : settings.logLevel,
-    destination: process.stderr,
-  });
 }
 
 function toStandardOutput(): (bytes: Buffer) => Promise<void> {

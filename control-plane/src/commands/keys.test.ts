@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { openInstallation } from './installation/index.ts';
-import { keyIdOf } from './platform/crypto/key-id.ts';
-import { installed, monitorsWithSecrets, nowMs, replica } from './testing/keys.ts';
+import { openInstallation } from '../installation/index.ts';
+import { keyIdOf } from '../platform/crypto/key-id.ts';
+import { installed, monitorsWithSecrets, nowMs, replica } from '../testing/keys.ts';
 
 t.test(
   'given keys: replicas go on with the old one until the command is run, and it waits for all of them',

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
-import { commandsStage } from './testing/commands.ts';
+import { commandsStage } from '../testing/commands.ts';
 
 const { api, run, file, folder, tokenOf } = await commandsStage(t);
 

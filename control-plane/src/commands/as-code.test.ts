@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { addProbe } from './monitoring/testing.ts';
-import { commandsStage } from './testing/commands.ts';
+import { addProbe } from '../monitoring/testing.ts';
+import { commandsStage } from '../testing/commands.ts';
 
 const { api, run, file, folder, token: home } = await commandsStage(t);
 await addProbe(api.database, 'helsinki-1', 'eu-north');
@@ -46,7 +46,8 @@ async function before(method: string, act: () => Promise<void>): Promise<string>
 }
 
 const example =
-  /```yaml\n([^]*?)```/.exec(readFileSync(path.join(import.meta.dirname, '../../docs/as-code.md'), 'utf8'))?.[1] ?? '';
+  /```yaml\n([^]*?)```/.exec(readFileSync(path.join(import.meta.dirname, '../../../docs/as-code.md'), 'utf8'))?.[1] ??
+  '';
 
 void t.test(
   'the example of the documentation is applied, and a second time there is nothing to do',

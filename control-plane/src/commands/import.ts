@@ -1,12 +1,8 @@
 import type { Environment } from '@parallax/settings';
-import { CommanderError, Option } from 'commander';
+import { Option } from 'commander';
 import type { Command } from 'commander';
-import { clientOf, withConnection } from './connection-options.ts';
-import type { Connection } from './connection-options.ts';
-import { findWorkspace } from './monitoring/as-code/index.ts';
-import { importFile, readImportFile } from './monitoring/file-import/index.ts';
-
-type ImportFlags = Connection & { readonly dryRun?: boolean; readonly onDuplicate: 'skip' | 'create' };
+import { withConnection } from './connection-options.ts';
+import type { ImportFlags } from './import.run.ts';
 
 /** Adds `import`: monitors from files of other tools, through the REST API. */
 export function addImportCommand(program: Command, env: Environment): void {
@@ -31,19 +27,8 @@ Examples:
   control-plane import monitors.csv --dry-run
   PARALLAX_TOKEN=plx_… control-plane import kuma.db --workspace home --url https://parallax.example.com`,
     )
-    .action((file: string, flags: ImportFlags) => runImport(env, file, flags));
-}
-
-async function runImport(env: Environment, file: string, flags: ImportFlags): Promise<void> {
-  const read = readImportFile(file);
-  const client = clientOf(env, flags);
-  const place = flags.workspace === undefined ? undefined : await findWorkspace(client, flags.workspace);
-  const hasFailed = await importFile(read, {
-    client,
-    workspaceId: place?.id,
-    isDryRun: flags.dryRun === true,
-    onDuplicate: flags.onDuplicate,
-    print: (line) => process.stdout.write(`${line}\n`),
-  });
-  if (hasFailed) throw new CommanderError(1, 'parallax.import', 'some rows have failed');
+    .action(async (file: string, flags: ImportFlags) => {
+      const { runImport } = await import('./import.run.ts');
+      await runImport(env, file, flags);
+    });
 }

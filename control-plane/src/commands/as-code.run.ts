@@ -2,10 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import type { Environment } from '@parallax/settings';
 import { CommanderError } from 'commander';
-import type { Command } from 'commander';
-import { UsageError } from './command-settings.ts';
-import { clientOf, withConnection } from './connection-options.ts';
-import type { Connection } from './connection-options.ts';
 import {
   applyPlan,
   findWorkspace,
@@ -15,44 +11,22 @@ import {
   showPlan,
   sizeOf,
   writeAsCode,
-} from './monitoring/as-code/index.ts';
+} from '../monitoring/as-code/index.ts';
+import { clientOf } from './api-client.ts';
+import type { Connection } from './connection-options.ts';
+import { print } from './print.ts';
+import { UsageError } from './usage-error.ts';
 
-type ApplyFlags = Connection & {
+export type ExportFlags = Connection & { readonly output?: string };
+
+export type ApplyFlags = Connection & {
   readonly plan?: boolean;
   readonly yes?: boolean;
   readonly prune?: boolean;
   readonly secrets?: boolean;
 };
 
-/** Adds `export` and `apply`: monitors as code, through the REST API, so from any machine and with the rights of a token. */
-export function addAsCodeCommands(program: Command, env: Environment): void {
-  const common = (command: Command): Command =>
-    withConnection(command, 'which workspace; the one that the file names, else your default one, when absent');
-  common(program.command('export'))
-    .description('print monitors and monitor groups of a workspace as YAML, without secrets')
-    .option('--output <file>', 'write there instead')
-    .action((flags: Connection & { output?: string }) => runExport(env, flags));
-  common(program.command('apply'))
-    .description('make monitors and monitor groups of a workspace as YAML files say')
-    .argument('<files...>', 'files as control-plane export writes them')
-    .option('--plan', 'only print what would be done; ends with 2 when that is something, with 0 when it is nothing')
-    .option('--yes', 'do not ask')
-    .option('--prune', 'also remove monitors, and groups, that no file names')
-    .option('--secrets', 'send secrets anew that are set already')
-    .addHelpText(
-      'after',
-      `
-docs/as-code.md describes the files.
-
-Examples:
-  control-plane export --workspace shop --output shop.yaml
-  control-plane apply shop.yaml --plan
-  PARALLAX_TOKEN=plx_… control-plane apply shop.yaml --yes --url https://parallax.example.com`,
-    )
-    .action((files: string[], flags: ApplyFlags) => runApply(env, files, flags));
-}
-
-async function runExport(env: Environment, flags: Connection & { output?: string }): Promise<void> {
+export async function runExport(env: Environment, flags: ExportFlags): Promise<void> {
   const client = clientOf(env, flags);
   const { id, name } = await findWorkspace(client, flags.workspace);
   const { state } = await readRemote(client, id);
@@ -62,7 +36,7 @@ async function runExport(env: Environment, flags: Connection & { output?: string
   else writeFileSync(flags.output, text);
 }
 
-async function runApply(env: Environment, files: readonly string[], flags: ApplyFlags): Promise<void> {
+export async function runApply(env: Environment, files: readonly string[], flags: ApplyFlags): Promise<void> {
   const wanted = loadWanted(files, env);
   const client = clientOf(env, flags);
   if (client.isKey && (wanted.groups ?? []).length > 0) {
@@ -88,8 +62,4 @@ async function ask(): Promise<void> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await lines.question('Do this? Only "yes" is taken: ').finally(() => lines.close());
   if (answer.trim() !== 'yes') throw new UsageError('nothing was changed');
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

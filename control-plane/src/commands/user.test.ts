@@ -3,18 +3,18 @@ import { text } from 'node:stream/consumers';
 import path from 'node:path';
 import t from 'tap';
 import { z } from 'zod';
-import { takeMails } from './identity/accounts/testing.ts';
-import { totpCode } from './identity/sign-in/testing/totp-code.ts';
-import { testApi } from './identity/testing.ts';
-import { sql } from './platform/database/pools.ts';
-import { testDatabase } from './platform/database/testing.ts';
+import { takeMails } from '../identity/accounts/testing.ts';
+import { totpCode } from '../identity/sign-in/testing/totp-code.ts';
+import { testApi } from '../identity/testing.ts';
+import { sql } from '../platform/database/pools.ts';
+import { testDatabase } from '../platform/database/testing.ts';
 
 const { urls, database } = await testDatabase(t);
 const api = await testApi(t, { database });
 
 /** Runs the command as an operator does. */
 async function run(args: readonly string[], input = ''): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'main.ts'), 'user', ...args], {
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, '../main.ts'), 'user', ...args], {
     env: {
       PATH: process.env['PATH'],
       PARALLAX_DATABASE_URL: urls.owner,

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { openInstallation } from './installation/index.ts';
-import { defaultWorkspace } from './monitoring/testing.ts';
-import { keyIdOf } from './platform/crypto/key-id.ts';
-import { enqueueMail, openMail } from './platform/mail/mail.ts';
-import { contextOf, installed, monitorsWithSecrets, nowMs, replica, secretOf } from './testing/keys.ts';
+import { openInstallation } from '../installation/index.ts';
+import { defaultWorkspace } from '../monitoring/testing.ts';
+import { keyIdOf } from '../platform/crypto/key-id.ts';
+import { enqueueMail, openMail } from '../platform/mail/mail.ts';
+import { contextOf, installed, monitorsWithSecrets, nowMs, replica, secretOf } from '../testing/keys.ts';
 
 t.test('a key in the data folder is exchanged while two replicas work, and after a kill it goes on', async (t) => {
   const system = await installed(t);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { commandsStage } from './testing/commands.ts';
+import { commandsStage } from '../testing/commands.ts';
 
 const { api, run, file, tokenOf } = await commandsStage(t);
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { addProbe } from './monitoring/testing.ts';
-import { commandsStage } from './testing/commands.ts';
+import { addProbe } from '../monitoring/testing.ts';
+import { commandsStage } from '../testing/commands.ts';
 
 const { api, run, file, tokenOf } = await commandsStage(t);
 await addProbe(api.database, 'helsinki-1', 'eu-north');

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { listenPlace, wantedProbe } from './container-commands.ts';
+import { listenPlace, wantedProbe } from './container-options.ts';
 
 t.test('a place to listen at is a host and a port, with brackets around an IPv6 address', (t) => {
   t.same(listenPlace('0.0.0.0:4222'), { host: '0.0.0.0', port: 4222 });
