@@ -165,6 +165,6 @@ function table(rows: readonly AccountRow[]): string {
 
 function mailAddress(text: string): string {
   const parsed = emailSchema.safeParse(text);
-  if (!parsed.success) throw new UsageError(`${JSON.stringify(text)} is not a mail address`);
+  if (!parsed.success) throw new UsageError(`a mail address is expected, not ${JSON.stringify(text)}`);
   return parsed.data;
 }
