@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import t from 'tap';
+
+const hook = path.join(import.meta.dirname, 'testing/loaded-modules.fixture.ts');
+const main = path.join(import.meta.dirname, 'main.ts');
+
+/** What only work needs: servers, databases, brokers, logs, and the contract of the API with the check types. */
+const heavy =
+  /node_modules\/(fastify|slonik|pg|@nats-io|@grpc|@peculiar|pino|prom-client|undici)\/|packages\/(checks|pki|wire)\/|packages\/api-contract\/src\/(?!problems\.ts)/;
+
+/** Runs Node and says what it has loaded. */
+function run(...args: readonly string[]) {
+  const { status, stdout, stderr, output } = spawnSync(process.execPath, ['--import', hook, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', PARALLAX_DATA_DIR: path.join(import.meta.dirname, 'no-such-folder') },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    encoding: 'utf8',
+  });
+  const loaded = (output[3] ?? '').split('\n');
+  return { status, stdout, stderr, loaded, heavy: loaded.filter((url) => heavy.test(url)) };
+}
+
+t.test('what does no work loads nothing of what works', (t) => {
+  const cases: readonly (readonly [string, number, RegExp])[] = [
+    ['--version', 0, /^\d+\.\d+\.\d+\n$/],
+    ['--help', 0, /^Usage: control-plane /],
+    ['settings', 0, /PARALLAX_DATA_DIR/],
+    ['user create --help', 0, /--password-stdin/],
+    ['no-such-command', 1, /^error: unknown command 'no-such-command'/],
+    ['join-token create --name a', 1, /^error: required option '--region <region>' not specified/],
+    ['user set-plan ada@example.com none', 1, /Allowed choices are free, paid, self_hosted/],
+    ['--config no-such-file serve', 1, /^control-plane: [^]*no-such-file cannot be read/],
+  ];
+  for (const [line, status, text] of cases) {
+    const ran = run(main, ...line.split(' '));
+    t.same(ran.heavy, [], line);
+    t.ok(ran.loaded.length < 160, `${line} loads ${ran.loaded.length} modules`);
+    t.match({ status: ran.status, text: ran.stdout + ran.stderr }, { status, text }, line);
+  }
+  t.end();
+});
+
+t.test('a command that works loads it, and an error of its own is told without a stack', (t) => {
+  const ran = run(main, 'user', 'list');
+  for (const name of ['node_modules/slonik/', 'packages/api-contract/src/index.ts', 'node_modules/pino/'])
+    t.ok(
+      ran.heavy.some((url) => url.includes(name)),
+      name,
+    );
+  t.match(ran, { status: 1, stderr: /^control-plane: there is no database in the data folder .*\n$/ });
+  t.end();
+});
+
+t.test('the supervisor loads what it starts an installation with, and nothing of the API', (t) => {
+  const files = ['up.run.ts', 'installation.ts', 'make-join-token.ts'].map((file) =>
+    path.join(import.meta.dirname, 'commands', file),
+  );
+  const ran = run(
+    '--input-type=module',
+    '--eval',
+    files.map((file) => `await import(${JSON.stringify(file)});`).join('\n'),
+  );
+  t.match(ran, { status: 0, stderr: '' });
+  t.ok(ran.loaded.some((url) => url.endsWith('/supervisor/up.ts')));
+  t.same(
+    ran.heavy.filter((url) => /api-contract|checks|wire|fastify|@nats-io|@grpc|undici|prom-client/.test(url)),
+    [],
+  );
+  t.end();
+});
