@@ -13,15 +13,15 @@ import path from 'node:path';
 import t from 'tap';
 import { compileCacheFolder } from './compile-cache.mjs';
 
-/** A checkout with dependencies, in a folder of its own. */
-function checkoutOf(t: { readonly testdir: (content: object) => string }): string {
-  const checkout = t.testdir({ node_modules: {}, program: { src: {} } });
+/** Puts a program and an empty folder of dependencies into a folder. */
+function checkoutIn(checkout: string): string {
+  for (const folder of ['node_modules', 'program/src']) mkdirSync(path.join(checkout, folder), { recursive: true });
   chmodSync(path.join(checkout, 'node_modules'), 0o755);
   return checkout;
 }
 
 t.test('the folder is made below the dependencies, for this user alone', (t) => {
-  const checkout = checkoutOf(t);
+  const checkout = checkoutIn(t.testdir());
   const folder = compileCacheFolder(checkout);
   t.equal(folder, path.join(checkout, 'node_modules/.cache/parallax-compile'));
   t.equal(lstatSync(folder ?? '').mode & 0o777, 0o700);
@@ -46,7 +46,7 @@ t.test('there is none where somebody else could put code', (t) => {
   };
   for (const [name, arrange] of Object.entries(cases)) {
     t.test(name, (t) => {
-      const checkout = checkoutOf(t);
+      const checkout = checkoutIn(t.testdir());
       arrange(checkout);
       t.equal(compileCacheFolder(checkout), undefined);
       t.end();
@@ -56,10 +56,10 @@ t.test('there is none where somebody else could put code', (t) => {
     'the dependencies or the folder belong to another user',
     { skip: process.getuid?.() !== 0 && 'only root can give folders away' },
     (t) => {
-      const checkout = checkoutOf(t);
+      const checkout = checkoutIn(t.testdir());
       chownSync(compileCacheFolder(checkout) ?? '', 65_534, 65_534);
       t.equal(compileCacheFolder(checkout), undefined);
-      const other = checkoutOf(t);
+      const other = checkoutIn(t.testdir());
       chownSync(modules(other), 65_534, 65_534);
       t.equal(compileCacheFolder(other), undefined);
       t.notOk(existsSync(path.join(modules(other), '.cache')), 'and nothing is left there');
@@ -83,14 +83,14 @@ t.test('a program keeps what it compiles, and runs where it cannot', (t) => {
     t.match({ stderr, status }, { stderr: '', status: 0 });
     return stdout.trim();
   };
-  const checkout = checkoutOf(t);
+  const checkout = checkoutIn(t.testdir());
   const folder = path.join(checkout, 'node_modules/.cache/parallax-compile');
   t.ok(run(checkout).startsWith(`${folder}/`));
   t.not(readdirSync(folder).length, 0);
   const named = path.join(checkout, 'named');
   t.ok(run(checkout, { NODE_COMPILE_CACHE: named }).startsWith(`${named}/`), 'the variable stands');
   t.equal(run(checkout, {}, 'other.ts'), 'none', 'only the programs of a checkout');
-  const full = checkoutOf(t);
+  const full = checkoutIn(t.testdir());
   writeFileSync(path.join(full, 'node_modules/.cache'), 'a file where the folder would be');
   t.equal(run(full), 'none');
   t.equal(run(t.testdir({ program: { src: {} } })), 'none', 'without dependencies');
