@@ -4,6 +4,7 @@ import net from 'node:net';
 import { createServer as createHttpsServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { countMissing } from '@parallax/testkit/needs';
 import t, { type Test } from 'tap';
 import { type Browser, findBrowser, startBrowser, tryBrowser } from './pagespeed/browser.ts';
 import { loadPage, type PageLoad } from './pagespeed/load.ts';
@@ -15,7 +16,6 @@ import { createResolver } from './net/resolve.ts';
 import { runCheck } from './run.ts';
 import { issue } from './testing/certificates.ts';
 import { listen, listenRaw, testContext, until } from './testing/context.ts';
-import { countMissing } from './testing/real-server.ts';
 
 const browser = findBrowser();
 if (browser === undefined) countMissing(t, 'chromium');
@@ -66,7 +66,7 @@ void t.test('without a browser a check says what to do', async (t) => {
   t.match(await check('http://127.0.0.1:9/', {}, { browser: '/no/such/browser' }), { code: 'probe_capability' });
   for (const url of ['file:///etc/passwd', 'chrome://version', 'http://u:p@a.test/', 'view-source:http://a.test/'])
     t.match(await check(url), { code: 'target_invalid' }, url);
-  t.equal(findBrowser(['/no/such/browser']), undefined);
+  t.equal(findBrowser(['/no/such/folder']), undefined);
 });
 
 void t.test('a browser that does not start is no capability, and why is said', async (t) => {

@@ -1,6 +1,5 @@
 import { findBrowser } from '@parallax/checks';
 import {
-  countMissing,
   rdapDomain,
   startChronyd,
   startDatagrams,
@@ -14,6 +13,7 @@ import {
   startWhois,
   whoisText,
 } from '@parallax/checks/testing';
+import { countMissing } from '@parallax/testkit/needs';
 import type { Case, World } from './case.ts';
 
 const nginxOf = (world: World) => world.once('nginx', () => startNginx(world.t, world));

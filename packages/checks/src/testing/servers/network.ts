@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { findProgram } from '@parallax/settings/programs';
+import { countMissing } from '@parallax/testkit/needs';
 import type { Test } from 'tap';
-import { countMissing, findProgram } from '../real-server.ts';
 
 /** A host in a network of its own, one hop away, that answers pings and nothing else. */
 export type Network = {
