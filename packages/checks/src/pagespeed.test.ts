@@ -4,7 +4,7 @@ import net from 'node:net';
 import { createServer as createHttpsServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { countMissing } from '@parallax/testkit/needs';
+import { countMissing, needs } from '@parallax/testkit/needs';
 import t, { type Test } from 'tap';
 import { type Browser, findBrowser, startBrowser, tryBrowser } from './pagespeed/browser.ts';
 import { loadPage, type PageLoad } from './pagespeed/load.ts';
@@ -86,7 +86,7 @@ void t.test('a browser that does not start is no capability, and why is said', a
 void t.test('a browser starts with its sandbox, under the account that is named', async (t) => {
   if (browser === undefined) return;
   t.match(await tryBrowser({ path: browser }), { ok: true, version: /Chrome\/\d+/ });
-  if (process.getuid?.() !== 0) return;
+  if (!needs(t, 'root')) return;
   const account = { uid: 65_533, gid: 65_532 };
   const started = await startBrowser({ path: browser, proxyPort: 9, account });
   // Those of the sandbox have capabilities in a namespace of their own.

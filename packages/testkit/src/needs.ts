@@ -6,11 +6,13 @@ import { findProgram } from '@parallax/settings/programs';
 type Sayer = { readonly comment: (text: string) => void; readonly fail: (text: string) => unknown };
 
 /** What is no program and may be missing all the same. */
-type Right = 'root' | 'network-namespaces';
+type Right = 'root' | 'network-namespaces' | 'mount-namespaces' | 'ping-permission';
 
 const meanings: Readonly<Record<Right, string>> = {
   root: 'The tests do not run as root',
   'network-namespaces': 'This machine allows no network namespaces',
+  'mount-namespaces': 'This machine allows no mount namespaces',
+  'ping-permission': 'This account may not send pings',
 };
 
 /**
