@@ -1,5 +1,5 @@
 // A PATH of a machine on which nothing optional is installed: only what a plain Debian with git, Node and npm has.
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { chooseDataFolder } from '../packages/embedded/src/data-folder.mjs';
@@ -46,6 +46,8 @@ export function barePath() {
     'nats-server': findNatsServer(process.env, { dataDir })?.path,
   };
   const folder = mkdtempSync(path.join(tmpdir(), 'parallax-bare-'));
+  // Tests start programs under other accounts, too.
+  chmodSync(folder, 0o755);
   for (const [name, file] of Object.entries(files)) if (file !== undefined) symlinkSync(file, path.join(folder, name));
   return {
     PATH: [path.join(root, 'node_modules/.bin'), folder].join(path.delimiter),
