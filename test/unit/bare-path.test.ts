@@ -45,7 +45,7 @@ const optional: Readonly<Record<string, string>> = {
   gcc: 'gcc',
 };
 /** They bring files for the compiler and no program. */
-const withoutProgram = ['libc6-dev', 'libssl-dev'];
+const withoutProgram = new Set(['libc6-dev', 'libssl-dev']);
 
 void t.test('no optional program is found on a bare PATH', async (t) => {
   for (const program of Object.values(optional)) t.equal(findProgram(program, folders), undefined, program);
@@ -57,7 +57,7 @@ void t.test('the list of optional programs is that of the gate', async (t) => {
   const packages = ['servers', 'tools'].flatMap((name) =>
     (new RegExp(`^${name}=\\(([^)]*)\\)`, 'm').exec(gate)?.[1] ?? '').trim().split(/\s+/),
   );
-  t.same(packages.filter((name) => !withoutProgram.includes(name)).toSorted(), Object.keys(optional).toSorted());
+  t.same(packages.filter((name) => !withoutProgram.has(name)).toSorted(), Object.keys(optional).toSorted());
 });
 
 void t.test('what the product and its tests rely on is found, and runs', async (t) => {

@@ -4,13 +4,13 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createSocket, type Socket } from 'node:dgram';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { findProgram } from '@parallax/settings/programs';
 import { countMissing } from '@parallax/testkit/needs';
 import type { Test } from 'tap';
 
 export type RealServerOptions = {
-  /** Name of the program, looked for in `programFolders()`. */
+  /** Name of the program, looked for in `programFolders()`, or its full path. */
   readonly program: string;
   readonly args: readonly string[];
   /** When it takes questions: a pattern of what it prints, or a question that is asked again until it holds. */
@@ -37,7 +37,7 @@ const stopWithinMs = 3000;
  * (`countMissing`). Throws with what the server printed when it does not get ready.
  */
 export async function startReal(t: Test, options: RealServerOptions): Promise<RealServer | undefined> {
-  const path = findProgram(options.program);
+  const path = isAbsolute(options.program) ? options.program : findProgram(options.program);
   if (path === undefined) {
     countMissing(t, options.program);
     return undefined;
