@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { countMissing, needs } from '@parallax/testkit/needs';
 import t from 'tap';
 import { until } from './testing/until.ts';
 
@@ -57,12 +58,11 @@ function run(network: string, ...args: string[]): { readonly child: ChildProcess
   return { child, lines };
 }
 
-const isPossible = process.platform === 'linux' && makeNetworks();
-
 void t.test(
   'a probe that is cut off while its session seems to stand counts no failure of its own as that of a target',
-  isPossible ? {} : { skip: 'needs root and iproute2' },
   async (t) => {
+    if (!needs(t, 'root', 'ip')) return;
+    if (!makeNetworks()) return countMissing(t, 'network-namespaces');
     t.teardown(removeNetworks);
     const controlPlane = run(beyond, 'beyond', '10.78.0.1', `http://${target}:8081/`);
     t.teardown(() => controlPlane.child.kill('SIGKILL'));

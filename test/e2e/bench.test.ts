@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { countMissing } from '@parallax/testkit/needs';
 import t from 'tap';
 import { findBlackbox } from '../perf/agent/blackbox.ts';
 import { latenessMs, percentile } from '../perf/agent/lateness.ts';
@@ -15,8 +16,9 @@ void t.test('the bench of the agent runs to its end, and its books agree', async
   const output = await runNode([main, 'agent', '--json', '--brief'], {}, 150_000);
   const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
   const expected = keys.filter((key) => key !== 'http_vs_blackbox' || findBlackbox() !== undefined);
+  if (findBlackbox() === undefined) countMissing(t, 'prometheus-blackbox-exporter');
   for (const key of expected) {
-    if (key === 'http_vs_floor' && figures['floor_us'] === undefined) t.comment('no C compiler here: no floor');
+    if (key === 'http_vs_floor' && figures['floor_us'] === undefined) countMissing(t, 'gcc');
     else t.ok((figures[key] ?? 0) > 0, key);
   }
   t.ok((figures['checks'] ?? 0) > 100, 'checks were made');
@@ -29,6 +31,8 @@ void t.test('the bench of checks runs to its end and gives what the goals are ab
   const isMeasured = (key: string): boolean =>
     !(key === 'https_us' && figures['https_floor_us'] === undefined) &&
     !(key === 'icmp_us' && figures['icmp_fping_us'] === undefined);
+  if (figures['https_floor_us'] === undefined) countMissing(t, 'gcc');
+  if (figures['icmp_fping_us'] === undefined) countMissing(t, 'fping');
   for (const key of expected.filter(isMeasured)) t.ok((figures[key] ?? 0) > 0, key);
   t.type(figures['bytes_per_monitor'], 'number');
 });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { agentSettings, controlPlaneSettings, readSettings } from '@parallax/settings';
 import type { Setting } from '@parallax/settings';
+import { needs } from '@parallax/testkit/needs';
 import t from 'tap';
 import { apiClient } from '../harness/api-client.ts';
 import { composePath, healthcheckOf, imageOf, readCompose, readImageFile, startOrder } from '../harness/compose.ts';
@@ -20,12 +21,7 @@ const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'ut
 const isProbe = (service: ComposeService) => service.image.startsWith('parallax/probe-agent');
 
 t.test('Compose accepts the file', async (t) => {
-  const found = await promisify(execFile)('docker-compose', ['--version']).catch(() => undefined);
-  if (found === undefined) {
-    t.notOk(process.env['CI'], 'docker-compose must be there in continuous integration');
-    t.comment('skipped: docker-compose is not installed');
-    return;
-  }
+  if (!needs(t, 'docker-compose')) return;
   await t.resolves(promisify(execFile)('docker-compose', ['-f', composePath, 'config', '-q']));
 });
 

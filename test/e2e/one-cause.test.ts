@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
+import { countMissing, needs } from '@parallax/testkit/needs';
 import t from 'tap';
 import { runToEnd, startCommand } from '../harness/processes.ts';
 
@@ -31,14 +32,12 @@ function removeNetwork(): void {
   }
 }
 
-const isPossible = process.platform === 'linux' && makeNetwork();
-// Where every means is there by demand, as in the gate, it is a failure to have none.
-const isRequired = process.env['PARALLAX_TEST_SERVERS'] === 'required';
-
 t.test(
   '50 monitors on one dead address are one incident with one message and one end; another failure is another',
-  { timeout: 400_000, ...(isPossible || isRequired ? {} : { skip: 'needs root and iproute2' }) },
+  { timeout: 400_000 },
   async (t) => {
+    if (!needs(t, 'root', 'ip')) return;
+    if (!makeNetwork()) return countMissing(t, 'network-namespaces');
     t.teardown(removeNetwork);
     const fixture = path.join(import.meta.dirname, 'one-cause.fixture.ts');
     const story = startCommand(

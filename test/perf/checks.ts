@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { findProgram } from '@parallax/settings/programs';
 import { measureAgentPart, undoing } from './agent.ts';
 import { type Blackbox, findBlackbox, startBlackbox } from './agent/blackbox.ts';
 import { median } from './agent/lateness.ts';
@@ -11,7 +12,7 @@ import { type Checker, startChecker } from './checks/checker.ts';
 import { measureMemory, type MemoryPlan, wholeMemoryPlan } from './checks/memory.ts';
 import { measureOthers, type OthersPlan } from './checks/others.ts';
 import { topOf } from './checks/profile.ts';
-import { isInstalled, measureCurl, measureFloor, measureFping, startTlsTarget, tlsName } from './checks/programs.ts';
+import { measureCurl, measureFloor, measureFping, startTlsTarget, tlsName } from './checks/programs.ts';
 import type { Bench, BenchOptions, Figures } from './report.ts';
 
 type Plan = {
@@ -132,7 +133,7 @@ async function measureAlone(
     add('http_floor_us', () => measureFloor(floor.binary, [target.port, plan.ms, 256, addressCount]));
   else say(`${floor.missing}: there are no floors`);
   await blackbox('http_blackbox_us', target.port, false);
-  const hasCurl = isInstalled('curl');
+  const hasCurl = findProgram('curl') !== undefined;
   if (hasCurl) add('http_curl_us', () => measureCurl(urls[0] ?? '', plan.requests));
 
   const tls = await startTlsTarget(folder, teardown);
@@ -147,7 +148,7 @@ async function measureAlone(
     if (hasCurl) add('https_curl_us', () => measureCurl(url, plan.requests, tls.authorityFile));
     ours('https_secret_us', { ...https, settings: { ...trust, bearer_token: 'of-the-bench' } });
   }
-  if (isInstalled('fping')) {
+  if (findProgram('fping') !== undefined) {
     const urls = hosts.slice(0, pinged);
     const order = { protocol: 'icmp', urls, width: pinged, ms: plan.pingMs, together: true };
     // A turn takes as long as its packets are apart.

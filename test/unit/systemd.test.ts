@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { agentSettings, readSettings } from '@parallax/settings';
+import { needs } from '@parallax/testkit/needs';
 import t from 'tap';
 
 /** What `systemd-analyze security` gives, from 0 (sealed off) to 10; the service must stay below. */
@@ -18,7 +19,6 @@ const valuesOf = (key: string): string[] =>
 
 const analyzer = 'systemd-analyze';
 const analyze = (...args: string[]) => spawnSync(analyzer, args, { encoding: 'utf8' });
-const hasAnalyze = analyze('--version').status === 0;
 
 t.test('every setting of the unit and of the example is one that the agent knows, with a value that it takes', (t) => {
   const example = readFileSync(path.join(folder, 'probe.env'), 'utf8').split('\n');
@@ -59,7 +59,8 @@ t.test('pings can be sent, and no privilege beside that is held', (t) => {
   t.end();
 });
 
-t.test('systemd takes the unit without a word', { skip: !hasAnalyze && 'systemd-analyze is not installed' }, (t) => {
+t.test('systemd takes the unit without a word', (t) => {
+  if (!needs(t, analyzer)) return t.end();
   // It looks for the program that is started, which is not installed here.
   const copy = path.join(t.testdir(), unitFile);
   writeFileSync(copy, unit.replace('/usr/local/bin/probe-agent', process.execPath));
@@ -71,7 +72,8 @@ t.test('systemd takes the unit without a word', { skip: !hasAnalyze && 'systemd-
   t.end();
 });
 
-t.test('the service is sealed off', { skip: !hasAnalyze && 'systemd-analyze is not installed' }, (t) => {
+t.test('the service is sealed off', (t) => {
+  if (!needs(t, analyzer)) return t.end();
   const { stdout, stderr } = analyze('security', '--offline=true', '--no-pager', path.join(folder, unitFile));
   const exposure = Number(/exposure level for .*: ([\d.]+)/.exec(stdout)?.[1]);
   t.ok(exposure < mostExposure, `exposure ${exposure}, below ${mostExposure} ${stderr}`);

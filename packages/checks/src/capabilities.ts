@@ -1,7 +1,8 @@
 import { createSocket } from 'node:dgram';
+import { findProgram } from '@parallax/settings/programs';
 import { createPinger } from './icmp/pinger.ts';
 import { planPings } from './icmp/plan.ts';
-import { findPingTool, findProgram } from './icmp/tool.ts';
+import { findPingTool } from './icmp/tool.ts';
 import { trace, traceMethods } from './traceroute/tracer.ts';
 
 /** A ping of loopback with the program that checks use. */

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { lateness } from '@parallax/testkit/time-taken';
 import t, { type Test } from 'tap';
 import type { CheckContext } from './check.ts';
 import { createResolver } from './net/resolve.ts';
@@ -55,19 +56,6 @@ function aimAt(protocol: Protocol, port: number, browser: HostilePeer): Aim {
   return { url: 'peer.test', settings, context: { resolver: createResolver({ servers: [`127.0.0.1:${port}`] }) } };
 }
 
-/** Milliseconds from when a bare timer of the same length fired, so that a busy machine delays both. */
-async function lateness(afterMs: number, run: () => Promise<CheckOutcome>, onTime?: () => void) {
-  let due = Number.POSITIVE_INFINITY;
-  const timer = setTimeout(() => {
-    due = performance.now();
-    onTime?.();
-  }, afterMs);
-  const outcome = await run();
-  const late = performance.now() - due;
-  clearTimeout(timer);
-  return { outcome, late };
-}
-
 /** What is wrong with an outcome after a hostile peer. */
 function wrongWith(outcome: CheckOutcome, protocol: Protocol): readonly string[] {
   const wrong: string[] = [];
@@ -94,7 +82,7 @@ async function meet(protocol: Protocol, what: HostilePeer): Promise<readonly str
     let met = await lateness(timeoutMs, run);
     for (let attempt = 1; attempt < attempts && met.late >= toleranceMs; attempt += 1)
       met = await lateness(timeoutMs, run);
-    const wrong = [...wrongWith(met.outcome, protocol)];
+    const wrong = [...wrongWith(met.result, protocol)];
     if (met.late >= toleranceMs) wrong.push(`${Math.round(met.late)} ms late`);
     await until(() => peer.connections.size === 0, 'all connections end').catch(() => wrong.push('left a connection'));
     return wrong;
@@ -112,7 +100,7 @@ async function cancel(protocol: Protocol, port: number): Promise<readonly string
     const stop = new AbortController();
     const run = () =>
       runCheck(protocol, { url }, settings, testContext({ timeoutMs: 10_000, signal: stop.signal, ...context }));
-    const { outcome, late } = await lateness(cancelAfterMs, run, () => stop.abort());
+    const { result: outcome, late } = await lateness(cancelAfterMs, run, () => stop.abort());
     wrong = outcome.code === 'cancelled' ? [] : [`${outcome.outcome} ${outcome.code}: ${outcome.message}`];
     if (late >= toleranceMs) wrong = [...wrong, `${Math.round(late)} ms late`];
     const left = await leftAfter(before);

@@ -39,7 +39,7 @@ void t.test('vsftpd: up, login, listing, a wrong password, stopped', async (t) =
     ['/with space', 1],
   ] as const) {
     t.match(
-      await check(port, { ...login, list_directory: directory }),
+      await check(port, { ...login, list_directory: `${found.root}${directory}` }),
       { outcome: 'ok', evidence: { details: { names, truncated: false } } },
       directory,
     );
@@ -65,7 +65,7 @@ void t.test('vsftpd over TLS: explicit and implicit, listing, a wrong password, 
       tls,
     );
     t.match(
-      await checkSecure(port, { tls, ...login, list_directory: '/' }),
+      await checkSecure(port, { tls, ...login, list_directory: `${found.root}/` }),
       { outcome: 'ok', evidence: { details: { names: 3 } } },
       `${tls}: the listing over a resumed session`,
     );

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { processorMs } from '@parallax/testkit/time-taken';
 import t from 'tap';
 import { http, https } from './http.ts';
 import { httpSettings } from './http/settings.ts';
@@ -132,12 +133,13 @@ void t.test('a body is read up to 1 MiB', async (t) => {
 void t.test('a pattern searches no more than it has time for', async (t) => {
   const { url } = await site(t, (_request, response) => response.end(`${'a'.repeat(300_000)}needle`));
   const pattern = 'a{60}b';
-  const start = performance.now();
-  t.match(await check(url(), { keyword: { pattern, ignore_case: true } }), {
-    code: 'http_too_large',
-    message: /first \d+ characters/,
-  });
-  t.ok(performance.now() - start < 500, 'it takes tens of milliseconds');
+  const took = await processorMs(async () =>
+    t.match(await check(url(), { keyword: { pattern, ignore_case: true } }), {
+      code: 'http_too_large',
+      message: /first \d+ characters/,
+    }),
+  );
+  t.ok(took < 500, 'it takes tens of milliseconds');
   t.match(await check(url(), { keyword_absent: { pattern } }), { code: 'http_too_large' });
   t.match(await check(url(), { keyword_absent: { pattern: 'a{50}' } }), { code: 'keyword_present' });
 });

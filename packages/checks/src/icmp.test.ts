@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { findProgram } from '@parallax/settings/programs';
+import { countMissing } from '@parallax/testkit/needs';
 import t, { type Test } from 'tap';
 import { createPinger } from './icmp/pinger.ts';
 import { parseFpingLine, parsePingLine } from './icmp/ping-output.ts';
@@ -164,16 +166,19 @@ void t.test('a program that fails is the fault of the probe', async (t) => {
 });
 
 void t.test('without a file descriptor to spare a ping is the fault of the probe, and the agent goes on', async (t) => {
+  const { tool } = fakeTool(t, 'exit 4');
   const script = `
     import { openSync } from 'node:fs';
     import { createPinger } from ${JSON.stringify(import.meta.resolve('./icmp/pinger.ts'))};
-    const pinger = createPinger({ windowMs: 1 });
+    import { findPingTool } from ${JSON.stringify(import.meta.resolve('./icmp/tool.ts'))};
+    const pinger = createPinger({ tool: findPingTool([${JSON.stringify(dirname(tool.path))}]), windowMs: 1 });
     try { for (;;) openSync('/dev/null', 'r'); } catch {}
     console.log(JSON.stringify(await pinger.ping('127.0.0.1', ${JSON.stringify(order)}, new AbortController().signal)));`;
-  const file = join(t.testdir({ 'main.mjs': script }), 'main.mjs');
+  const file = join(dirname(tool.path), 'main.mjs');
+  writeFileSync(file, script);
   const { NODE_OPTIONS: _options, ...env } = process.env;
   const { stdout } = spawnSync('/bin/sh', ['-c', 'ulimit -n 64; exec "$0" "$1"', process.execPath, file], { env });
-  t.match(JSON.parse(stdout.toString('utf8')), { ok: false, reason: 'tool_failed', detail: /EMFILE|not installed/ });
+  t.match(JSON.parse(stdout.toString('utf8')), { ok: false, reason: 'tool_failed', detail: /EMFILE/ });
 });
 
 void t.test('whether a ping program has done its work is told by its statistics, not by its status', async (t) => {
@@ -230,13 +235,16 @@ function alive(pid: number): boolean {
 }
 
 void t.test('ping takes the place of fping', async (t) => {
-  const ping = ['/bin/ping', '/usr/bin/ping'].find((path) => existsSync(path));
-  if (ping === undefined) return t.comment('ping is not installed');
+  const ping = findProgram('ping');
+  if (ping === undefined) return countMissing(t, 'ping');
   const tool = findPingTool([t.testdir({ ping: t.fixture('symlink', ping) })]);
   if (tool === undefined) throw new Error('ping was not found.');
   const pinger = createPinger({ tool });
   const pinged = await pinger.ping('127.0.0.1', order, signal);
-  if (!pinged.ok) return t.comment(`this machine may not ping: ${pinged.detail}`);
+  if (!pinged.ok) {
+    t.comment(pinged.detail);
+    return countMissing(t, 'ping-permission');
+  }
   t.match(pinged.roundTripsUs, [Number, Number]);
 });
 
@@ -256,9 +264,12 @@ void t.test('checks', async (t) => {
     code: 'ping_jitter',
   });
   t.equal(judge(pingStatistics([1000, 9000]), undefined, 'x', icmp.settings().parse({ fail_jitter_ms: 9 })), undefined);
-  if (findPingTool() === undefined) return t.comment('neither fping nor ping is installed');
+  if (findPingTool() === undefined) return countMissing(t, 'fping');
   const outcome = await check('ping://127.1', { count: 3 }, { timeoutMs: 2000 });
-  if (outcome.code === 'probe_capability') return t.comment(`this machine may not ping: ${outcome.message ?? ''}`);
+  if (outcome.code === 'probe_capability') {
+    t.comment(outcome.message ?? '');
+    return countMissing(t, 'ping-permission');
+  }
   t.match(outcome, {
     outcome: 'ok',
     evidence: { address: '127.0.0.1', packets_sent: 3, packets_received: 3, rtt_min_us: Number, jitter_us: Number },

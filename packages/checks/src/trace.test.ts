@@ -1,3 +1,5 @@
+import { findProgram } from '@parallax/settings/programs';
+import { countMissing } from '@parallax/testkit/needs';
 import t from 'tap';
 import { type Protocol, protocols, secretFieldsOf, settingsSchema } from './registry.ts';
 import { runCheck } from './run.ts';
@@ -20,8 +22,14 @@ async function traced(protocol: Protocol, url: string, settings: object, timeout
 const waiting = new Set<Protocol>(['mysql', 'smtp', 'imap', 'pop3', 'ftp', 'ftps', 'ssh', 'sftp', 'nats']);
 /** Types that speak inside TLS only. */
 const secure = new Set<Protocol>(['https', 'ssl', 'tls', 'wss']);
-/** Types that another program speaks for, which says what it found. */
-const byProgram: Partial<Record<Protocol, string>> = { icmp: 'ping', ping: 'ping', traceroute: 'traceroute' };
+type Spoken = { readonly step: string; readonly programs: readonly [string, ...string[]] };
+const pings: Spoken = { step: 'ping', programs: ['fping', 'ping'] };
+/** Types that another program speaks for, which says what it found; any of the programs will do. */
+const byProgram: Partial<Record<Protocol, Spoken>> = {
+  icmp: pings,
+  ping: pings,
+  traceroute: { step: 'traceroute', programs: ['traceroute'] },
+};
 
 for (const protocol of protocols) {
   // A browser takes longer to start than this; it is told of in the test of its type.
@@ -47,8 +55,11 @@ for (const protocol of protocols) {
     const between = names.slice(1, -1).filter((name) => name !== 'dns');
     const [first, ...rest] = between;
     const program = byProgram[protocol];
-    if (program !== undefined) t.same(between, [program]);
-    else {
+    if (program !== undefined) {
+      const isThere = program.programs.some((name) => findProgram(name) !== undefined);
+      if (!isThere) countMissing(t, program.programs[0]);
+      t.same(between, isThere ? [program.step] : []);
+    } else {
       t.ok(first !== undefined && ['connect', 'send', 'udp'].includes(first), `it was reached: ${names.join()}`);
       const spoke = secure.has(protocol) ? rest.includes('tls') : waiting.has(protocol) || between.length > 1;
       t.ok(spoke, `what was said is told: ${names.join()}`);

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { countMissing } from '@parallax/testkit/needs';
+import { findProgram } from '@parallax/settings/programs';
 import t, { type Test } from 'tap';
 import { createAddressPolicy } from './net/address-policy.ts';
-import { findProgram } from './icmp/tool.ts';
 import { Stop } from './stop.ts';
 import { testContext, until } from './testing/context.ts';
-import { countMissing } from './testing/real-server.ts';
 import { traceroute, tracerouteBy } from './traceroute.ts';
 import { averageUs, describeHop, lossPercent, parseHop } from './traceroute/output.ts';
 import { traceArguments } from './traceroute/tracer.ts';

@@ -1,6 +1,6 @@
+import { findProgram } from '@parallax/settings/programs';
 import { z } from 'zod';
 import type { Target } from './check.ts';
-import { findProgram } from './icmp/tool.ts';
 import { lazily } from './lazily.ts';
 import { addressFields } from './net/connection-settings.ts';
 import { type Address, conversation } from './net/conversation.ts';

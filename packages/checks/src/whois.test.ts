@@ -1,5 +1,6 @@
 import { type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
+import { processorMs } from '@parallax/testkit/time-taken';
 import t from 'tap';
 import { runCheck } from './run.ts';
 import { issue } from './testing/certificates.ts';
@@ -267,9 +268,8 @@ void t.test('answers of many registries', async (t) => {
     t.match(readWhois(text), { kind: 'not_found' }, text);
   t.match(readWhois('% Quota exceeded'), { kind: 'rate_limited' });
   t.match(readWhois('\0'.repeat(10_000)), { kind: 'unreadable' });
-  const began = performance.now();
-  readWhois(`${'a'.repeat(200_000)}\n${' '.repeat(50_000)}:\n${'.'.repeat(60_000)}`);
-  t.ok(performance.now() - began < 1000, 'a hostile answer takes no long time');
+  const hostile = `${'a'.repeat(200_000)}\n${' '.repeat(50_000)}:\n${'.'.repeat(60_000)}`;
+  t.ok((await processorMs(() => readWhois(hostile))) < 1000, 'a hostile answer takes no long time');
   t.equal(referralOf('refer:        whois.nic.test\n'), 'whois.nic.test');
   t.equal(referralOf('Registrar WHOIS Server: rwhois://a.test:4321/\n'), 'a.test:4321');
   t.equal(referralOf('refer: a b\n'), undefined);

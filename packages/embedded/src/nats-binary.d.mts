@@ -11,7 +11,7 @@ export function isRecentEnough(version: readonly number[]): boolean;
 
 /**
  * A nats-server that is new enough: the one that `PARALLAX_NATS_SERVER` names (an error when it does not run or is too old), else the
- * first on the PATH, in the usual folders (`/usr/sbin` is not on the PATH of ordinary users) or in the data folder; else undefined.
+ * first in the folders of programs (`programFolders`) or in the data folder; else undefined.
  */
 export function findNatsServer(
   env: Readonly<Record<string, string | undefined>>,

@@ -2,9 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { programFolders } from '../../settings/src/programs.mjs';
 
 export const oldestNatsServer = [2, 9, 10];
-const commonFolders = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/usr/bin', '/opt/homebrew/bin'];
 
 export function downloadedNatsServer(dataDir) {
   return path.join(dataDir, 'nats-server', 'bin', 'nats-server');
@@ -26,10 +26,9 @@ export function isRecentEnough(version) {
 export function findNatsServer(env, options = {}) {
   const named = env['PARALLAX_NATS_SERVER'];
   if (named !== undefined && named !== '') return namedServer(named);
-  const onPath = (env['PATH'] ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder));
-  const candidates = [...onPath, ...commonFolders].map((folder) => path.join(folder, 'nats-server'));
+  const candidates = programFolders(env).map((folder) => path.join(folder, 'nats-server'));
   if (options.dataDir !== undefined) candidates.push(downloadedNatsServer(options.dataDir));
-  for (const file of new Set(candidates)) {
+  for (const file of candidates) {
     if (!existsSync(file)) continue;
     const version = natsServerVersion(file);
     if (version !== undefined && isRecentEnough(version)) return { path: file, version: version.join('.') };

@@ -4,7 +4,7 @@ import { connect, jwtAuthenticator } from '@nats-io/transport-node';
 import { createEd25519Pair, createNatsSeeds, nkeySeed, openNatsAuthority, type NatsRevocation } from '@parallax/pki';
 import { freePort, keptLog, leakGuard, quietLog, testAuthority, type TestContext } from '@parallax/testkit';
 import t from 'tap';
-import { findNatsServer, identityOf, startNats, type NatsOptions } from './index.ts';
+import { chooseDataFolder, findNatsServer, identityOf, startNats, type NatsOptions } from './index.ts';
 
 leakGuard(t);
 
@@ -24,7 +24,9 @@ function operator(revocations: readonly NatsRevocation[], nowMs: number) {
 async function optionsOf(t: TestContext): Promise<NatsOptions> {
   const dataDir = mkdtempSync('/tmp/parallax-nats-');
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
-  const binary = findNatsServer(process.env)?.path ?? '';
+  const checkout = path.resolve(import.meta.dirname, '../../..');
+  const fetched = chooseDataFolder({ named: process.env['PARALLAX_DATA_DIR'], checkout });
+  const binary = findNatsServer(process.env, { dataDir: fetched.folder })?.path ?? '';
   return { binary, dataDir, host: '127.0.0.1', port: await freePort(), log: quietLog };
 }
 

@@ -15,6 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { keptLog, leakGuard, quietLog, type TestContext } from '@parallax/testkit';
 import pg from 'pg';
 import { createPool, sql } from 'slonik';
+import { needs } from '@parallax/testkit/needs';
 import t from 'tap';
 import { databaseAccount, identityOf, startPostgres } from './index.ts';
 
@@ -81,7 +82,8 @@ t.test('it starts, keeps data over a stop and listens on a private socket only, 
   await second.stop();
 });
 
-t.test('root runs it as an account without privileges', { skip: process.getuid?.() !== 0 }, async (t) => {
+t.test('root runs it as an account without privileges', async (t) => {
+  if (!needs(t, 'root')) return;
   const server = await startPostgres({ dataDir: initialised(t), durable: false, log: quietLog });
   t.equal(statSync(`/proc/${server.pid}`).uid, databaseAccount()?.uid);
   t.not(databaseAccount()?.uid, 0);
@@ -168,26 +170,23 @@ t.test('data of another major version is refused, with what to do', async (t) =>
   });
 });
 
-t.test(
-  'an ordinary user runs it as himself',
-  { skip: process.getuid?.() !== 0 ? 'only root can become another user' : false },
-  async (t) => {
-    const dataDir = folder(t);
-    chmodSync(dataDir, 0o777);
-    const script = path.join(import.meta.dirname, 'start-and-stop.fixture.ts');
-    const run = spawnSync(process.execPath, [script, path.join(dataDir, 'own')], {
-      uid: 65_534,
-      gid: 65_534,
-      encoding: 'utf8',
-      cwd: '/',
-      env: {},
-    });
-    t.equal(run.status, 0, run.stderr);
-    t.equal(run.stdout.trim(), '65534');
-    t.equal(lstatSync(path.join(dataDir, 'own')).mode & 0o777, 0o700);
-    t.ok(existsSync(path.join(dataDir, 'own', 'postgres', 'PG_VERSION')));
-  },
-);
+t.test('an ordinary user runs it as himself', async (t) => {
+  if (!needs(t, 'root')) return;
+  const dataDir = folder(t);
+  chmodSync(dataDir, 0o777);
+  const script = path.join(import.meta.dirname, 'start-and-stop.fixture.ts');
+  const run = spawnSync(process.execPath, [script, path.join(dataDir, 'own')], {
+    uid: 65_534,
+    gid: 65_534,
+    encoding: 'utf8',
+    cwd: '/',
+    env: {},
+  });
+  t.equal(run.status, 0, run.stderr);
+  t.equal(run.stdout.trim(), '65534');
+  t.equal(lstatSync(path.join(dataDir, 'own')).mode & 0o777, 0o700);
+  t.ok(existsSync(path.join(dataDir, 'own', 'postgres', 'PG_VERSION')));
+});
 
 /** Listening TCP sockets among the open files of a process. */
 function tcpListeners(pid: number): number {

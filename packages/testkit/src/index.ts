@@ -5,6 +5,7 @@ export { natsServer, type TestNatsOptions, type TestNatsServer } from './nats-se
 export { freePort } from './free-port.ts';
 export { keptLog, quietLog } from './quiet-log.ts';
 export type { TestContext } from './test-context.ts';
+export { lateness, processorMs } from './time-taken.ts';
 export { fakeClock, type FakeClock, type FakeTimer } from './fake-clock.ts';
 export { leakGuard, openResources } from './leak-guard.ts';
 export { testAuthority, type CertifiedKey, type TestAuthority } from './certificates.ts';

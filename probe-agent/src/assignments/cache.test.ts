@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { leakGuard } from '@parallax/testkit';
+import { leakGuard, processorMs } from '@parallax/testkit';
 import t from 'tap';
 import { silentLogger } from '../ports.ts';
 import type { Logger } from '../ports.ts';
@@ -193,13 +193,15 @@ void t.test('10,000 assignments are sealed and opened in a fraction of a second'
       settingsJson: Buffer.alloc(200, 'x'),
     }),
   );
-  const from = performance.now();
-  const sealed = sealAssignments({ ...content, assignments, confirmed: then }, owner, randomBytes);
-  const between = performance.now();
-  const opened = openAssignments(sealed, owner);
-  t.comment(
-    `sealed ${sealed.length} bytes in ${(between - from).toFixed(0)} ms, opened in ${(performance.now() - between).toFixed(0)} ms`,
-  );
+  let sealed: Buffer = Buffer.alloc(0);
+  const sealing = await processorMs(() => {
+    sealed = sealAssignments({ ...content, assignments, confirmed: then }, owner, randomBytes);
+  });
+  let opened = '' as ReturnType<typeof openAssignments>;
+  const opening = await processorMs(() => {
+    opened = openAssignments(sealed, owner);
+  });
+  t.comment(`sealed ${sealed.length} bytes in ${sealing.toFixed(0)} ms, opened in ${opening.toFixed(0)} ms`);
   t.equal(typeof opened === 'string' ? 0 : opened.assignments.length, 10_000);
-  t.ok(performance.now() - from < 5_000);
+  t.ok(sealing + opening < 5_000);
 });

@@ -4,7 +4,7 @@ import { sleep } from '../ports.ts';
 export async function until(
   name: string,
   condition: () => boolean | Promise<boolean>,
-  withinMs = 10_000,
+  withinMs = 30_000,
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await condition())) {

@@ -1,6 +1,5 @@
 import { findBrowser } from '@parallax/checks/trials';
 import {
-  countMissing,
   rdapDomain,
   startChronyd,
   startDatagrams,
@@ -14,6 +13,8 @@ import {
   startWhois,
   whoisText,
 } from '@parallax/checks/testing';
+import { findProgram } from '@parallax/settings/programs';
+import { countMissing, needs } from '@parallax/testkit/needs';
 import type { Case, World } from './case.ts';
 
 const nginxOf = (world: World) => world.once('nginx', () => startNginx(world.t, world));
@@ -54,7 +55,7 @@ export const web = {
   icmp: pingCase,
   ping: pingCase,
   traceroute: async (world: World): Promise<Case | undefined> => {
-    const network = await networkOf(world);
+    const network = needs(world.t, 'traceroute') ? await networkOf(world) : undefined;
     if (network === undefined) return undefined;
     const settings = { method: 'icmp', max_hops: 2, packets_per_hop: 1 };
     return { ...reached(network), settings, down: { code: 'path_incomplete' } };
@@ -105,7 +106,8 @@ async function socketCase({ t, certificate, authority }: World, isSecure: boolea
 }
 
 async function pingCase(world: World): Promise<Case | undefined> {
-  const network = await networkOf(world);
+  const isPossible = findProgram('ping') !== undefined || needs(world.t, 'fping');
+  const network = isPossible ? await networkOf(world) : undefined;
   return (
     network && {
       ...reached(network),

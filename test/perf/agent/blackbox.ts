@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findProgram } from '@parallax/settings/programs';
 import { freePort } from '@parallax/testkit';
 import { processorTimeUs } from '../processor-time.ts';
 import { targetAddress } from './target.ts';
 import type { Teardown } from './teardown.ts';
 
 const names = ['prometheus-blackbox-exporter', 'blackbox_exporter'];
-const folders = [...(process.env['PATH'] ?? '').split(':'), '/usr/bin', '/usr/local/bin'];
 /** Requests at the same time. */
 const width = 32;
 
@@ -26,7 +26,7 @@ export type Blackbox = {
 
 /** The exporter's binary on this machine. */
 export function findBlackbox(): string | undefined {
-  return folders.flatMap((folder) => names.map((name) => path.join(folder, name))).find((file) => existsSync(file));
+  return names.map((name) => findProgram(name)).find((file) => file !== undefined);
 }
 
 /** Starts the exporter with its usual HTTP module; asked over kept connections by this process, whose cost does not count. */

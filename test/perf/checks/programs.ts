@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -56,11 +56,6 @@ export async function measureFloor(binary: string, args: readonly (string | numb
   const { good, bad, us } = JSON.parse(stdout) as { good: number; bad: number; us: number };
   if (bad > 0 || good === 0) throw new Error(`${bad} checks of the floor failed`);
   return us / good;
-}
-
-/** Whether a program is on this machine. */
-export function isInstalled(program: string): boolean {
-  return (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(path.join(folder, program)));
 }
 
 /** µs per request of one curl that fetches so many URLs one after the other, each over a connection (and handshake) of its own. */

@@ -1,3 +1,4 @@
+import { processorMs } from '@parallax/testkit/time-taken';
 import t from 'tap';
 import { whyTooCommon } from './password-rule.ts';
 
@@ -78,8 +79,9 @@ void t.test('passwords that no list holds are taken', async (t) => {
 });
 
 void t.test('the longest password is judged at once', async (t) => {
-  const started = performance.now();
-  whyTooCommon('abc'.repeat(341), 'ada@example.com');
-  whyTooCommon('qwertyuiop1234567890'.repeat(51), 'ada@example.com');
-  t.ok(performance.now() - started < 200, 'within 200 ms');
+  const took = await processorMs(() => {
+    whyTooCommon('abc'.repeat(341), 'ada@example.com');
+    whyTooCommon('qwertyuiop1234567890'.repeat(51), 'ada@example.com');
+  });
+  t.ok(took < 200, 'within 200 ms');
 });

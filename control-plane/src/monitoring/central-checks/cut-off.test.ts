@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import path from 'node:path';
+import { countMissing, needs } from '@parallax/testkit/needs';
 import t from 'tap';
 
 const name = `plx${process.pid}`;
@@ -40,41 +41,35 @@ function makeNetworks(): { readonly remove: () => void } | undefined {
   }
 }
 
-const networks = process.platform === 'linux' ? makeNetworks() : undefined;
-// Where every means is there by demand, as in the gate, it is a failure to have none.
-const isRequired = process.env['PARALLAX_TEST_SERVERS'] === 'required';
-const options = networks === undefined && !isRequired ? { skip: 'needs root and iproute2' } : {};
-
-void t.test(
-  'the own network cut off makes failures of the control plane its own, and no outage',
-  options,
-  async (t) => {
-    t.teardown(() => networks?.remove());
-    const { NODE_OPTIONS: _, ...env } = process.env;
-    const checker = spawn(
-      tool,
-      ['netns', 'exec', name, process.execPath, path.join(import.meta.dirname, 'cut-off.fixture.ts')],
-      { env, stdio: ['pipe', 'pipe', 'inherit'] },
-    );
-    t.teardown(() => checker.kill('SIGKILL'));
-    const lines = createInterface({ input: checker.stdout })[Symbol.asyncIterator]();
-    const check = async (url: string): Promise<unknown> => {
-      checker.stdin.write(`${url}\n`);
-      return (await lines.next()).value;
-    };
-    const target = 'http://93.184.216.34:8081/';
-    t.equal(await check(target), 'fail connect_refused', 'the way is there, and the target refuses');
-    inside('link', 'set', 'uplink', 'down');
-    t.equal(await check(target), 'probe_error probe_uplink', 'the device is down, and the route is gone with it');
-    t.equal(await check('http://some.name/'), 'probe_error probe_uplink', 'no name can be resolved');
-    inside('link', 'set', 'uplink', 'up');
-    inside('route', 'add', 'default', 'via', '10.77.0.1');
-    t.equal(await check(target), 'fail connect_refused', 'it is back');
-    ip('-n', `${name}b`, 'link', 'set', 'there', 'down');
-    t.equal(
-      await check(target),
-      'probe_error probe_uplink',
-      'the cable is out: the route stands, and nobody answers on it',
-    );
-  },
-);
+void t.test('the own network cut off makes failures of the control plane its own, and no outage', async (t) => {
+  if (!needs(t, 'root', 'ip')) return;
+  const networks = makeNetworks();
+  if (networks === undefined) return countMissing(t, 'network-namespaces');
+  t.teardown(networks.remove);
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const checker = spawn(
+    tool,
+    ['netns', 'exec', name, process.execPath, path.join(import.meta.dirname, 'cut-off.fixture.ts')],
+    { env, stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  t.teardown(() => checker.kill('SIGKILL'));
+  const lines = createInterface({ input: checker.stdout })[Symbol.asyncIterator]();
+  const check = async (url: string): Promise<unknown> => {
+    checker.stdin.write(`${url}\n`);
+    return (await lines.next()).value;
+  };
+  const target = 'http://93.184.216.34:8081/';
+  t.equal(await check(target), 'fail connect_refused', 'the way is there, and the target refuses');
+  inside('link', 'set', 'uplink', 'down');
+  t.equal(await check(target), 'probe_error probe_uplink', 'the device is down, and the route is gone with it');
+  t.equal(await check('http://some.name/'), 'probe_error probe_uplink', 'no name can be resolved');
+  inside('link', 'set', 'uplink', 'up');
+  inside('route', 'add', 'default', 'via', '10.77.0.1');
+  t.equal(await check(target), 'fail connect_refused', 'it is back');
+  ip('-n', `${name}b`, 'link', 'set', 'there', 'down');
+  t.equal(
+    await check(target),
+    'probe_error probe_uplink',
+    'the cable is out: the route stands, and nobody answers on it',
+  );
+});

@@ -1,6 +1,7 @@
 import { createWebhookCheckSchema } from '@parallax/api-contract';
 import type { PayloadRule } from '@parallax/api-contract';
 import fc from '@parallax/testkit/fast-check';
+import { processorMs } from '@parallax/testkit/time-taken';
 import t from 'tap';
 import { deliveryIdOf, greetingOf, jsonOf, keptBody } from './payload.ts';
 import { headersOf } from './receiver/headers.ts';
@@ -106,9 +107,7 @@ void t.test('no pattern holds up the process', async (t) => {
   t.equal(patterns('(x{100}){100}'), false, 'too large');
   t.equal(patterns('x'.repeat(257)), false);
   const evil = Array.from({ length: 8 }, () => rule(null, 'matches', '(a|a)*b[ac]{20}$'));
-  const startedMs = performance.now();
-  judged(evil, 'a'.repeat(1_000_000));
-  t.ok(performance.now() - startedMs < 5_000);
+  t.ok((await processorMs(() => judged(evil, 'a'.repeat(1_000_000)))) < 5_000);
 });
 
 void t.test('rules that say nothing are refused', async (t) => {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Problem } from '@parallax/api-contract';
 import fc from '@parallax/testkit/fast-check';
+import { processorMs } from '@parallax/testkit/time-taken';
 import t from 'tap';
 import { jsonPointer, parseJson } from './json-text.ts';
 
@@ -116,9 +117,10 @@ void t.test('a hostile text costs little time', async (t) => {
     `[${' '.repeat(262_000)}]`,
     '1'.repeat(262_144),
   ];
-  const started = performance.now();
-  for (const text of texts) ours(text);
-  t.ok(performance.now() - started < 1_000, `${Math.round(performance.now() - started)} ms`);
+  const took = await processorMs(() => {
+    for (const text of texts) ours(text);
+  });
+  t.ok(took < 1_000, `${Math.round(took)} ms`);
 });
 
 void t.test('pointers are written as RFC 6901 says', async (t) => {

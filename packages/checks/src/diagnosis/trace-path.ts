@@ -1,5 +1,5 @@
+import { findProgram } from '@parallax/settings/programs';
 import type { CheckContext } from '../check.ts';
-import { findProgram } from '../icmp/tool.ts';
 import { localAddressFor } from '../net/dial.ts';
 import { averageUs, describeHop } from '../traceroute/output.ts';
 import { trace } from '../traceroute/tracer.ts';

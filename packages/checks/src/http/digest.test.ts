@@ -1,3 +1,4 @@
+import { processorMs } from '@parallax/testkit/time-taken';
 import t from 'tap';
 import { digestAnswer, digestChallenge } from './digest.ts';
 
@@ -120,8 +121,7 @@ void t.test('the body is part of the answer where the server wants that', async 
 
 void t.test('the time to read a challenge grows with its length only', async (t) => {
   for (const text of ['Digest ' + 'a="'.repeat(3000), 'Digest ' + ' ,'.repeat(4000), 'Digest ' + '\\'.repeat(8000)]) {
-    const start = performance.now();
-    t.equal(digestChallenge(Array.from({ length: 100 }, () => text)), undefined);
-    t.ok(performance.now() - start < 500);
+    const read = () => t.equal(digestChallenge(Array.from({ length: 100 }, () => text)), undefined);
+    t.ok((await processorMs(read)) < 500);
   }
 });

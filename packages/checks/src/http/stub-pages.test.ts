@@ -1,3 +1,4 @@
+import { processorMs } from '@parallax/testkit/time-taken';
 import t from 'tap';
 import { stubPageOf } from './stub-pages.ts';
 
@@ -145,8 +146,7 @@ void t.test('a hostile page costs no more than its size', async (t) => {
   ];
   for (const piece of hostile) {
     const body = piece.repeat(Math.ceil(1_000_000 / piece.length));
-    const start = performance.now();
-    stubPageOf({ body });
-    t.ok(performance.now() - start < 500, `${piece}: ${(performance.now() - start).toFixed(0)} ms`);
+    const took = await processorMs(() => stubPageOf({ body }));
+    t.ok(took < 500, `${piece}: ${took.toFixed(0)} ms`);
   }
 });

@@ -1,5 +1,4 @@
-import { accessSync, constants } from 'node:fs';
-import { join } from 'node:path';
+import { findProgram, programFolders } from '@parallax/settings/programs';
 import { type PingLine, parseFpingLine, parsePingLine } from './ping-output.ts';
 import type { PingPlan } from './plan.ts';
 
@@ -19,7 +18,7 @@ export type PingOrder = PingPlan & {
 };
 
 /** fping where present, else ping; undefined where neither is installed. `folders` as in PATH. */
-export function findPingTool(folders: readonly string[] = searchPath()): PingTool | undefined {
+export function findPingTool(folders: readonly string[] = programFolders()): PingTool | undefined {
   const fping = findProgram('fping', folders);
   if (fping !== undefined) return fpingTool(fping);
   const ping = findProgram('ping', folders);
@@ -76,35 +75,4 @@ function pingTool(path: string): PingTool {
 
 function seconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(3);
-}
-
-/** The full path of a program, or undefined where it is not installed. `folders` as in PATH. */
-export function findProgram(name: string, folders: readonly string[] = searchPath()): string | undefined {
-  return folders
-    .map((folder) => join(folder, name))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
-}
-
-/** PATH and the system's own folders, which are not on the PATH of an ordinary user. */
-function searchPath(): readonly string[] {
-  const own = (process.env['PATH'] ?? '').split(':').filter((folder) => folder.startsWith('/'));
-  return [
-    ...new Set([
-      ...own,
-      '/usr/local/bin',
-      '/usr/local/sbin',
-      '/usr/bin',
-      '/usr/sbin',
-      '/bin',
-      '/sbin',
-      '/opt/homebrew/bin',
-    ]),
-  ];
 }

@@ -1,18 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { findProgram, isProgram } from '@parallax/settings/programs';
 
-/** Where Chromium and its kin stand on Linux. */
-const places = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome-stable',
-  '/usr/bin/google-chrome',
-  '/opt/google/chrome/chrome',
-];
+/** What Chromium and its kin are called on Linux. */
+const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
 /** The account that a browser runs under: numbers of a user and a group. */
 export type BrowserAccount = { readonly uid: number; readonly gid: number };
 
@@ -21,15 +15,8 @@ const nobody: BrowserAccount = { uid: 65534, gid: 65534 };
 const maxMessage = 32 * 1024 * 1024;
 
 /** The path of a browser that is installed on this machine; undefined when there is none. */
-export function findBrowser(candidates: readonly string[] = places): string | undefined {
-  return candidates.find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+export function findBrowser(folders?: readonly string[]): string | undefined {
+  return names.map((name) => findProgram(name, folders)).find((path) => path !== undefined);
 }
 
 export type DevToolsEvent = {
@@ -89,8 +76,7 @@ export async function tryBrowser(
   start: Pick<BrowserStart, 'path' | 'account'>,
   timeoutMs = 10_000,
 ): Promise<{ readonly ok: true; readonly version: string } | { readonly ok: false; readonly reason: string }> {
-  if (findBrowser([start.path]) === undefined)
-    return { ok: false, reason: 'there is no such file, or it may not be executed' };
+  if (!isProgram(start.path)) return { ok: false, reason: 'there is no such file, or it may not be executed' };
   let printed = '';
   let browser: Browser | undefined;
   let timer: NodeJS.Timeout | undefined;

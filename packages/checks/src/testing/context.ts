@@ -50,9 +50,9 @@ export function listenRaw(handler: (socket: net.Socket) => void): Promise<Peer> 
   return listen(net.createServer(handler));
 }
 
-/** Waits until a condition holds; fails after two seconds. */
+/** Waits until a condition holds; fails after ten seconds. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
-  const end = performance.now() + 2000;
+  const end = performance.now() + 10_000;
   while (!condition()) {
     if (performance.now() > end) throw new Error(`It did not come to pass that ${what}.`);
     await new Promise((resolve) => setImmediate(resolve));

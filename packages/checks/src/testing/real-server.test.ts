@@ -1,6 +1,5 @@
-import { readdirSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { accepts, countMissing, freePort, startReal } from './real-server.ts';
+import { accepts, freePort, startReal } from './real-server.ts';
 
 /** Sets variables of the environment for the time of a test. */
 function setting(t: Test, values: Readonly<Record<string, string | undefined>>): void {
@@ -14,23 +13,6 @@ function setting(t: Test, values: Readonly<Record<string, string | undefined>>):
     t.teardown(() => set(before));
   }
 }
-
-void t.test('a program that is missing is said and counted, and a failure where it is required', async (t) => {
-  const folder = t.testdir({});
-  const said: string[] = [];
-  const asked = {
-    comment: (text: string) => void said.push(`comment: ${text}`),
-    fail: (text: string) => void said.push(`fail: ${text}`),
-  };
-  setting(t, { PARALLAX_TEST_SERVERS: undefined, PARALLAX_TEST_MISSING_SERVERS: folder });
-  countMissing(asked, 'no-such-server');
-  countMissing(asked, 'no-such-server');
-  t.strictSame(readdirSync(folder), ['no-such-server']);
-  t.match(said, [/^comment: no-such-server is not installed/, /^comment: /]);
-  setting(t, { PARALLAX_TEST_SERVERS: 'required', PARALLAX_TEST_MISSING_SERVERS: undefined });
-  countMissing(asked, 'no-such-server');
-  t.match(said[2], /^fail: no-such-server/);
-});
 
 void t.test('nothing is started of a program that is missing', async (t) => {
   setting(t, { PARALLAX_TEST_SERVERS: undefined, PARALLAX_TEST_MISSING_SERVERS: undefined });

@@ -1,15 +1,16 @@
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { accessSync, constants, writeFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createSocket, type Socket } from 'node:dgram';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
+import { findProgram } from '@parallax/settings/programs';
+import { countMissing } from '@parallax/testkit/needs';
 import type { Test } from 'tap';
 
 export type RealServerOptions = {
-  /** Name of the program, looked for in PATH and the folders of system daemons. */
+  /** Name of the program, looked for in `programFolders()`, or its full path. */
   readonly program: string;
   readonly args: readonly string[];
   /** When it takes questions: a pattern of what it prints, or a question that is asked again until it holds. */
@@ -36,7 +37,7 @@ const stopWithinMs = 3000;
  * (`countMissing`). Throws with what the server printed when it does not get ready.
  */
 export async function startReal(t: Test, options: RealServerOptions): Promise<RealServer | undefined> {
-  const path = findProgram(options.program);
+  const path = isAbsolute(options.program) ? options.program : findProgram(options.program);
   if (path === undefined) {
     countMissing(t, options.program);
     return undefined;
@@ -86,42 +87,12 @@ export async function startReal(t: Test, options: RealServerOptions): Promise<Re
   return { pid: child.pid ?? 0, output: () => said, stop };
 }
 
-/** What a test says with. */
-type Sayer = { readonly comment: (text: string) => void; readonly fail: (text: string) => unknown };
-
-/**
- * Says that a program is not installed and something real was not tried. A failure where `PARALLAX_TEST_SERVERS` is `required`; else the
- * run is told by a file in the folder that `PARALLAX_TEST_MISSING_SERVERS` names, which is called like the program.
- */
-export function countMissing(t: Sayer, program: string): void {
-  const missing = `${program} is not installed, so what needs it was not tried`;
-  if (process.env['PARALLAX_TEST_SERVERS'] === 'required') t.fail(missing);
-  else t.comment(missing);
-  const folder = process.env['PARALLAX_TEST_MISSING_SERVERS'];
-  if (folder !== undefined) writeFileSync(join(folder, program), '');
-}
-
 /** A folder of the test's own that any account of the machine may read; it goes with the test, after what uses it has ended. */
 export async function ownFolder(t: Test, name: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `parallax-${name}-`));
   t.teardown(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   await chmod(folder, 0o755);
   return folder;
-}
-
-/** The full path of a program, or undefined where it is not installed. */
-export function findProgram(name: string): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(':').filter((folder) => folder.startsWith('/'));
-  return [...folders, '/usr/local/sbin', '/usr/sbin', '/sbin', '/usr/local/bin', '/usr/bin', '/bin']
-    .map((folder) => join(folder, name))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
 }
 
 /** Below the ports that systems give to outgoing connections, which would take one between its choice and the start of its server. */

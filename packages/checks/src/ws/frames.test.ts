@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { processorMs } from '@parallax/testkit/time-taken';
 import t from 'tap';
 import { encodeFrame, FrameReader, opcodes, type Received } from './frames.ts';
 
@@ -92,8 +93,9 @@ void t.test('what breaks the rules ends it', async (t) => {
 });
 
 void t.test('whatever comes, reading it neither throws nor takes long', async (t) => {
-  const start = performance.now();
-  for (let round = 0; round < 2000; round += 1) read(randomBytes(200), 1 + (round % 50));
-  read(Buffer.alloc(1024 * 1024), 1000);
-  t.ok(performance.now() - start < 2000);
+  const took = await processorMs(() => {
+    for (let round = 0; round < 2000; round += 1) read(randomBytes(200), 1 + (round % 50));
+    read(Buffer.alloc(1024 * 1024), 1000);
+  });
+  t.ok(took < 2000);
 });

@@ -1,3 +1,4 @@
+import { processorMs } from '@parallax/testkit/time-taken';
 import t from 'tap';
 import { AsCodeError } from '../errors.ts';
 import { readAsCode } from './read.ts';
@@ -81,9 +82,8 @@ void t.test('a file cannot grow, nest or repeat itself into a standstill', async
     ['keys of the prototype', 'parallax: 1\n__proto__: { monitors: [] }\nconstructor: 1\n'],
   ];
   for (const [what, text] of hostile) {
-    const began = performance.now();
-    t.match(refused(text), /a\.yaml:\d+:\d+: /, what);
-    t.ok(performance.now() - began < 20_000, `${what}: in time`);
+    const took = await processorMs(() => t.match(refused(text), /a\.yaml:\d+:\d+: /, what));
+    t.ok(took < 20_000, `${what}: in time`);
   }
   t.ok(mostCharacters < 10_000_000);
 });

@@ -1,20 +1,18 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { needs } from '@parallax/testkit/needs';
 import t from 'tap';
 import { heartbeatsApi } from '../testing.ts';
 
 const run = promisify(execFile);
-const hasCurl = spawnSync('curl', ['--version'], { stdio: 'ignore' }).status === 0;
 
-void t.test(
-  'the commands that Healthchecks documents for shells work with another host',
-  { skip: !hasCurl && 'curl is not on this machine' },
-  async (t) => {
-    const api = await heartbeatsApi(t);
-    const made = await api.heartbeat({ require_secret: false });
-    const url = `${api.url}/ping/${String(made['uuid'])}`;
-    const bySlug = `${api.url}/ping/${api.pingKey}/${String(made['slug'])}`;
-    const script = `
+void t.test('the commands that Healthchecks documents for shells work with another host', async (t) => {
+  if (!needs(t, 'curl')) return;
+  const api = await heartbeatsApi(t);
+  const made = await api.heartbeat({ require_secret: false });
+  const url = `${api.url}/ping/${String(made['uuid'])}`;
+  const bySlug = `${api.url}/ping/${api.pingKey}/${String(made['slug'])}`;
+  const script = `
       set -e
       RID=3c1169a0-7b50-11ee-873c-8fb77f0ce5d1
       curl -fsS -m 10 --retry 5 ${url}
@@ -26,23 +24,22 @@ void t.test(
       curl -fsS -m 10 --head ${url} > /dev/null
       head -c 200000 /dev/zero | tr '\\0' x | curl -fsS -m 10 -T - -X POST ${bySlug}/7
     `;
-    const { stdout } = await run('sh', ['-c', script], { timeout: 60_000 });
-    t.match(stdout, /^(OK){6}$/);
-    t.match(await api.pings(made['id']), [
-      { kind: 'fail', exit_code: 7, body_truncated: true },
-      { kind: 'ping', method: 'HEAD' },
-      { kind: 'fail', exit_code: null },
-      { kind: 'log' },
-      { kind: 'success', exit_code: 0, body: 'some output', duration_ms: Number },
-      { kind: 'start', rid: '3c1169a0-7b50-11ee-873c-8fb77f0ce5d1' },
-      { kind: 'ping', method: 'GET' },
-    ]);
-    const refused = await run('curl', ['-fsS', `${api.url}/ping/${api.pingKey}/nothing`]).catch(
-      (error: unknown) => error as { code: number },
-    );
-    t.match(refused, { code: 22 }, 'what is unknown is an error to curl');
-  },
-);
+  const { stdout } = await run('sh', ['-c', script], { timeout: 60_000 });
+  t.match(stdout, /^(OK){6}$/);
+  t.match(await api.pings(made['id']), [
+    { kind: 'fail', exit_code: 7, body_truncated: true },
+    { kind: 'ping', method: 'HEAD' },
+    { kind: 'fail', exit_code: null },
+    { kind: 'log' },
+    { kind: 'success', exit_code: 0, body: 'some output', duration_ms: Number },
+    { kind: 'start', rid: '3c1169a0-7b50-11ee-873c-8fb77f0ce5d1' },
+    { kind: 'ping', method: 'GET' },
+  ]);
+  const refused = await run('curl', ['-fsS', `${api.url}/ping/${api.pingKey}/nothing`]).catch(
+    (error: unknown) => error as { code: number },
+  );
+  t.match(refused, { code: 22 }, 'what is unknown is an error to curl');
+});
 
 void t.test('a signal that cannot be committed in time is answered with 503, and others go on', async (t) => {
   const api = await heartbeatsApi(t);

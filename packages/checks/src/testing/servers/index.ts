@@ -1,6 +1,6 @@
 /** The servers that tests of check types run against, for tests of other workspaces. */
 export { issue, type Issued, type IssueOptions } from '../certificates.ts';
-export { countMissing, freePort, ownFolder } from '../real-server.ts';
+export { freePort, ownFolder } from '../real-server.ts';
 export type { Running, ServerCertificate } from './running.ts';
 export { startChronyd } from './chronyd.ts';
 export { startDanted } from './danted.ts';

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findProgram } from '@parallax/settings/programs';
 import type { Test } from 'tap';
-import { accepts, findProgram, freePort, ownFolder, startReal } from '../real-server.ts';
+import { accepts, freePort, ownFolder, startReal } from '../real-server.ts';
 import type { Running } from './running.ts';
 
 export type MosquittoOptions = {

@@ -2,8 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findProgram } from '@parallax/settings/programs';
+import { countMissing } from '@parallax/testkit/needs';
 import type { Test } from 'tap';
-import { countMissing, findProgram, freePort, ownFolder, startReal } from '../real-server.ts';
+import { freePort, ownFolder, startReal } from '../real-server.ts';
 import type { Running, ServerCertificate } from './running.ts';
 
 export type Named = Running & {

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { findProgram } from '@parallax/settings/programs';
+import { countMissing, needs } from '@parallax/testkit/needs';
 import type { Test } from 'tap';
-import { countMissing, findProgram } from '../real-server.ts';
 
 /** A host in a network of its own, one hop away, that answers pings and nothing else. */
 export type Network = {
@@ -12,13 +13,14 @@ export type Network = {
   readonly stop: () => Promise<void>;
 };
 
-/** A network namespace at the other end of a cable; undefined where that cannot be made (iproute2 and its right are needed). */
+/** A network namespace at the other end of a cable; undefined where `ip` or the rights that it needs are missing. */
 export async function startNetwork(t: Test): Promise<Network | undefined> {
-  const program = findProgram('ip');
+  if (!needs(t, 'root', 'ip')) return undefined;
+  const program = findProgram('ip') ?? 'ip';
   const name = `plx${process.pid}`;
   const subnet = `10.213.${(process.pid >> 6) & 255}.${(process.pid & 63) * 4}`;
   const [near, address] = [addressIn(subnet, 1), addressIn(subnet, 2)];
-  const ip = async (...args: string[]) => (await promisify(execFile)(program ?? 'ip', args)).stdout;
+  const ip = async (...args: string[]) => (await promisify(execFile)(program, args)).stdout;
   const remove = async () => {
     // The cable goes with the namespace that one of its ends is in.
     await ip('netns', 'delete', name).catch(() => undefined);
@@ -36,7 +38,7 @@ export async function startNetwork(t: Test): Promise<Network | undefined> {
     await ip('neighbour', 'replace', address, 'lladdr', there?.address ?? '', 'dev', name, 'nud', 'permanent');
   } catch {
     await remove();
-    countMissing(t, 'ip');
+    countMissing(t, 'network-namespaces');
     return undefined;
   }
   let stopping: Promise<unknown> | undefined;

@@ -41,7 +41,8 @@ export async function startPostgres(t: Test): Promise<Postgres> {
   const issued = await issue({ name: 'db', by: authority, addresses: ['127.0.0.1'] });
   const at = (name: string) => path.join(folder, name);
   writeFileSync(at('key.pem'), issued.key);
-  chmodSync(at('key.pem'), 0o640);
+  // PostgreSQL refuses a key that its group may read unless the key belongs to root.
+  chmodSync(at('key.pem'), spec.uid === undefined ? 0o600 : 0o640);
   if (spec.uid !== undefined) chownSync(at('key.pem'), 0, spec.gid ?? 0);
   writeFileSync(at('cert.pem'), issued.cert);
   writeFileSync(at('hba'), `local all all trust\n${rules.join('\n')}\n`);

@@ -23,7 +23,7 @@ export async function startRabbitmq(t: Test): Promise<Running | undefined> {
   });
   if (epmd === undefined) return undefined;
   const server = await startReal(t, {
-    program: existsSync(program) ? `../../..${program}` : 'rabbitmq-server',
+    program: existsSync(program) ? program : 'rabbitmq-server',
     args: [],
     env: {
       HOME: folder,

@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { findProgram } from '@parallax/settings/programs';
 import type { Test } from 'tap';
-import { accepts, findProgram, freePort, ownFolder, startReal } from '../real-server.ts';
+import { accepts, freePort, ownFolder, startReal } from '../real-server.ts';
 import type { Running, ServerCertificate } from './running.ts';
 
 const admin = { bindDn: 'cn=admin,dc=test', password: 'hunter2' };

@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { findProgram } from '@parallax/settings/programs';
 import type { Test } from 'tap';
-import { accepts, findProgram, freePort, ownFolder, startReal } from '../real-server.ts';
+import { accepts, freePort, ownFolder, startReal } from '../real-server.ts';
 import type { Running } from './running.ts';
 
 export type Sshd = Running & {

@@ -6,14 +6,20 @@ import type { Running, ServerCertificate } from './running.ts';
 
 const login = { username: 'anonymous', password: 'probe@test' };
 
-export type Vsftpd = Running & typeof login & { /** The one password that it refuses. */ readonly banned: string };
+export type Vsftpd = Running &
+  typeof login & {
+    /** The one password that it refuses. */
+    readonly banned: string;
+    /** What its paths begin with: the folder of the files where only the rights of root would let it become `/`. */
+    readonly root: string;
+  };
 
 export type VsftpdOptions = {
   readonly tls: 'none' | 'explicit' | 'implicit';
   readonly certificate: ServerCertificate;
 };
 
-/** vsftpd for anonymous users, with three names in `/` and one in `/with space`; undefined where it is not installed. */
+/** vsftpd for anonymous users, with three names in `root/` and one in `root/with space`; undefined where it is not installed. */
 export async function startVsftpd(t: Test, { tls, certificate }: VsftpdOptions): Promise<Vsftpd | undefined> {
   const folder = await ownFolder(t, 'vsftpd');
   const banned = 'mallory@test';
@@ -24,6 +30,7 @@ export async function startVsftpd(t: Test, { tls, certificate }: VsftpdOptions):
   await writeFile(join(folder, 'key.pem'), certificate.key);
   await writeFile(join(folder, 'banned'), `${banned}\n`);
   const port = await freePort();
+  const isRoot = process.getuid?.() === 0;
   const configuration = {
     background: 'NO',
     listen: 'YES',
@@ -40,7 +47,7 @@ export async function startVsftpd(t: Test, { tls, certificate }: VsftpdOptions):
     isolate: 'NO',
     isolate_network: 'NO',
     xferlog_enable: 'NO',
-    ...(process.getuid?.() !== 0 && { run_as_launching_user: 'YES' }),
+    ...(!isRoot && { run_as_launching_user: 'YES' }),
     ...(tls !== 'none' && {
       ssl_enable: 'YES',
       allow_anon_ssl: 'YES',
@@ -59,5 +66,14 @@ export async function startVsftpd(t: Test, { tls, certificate }: VsftpdOptions):
     args: [join(folder, 'vsftpd.conf')],
     ready: () => accepts(port),
   });
-  return server && { port, url: `127.0.0.1:${port}`, ...login, banned, stop: server.stop };
+  return (
+    server && {
+      port,
+      url: `127.0.0.1:${port}`,
+      ...login,
+      banned,
+      root: isRoot ? '' : join(folder, 'files'),
+      stop: server.stop,
+    }
+  );
 }

@@ -104,7 +104,7 @@ function first<Item>(items: readonly Item[]): Item {
 }
 
 /** Waits for a condition; what it throws counts as not yet. */
-export async function eventually(check: () => Promise<boolean> | boolean, what: string, ms = 10_000): Promise<void> {
+export async function eventually(check: () => Promise<boolean> | boolean, what: string, ms = 30_000): Promise<void> {
   const until = performance.now() + ms;
   let last: unknown;
   while (performance.now() < until) {

@@ -1,9 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-
-/** Whether this machine can say when calendar events elapse. */
-export function hasSystemd(): boolean {
-  return spawnSync('systemd-analyze', ['--version'], { stdio: 'ignore' }).status === 0;
-}
+import { execFileSync } from 'node:child_process';
 
 /** Instants at which an expression elapses after another, in milliseconds, as `systemd-analyze calendar` says; null when it refuses the expression. */
 export function systemdElapses(expression: string, afterMs: number, iterations: number): readonly number[] | null {

@@ -1,0 +1,2 @@
+/** A PATH on which only the plain programs are found; `remove` takes its folder away. */
+export function barePath(): { readonly PATH: string; readonly remove: () => void };
