@@ -2,11 +2,11 @@
 // that tap prints there. tap's own runner is not used: it loads two modules into each process that nothing here needs, for 0.4 s of a core,
 // and runs files in the order of their names.
 import { randomInt } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { compareCaught, noteCaught } from './caught.ts';
-import { environmentOf } from './environment.ts';
+import { openEnvironments } from './environment.ts';
 import { affectedBy, changedSince } from './changed.ts';
 import { startLoad } from './load.ts';
 import { readOptions, usage } from './options.ts';
@@ -17,7 +17,7 @@ import { endedChildrenSeconds, machineSeconds } from './processor-time.ts';
 import { linesOf, missingProgramsLine, summaryOf, totalsOf } from './report.ts';
 import { runFiles } from './run-files.ts';
 import type { FileResult } from './file-result.ts';
-import { plannedFiles, stages } from './stages.ts';
+import { plannedFiles } from './stages.ts';
 import type { Planned } from './stages.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -70,11 +70,10 @@ async function runAll(options: Options, planned: readonly Planned[]): Promise<nu
   const repeated = Array.from({ length: options.repeat }, () => planned).flat();
   const runs = ordered(root, repeated, options.seed, options.isAlone);
   if (options.seed !== undefined) console.log(`== order drawn by --seed ${options.seed}`);
-  const missing = mkdtempSync(path.join(tmpdir(), 'parallax-missing-programs-'));
   const abort = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => abort.abort());
   const endLoad = startLoad(options.load);
-  const environments = new Map(stages.map((stage) => [stage, environmentOf(root, stage, missing)]));
+  const environments = openEnvironments(root, options.stages);
   const results: FileResult[] = [];
   const started = { ms: performance.now(), cpu: machineSeconds() };
   let lastCpu = endedChildrenSeconds() ?? 0;
@@ -89,7 +88,7 @@ async function runAll(options: Options, planned: readonly Planned[]): Promise<nu
     cores: options.jobs ?? availableParallelism(),
     signal: abort.signal,
     begin: async ({ files, stage }) => {
-      const env = environments.get(stage) ?? process.env;
+      const env = environments.of(stage);
       const { name, timeoutS } = stage;
       const { signal } = abort;
       for (const result of await runFiles({ files, stage: name, timeoutS, cwd: root, env, signal, endedCpuSeconds })) {
@@ -101,8 +100,8 @@ async function runAll(options: Options, planned: readonly Planned[]): Promise<nu
   endLoad();
   const wallSeconds = (performance.now() - started.ms) / 1_000;
   for (const line of summaryOf(results, wallSeconds, machineSeconds() - started.cpu)) console.log(line);
-  console.log(`== ${missingProgramsLine(readdirSync(missing))}`);
-  rmSync(missing, { recursive: true });
+  console.log(`== ${missingProgramsLine(readdirSync(environments.missing))}`);
+  environments.remove();
   const lost = checkCaught(options, results);
   if (options.isNoting) noteTimes(root, results);
   const [passed, broken, skipped] = totalsOf(results);

@@ -11,11 +11,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { totalmem } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identityOf } from '@parallax/embedded';
 import { z } from 'zod';
+import { memoryFolder } from '../memory-folder.ts';
 
 /** The PostgreSQL that all test files of a run share. */
 export type DatabaseCluster = {
@@ -25,11 +25,6 @@ export type DatabaseCluster = {
 
 const keeperSchema = z.object({ leases: z.string(), example: z.string() });
 const startTimeoutMs = 60_000;
-/** A file system in memory, which every Linux has; containers often give it 64 MB. */
-const memoryFolder = '/dev/shm';
-/** A run of all tests with four files at a time was seen to use at most 1.1 GB. */
-const leastMemoryFolderBytes = 3 * 2 ** 30;
-const leastMemoryBytes = 6 * 2 ** 30;
 let cluster: Promise<DatabaseCluster> | undefined;
 
 /**
@@ -40,27 +35,16 @@ export function databaseCluster(): Promise<DatabaseCluster> {
   return (cluster ??= join());
 }
 
-/** The folder of the keeper of this checkout and this user: in memory where the machine has enough of it, else below `/tmp`. */
+/**
+ * The folder of the keeper of this checkout and this user: in memory where the machine has enough of it, else below `/tmp`. A clone is 14 MB in
+ * 1,200 files, which the kernel spends more time on than PostgreSQL when they lie on a disk.
+ */
 export function keeperFolder(): string {
   const key = createHash('sha256')
     .update(import.meta.dirname)
     .digest('hex')
     .slice(0, 8);
-  return path.join(isMemoryRoomy() ? memoryFolder : '/tmp', `parallax-test-${process.getuid?.() ?? 0}-${key}`);
-}
-
-/**
- * Whether the databases of the tests may lie in memory. A clone is 14 MB in 1,200 files, which the kernel spends more time on than
- * PostgreSQL when they lie on a disk. Only sizes that do not change decide, so that all processes of a run come to the same folder.
- */
-function isMemoryRoomy(): boolean {
-  try {
-    const { blocks, bsize } = statfsSync(memoryFolder);
-    accessSync(memoryFolder, constants.W_OK);
-    return blocks * bsize >= leastMemoryFolderBytes && totalmem() >= leastMemoryBytes;
-  } catch {
-    return false;
-  }
+  return path.join(memoryFolder() ?? '/tmp', `parallax-test-${process.getuid?.() ?? 0}-${key}`);
 }
 
 async function join(): Promise<DatabaseCluster> {
