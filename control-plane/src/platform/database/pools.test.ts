@@ -41,3 +41,19 @@ t.test('plans outlast the use of a connection', async (t) => {
   );
   t.same(names, ['kept']);
 });
+
+t.test(
+  'a backend that is killed while its connection is borrowed, and nobody listens to it, ends no process',
+  async (t) => {
+    const database = await openDatabase(urls, { api: 1, worker: 2 });
+    t.teardown(() => database.close());
+    const client = await database.raw.connect();
+    const ended = new Promise((resolve) => client.once('end', resolve));
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    await database.raw.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+    await ended;
+    client.release();
+    const next = await database.raw.query<{ pid: number }>('select pg_backend_pid() as pid');
+    t.not(next.rows[0]?.pid, rows[0]?.pid);
+  },
+);

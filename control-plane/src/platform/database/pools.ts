@@ -57,6 +57,8 @@ export async function openDatabase(urls: DatabaseUrls, sizes: { api: number; wor
   const raw = new pg.Pool({ connectionString: urls.worker, max: sizes.worker, connectionTimeoutMillis: 5_000 });
   // A backend that is killed while idle must not end the process; the next query gets a new connection.
   raw.on('error', () => undefined);
+  // Nor one that is killed in the moment in which its connection is handed over: the pool has stopped to listen then, and the receiver has not begun.
+  raw.on('connect', (client) => client.on('error', () => undefined));
   return {
     api,
     worker,

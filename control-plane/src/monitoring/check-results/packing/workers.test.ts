@@ -13,7 +13,10 @@ t.test('several workers at once, killed again and again, pack everything once', 
   // Batches of one monitor, so that there are many moments to be killed in.
   await w.pool.query('update monitors set interval_seconds = 1 where id % 2 = 0');
   const pools = [0, 1, 2].map(() => new pg.Pool({ connectionString: w.urls.worker, application_name: 'packer' }));
-  for (const pool of pools) pool.on('error', () => undefined);
+  for (const pool of pools) {
+    pool.on('error', () => undefined);
+    pool.on('connect', (client) => client.on('error', () => undefined));
+  }
   t.teardown(() => Promise.all(pools.map((pool) => pool.end())));
   let kills = 0;
   const over = new AbortController();
