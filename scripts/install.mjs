@@ -1,5 +1,5 @@
 // Installs the dependencies when the lock file says something else than what lies in node_modules. Runs on Node 20 without dependencies.
-// As a command: node scripts/install.mjs [--for-tests]; for tests it also gets tap and a nats-server ready.
+// As a command: node scripts/install.mjs [--for-tests]; for tests it also gets a nats-server ready.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
@@ -110,8 +110,6 @@ function print(line) {
 async function main() {
   await ensureInstalled({ print });
   if (!process.argv.includes('--for-tests')) return;
-  const { tapReady } = await import('./tap-ready.mjs');
-  tapReady();
   const { ensureNatsServer } = await import('./fetch-nats-server.mjs');
   await ensureNatsServer({ print });
 }

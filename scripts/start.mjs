@@ -1,6 +1,7 @@
 // `npm start`: installs what is missing and hands over to `control-plane up` under the pinned Node. Runs on Node 20 without dependencies.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
+import { compileCacheFolder } from '../packages/embedded/src/compile-cache.mjs';
 import { ensureNatsServer } from './fetch-nats-server.mjs';
 import { ensureInstalled, productNode, root } from './install.mjs';
 
@@ -35,8 +36,8 @@ handOver();
 /** The channel lets the supervisor notice when this process is killed. */
 function handOver() {
   const entry = path.join(root, 'control-plane', 'src', 'main.ts');
-  // Compiled code is kept, which halves the time that a start takes.
-  const NODE_COMPILE_CACHE = process.env.NODE_COMPILE_CACHE ?? path.join(root, 'node_modules', '.cache', 'parallax');
+  // Compiled code is kept, which halves the time that a start takes. Named here, it also serves the first file and all children.
+  const NODE_COMPILE_CACHE = process.env.NODE_COMPILE_CACHE ?? compileCacheFolder(root);
   current = spawn(productNode(), [entry, 'up', ...process.argv.slice(2)], {
     env: { ...process.env, NODE_COMPILE_CACHE },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { createMetrics } from '@parallax/telemetry';
+import { createMetrics } from '@parallax/telemetry/metrics';
 import type { Logger, Shutdown } from '@parallax/telemetry';
 import type { ControlPlaneSettings } from '@parallax/settings';
 import { buildApp } from './app.ts';
 import { capabilities } from './capabilities.ts';
 import { channelSettings } from './channel-settings.ts';
-import { keySource } from './command-settings.ts';
 import { databaseUrls } from './database-urls.ts';
 import { limitsWith } from './identity/plans/index.ts';
 import { externalBroker, openInstallation, startKeyWatch } from './installation/index.ts';
+import { keySource } from './key-source.ts';
 import { startOwnListeners } from './own-listeners.ts';
 import { places } from './places.ts';
 import { connectBus } from './platform/bus/nats-bus.ts';

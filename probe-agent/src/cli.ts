@@ -130,7 +130,7 @@ Every flag is also an environment variable PARALLAX_PROBE_…, and …_FILE name
   )
     .option('--json', 'print one JSON object')
     .action(async (flags: Flags) => {
-      const { runStatus } = await commands();
+      const { runStatus } = await import('./commands/status.ts');
       const { settings } = configurationWithLateToken(context.env, flags);
       if (!(await runStatus(settings, context.output, flags['json'] === true))) context.setExitCode(1);
     });

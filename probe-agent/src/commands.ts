@@ -1,10 +1,10 @@
 import path from 'node:path';
-import { certificateFacts, fingerprint } from '@parallax/pki';
 import type { AgentSettings } from '@parallax/settings';
 import { createLogger, createShutdown } from '@parallax/telemetry';
 import { startAgent } from './agent.ts';
 import type { Agent } from './agent.ts';
 import type { Output } from './commands/output.ts';
+import { identityFacts } from './commands/status.ts';
 import { EnrolmentError } from './enrolment/authority.ts';
 import { firstRegistration } from './enrolment/first-registration.ts';
 import { register } from './enrolment/register.ts';
@@ -19,7 +19,7 @@ import type { Logger } from './ports.ts';
 import { createChecker, userAgent } from './runner/checker.ts';
 import { readIdentity } from './state/identity.ts';
 import type { Identity } from './state/identity.ts';
-import { lockStateFolder, statusOfRunningAgent } from './state/lock.ts';
+import { lockStateFolder } from './state/lock.ts';
 import { wantedWorkers } from './workers/wanted.ts';
 
 /** Registers this machine in its state folder; see `register`. */
@@ -144,34 +144,4 @@ async function startWith(
   const { probeId, name, region, sessionAddress } = identity;
   logger.info({ probe_id: probeId, name, region, control_plane: sessionAddress }, 'the probe agent runs');
   return agent;
-}
-
-/** Says how the agent of a state folder is. Gives false when there is none or it is not connected. */
-export async function runStatus(settings: AgentSettings, output: Output, json: boolean): Promise<boolean> {
-  const identity = await readIdentity(settings.stateDir);
-  const running = await statusOfRunningAgent(settings.stateDir);
-  const facts = {
-    registered: identity !== undefined,
-    running: running !== undefined,
-    ...(identity && identityFacts(identity)),
-    ...running,
-  };
-  if (json) output.line(JSON.stringify(facts));
-  else if (identity === undefined)
-    output.line(`${settings.stateDir} has no registered probe; register it with "probe-agent register"`);
-  else {
-    for (const [key, value] of Object.entries(facts)) output.line(`${key.replaceAll('_', ' ')}: ${String(value)}`);
-  }
-  return running?.['session_connected'] === true;
-}
-
-function identityFacts(identity: Identity): Record<string, unknown> {
-  return {
-    probe_id: identity.probeId,
-    name: identity.name,
-    region: identity.region,
-    control_plane: identity.sessionAddress,
-    certificate_not_after: new Date(certificateFacts(identity.certificateDer).notAfterMs).toISOString(),
-    authority_fingerprint: fingerprint(identity.authorityDer),
-  };
 }

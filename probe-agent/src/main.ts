@@ -1,7 +1,12 @@
-import { startOfThisThread } from './workers/thread.ts';
+import { keepCompiledCode } from '@parallax/embedded/compile-cache';
 
-/** No `await` at the top: the single executable is bundled as CommonJS, which has none. */
+/**
+ * Everything is imported after `keepCompiledCode`, so that it is compiled once and not at each start. No `await` at the top: the single
+ * executable is bundled as CommonJS, which has none.
+ */
 async function main(): Promise<void> {
+  keepCompiledCode();
+  const { startOfThisThread } = await import('./workers/thread.ts');
   const thread = startOfThisThread();
   if (thread !== undefined) {
     const { work } = await import('./workers/work.ts');

@@ -1,4 +1,4 @@
-import { createMetrics } from '@parallax/telemetry';
+import { createMetrics } from '@parallax/telemetry/metrics';
 import { Counter, Gauge } from 'prom-client';
 import { LightHistogram } from './light-histogram.ts';
 import type { AgentStatus } from './state/lock.ts';

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
+import { caught } from '../harness/caught.ts';
 import { copyTree } from '../harness/tree-copy.ts';
 import type { TreeCopy } from '../harness/tree-copy.ts';
 
@@ -60,9 +61,10 @@ for (const mutant of mutants) {
     const tree = copyTree();
     t.teardown(() => tree.remove());
     tree.replace(mutant.file, mutant.from, mutant.to);
-    t.notOk(
+    const isNoticed = t.notOk(
       mutant.noticedBy.every((file) => complaints(tree, file) === undefined),
       `noticed by one of ${mutant.noticedBy.join(', ')}`,
     );
+    caught(t, isNoticed, `product without ${mutant.name}`);
   });
 }

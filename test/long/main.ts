@@ -4,16 +4,18 @@ import { properties } from '../../control-plane/src/monitoring/consensus/testing
 import { figuresOf } from './figures.ts';
 import { performAll } from './pool.ts';
 import { createProgress } from './progress.ts';
+import { runSuite, suites } from './suites.ts';
+import type { Suite } from './suites.ts';
 import { keyOf, parts, tasksOf } from './tasks.ts';
 import type { Outcome, Part } from './tasks.ts';
 
-const usage = `usage: npm run test:long -- [--part properties,worlds,days] [--from N] [--to N] [--workers N] [--state FILE]
+const usage = `usage: npm run test:long -- [--part NAME,…] [--from N] [--to N] [--workers N] [--state FILE]
 
-Every property of consensus, worlds of the simulation and monitor-days, each from 1 to 100,000.
-  --part     only these
-  --from/to  only these runs of each property, seeds and days
-  --workers  processes; 2 when absent
-  --state    a file that keeps what is done: the same command goes on from there`;
+What the gate takes a sample of, at full length, for before a release. It takes hours.
+  --part     only these of ${[...parts, ...Object.keys(suites)].join(', ')}
+  --from/to  only these runs of each property, seeds of worlds, and days; 1 to 100000 when absent
+  --workers  processes for properties, worlds and days; 2 when absent
+  --state    a file that keeps what of these is done: the same command goes on from there`;
 
 const given = readArguments();
 if (given === undefined) {
@@ -23,7 +25,7 @@ if (given === undefined) {
   process.exitCode = await runAll(given);
 }
 
-async function runAll({ wanted, workers, state }: NonNullable<typeof given>): Promise<number> {
+async function runAll({ wanted, wantedSuites, workers, state }: NonNullable<typeof given>): Promise<number> {
   const tasks = tasksOf(wanted, properties);
   const known = new Set(tasks.map(keyOf));
   const done = state === undefined ? [] : readState(state).filter(({ task }) => known.has(keyOf(task)));
@@ -37,9 +39,11 @@ async function runAll({ wanted, workers, state }: NonNullable<typeof given>): Pr
     for (const text of outcome.broken) console.error(text);
     progress(outcome);
   });
+  let failedPrograms = 0;
+  for (const suite of wantedSuites) failedPrograms += await runSuite(suite);
   const figures = figuresOf(outcomes);
-  console.log(JSON.stringify(figures));
-  return figures.broken === 0 ? 0 : 1;
+  console.log(JSON.stringify({ ...figures, suites: wantedSuites, failed_programs: failedPrograms }));
+  return figures.broken + failedPrograms === 0 ? 0 : 1;
 }
 
 /** What an earlier run has done; a line that was cut off is done again. */
@@ -67,18 +71,27 @@ function readArguments() {
         state: { type: 'string' },
       },
     });
-    const chosen = values.part?.split(',') ?? [...parts];
-    if (!chosen.every((part): part is Part => parts.some((each) => each === part))) return undefined;
+    const chosen = values.part?.split(',') ?? [...parts, ...Object.keys(suites)];
+    if (!chosen.every((name) => isPart(name) || isSuite(name))) return undefined;
     const from = numberOf(values.from ?? '1');
     const to = numberOf(values.to ?? '100000');
     return {
-      wanted: chosen.map((part) => ({ part, from, to })),
+      wanted: chosen.filter(isPart).map((part) => ({ part, from, to })),
+      wantedSuites: chosen.filter(isSuite),
       workers: numberOf(values.workers ?? '2'),
       state: values.state,
     };
   } catch {
     return undefined;
   }
+}
+
+function isPart(name: string): name is Part {
+  return parts.some((part) => part === name);
+}
+
+function isSuite(name: string): name is Suite {
+  return name in suites;
 }
 
 function numberOf(text: string): number {

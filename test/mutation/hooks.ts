@@ -10,7 +10,7 @@ import { bytesOf, parse } from './syntax.ts';
 const here = (name: string): string => pathToFileURL(path.join(import.meta.dirname, name)).href;
 const standIns: Readonly<Record<string, string>> = {
   tap: here('tap-stand-in.ts'),
-  'fast-check': here('fast-check-stand-in.ts'),
+  '@parallax/testkit/fast-check': here('fast-check-stand-in.ts'),
 };
 const switchUrl = here('switch.ts');
 /** Whatever is in it is loaded anew for a mutant of what runs when a module is loaded, and counts its steps. */

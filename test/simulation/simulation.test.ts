@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { caught } from '../harness/caught.ts';
 import { simulateMany } from './many.ts';
 import { mutants } from './mutants.ts';
 
@@ -33,7 +34,8 @@ t.test('a seed determines all that happens, in every process', async (t) => {
 for (const { name } of mutants) {
   t.test(`a world without its ${name} is found out`, { timeout: 600_000 }, async (t) => {
     const told = await simulateMany({ from: 1, to: noticedWithin, mutant: name, isFirstEnough: true });
-    t.equal(told.broken.length, 1, `none of ${told.worlds} worlds noticed`);
+    const isNoticed = t.equal(told.broken.length, 1, `none of ${told.worlds} worlds noticed`);
+    caught(t, isNoticed, `simulation without its ${name}`);
     t.comment(`seed ${told.broken[0]?.seed ?? 0}: ${told.broken[0]?.message.slice(0, 200) ?? ''}`);
   });
 }

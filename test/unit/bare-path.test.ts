@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { findBrowser, tryPing, tryTraceroute } from '@parallax/checks';
+import { findBrowser, tryPing, tryTraceroute } from '@parallax/checks/trials';
 import { findProgram, programFolders } from '@parallax/settings/programs';
 import t from 'tap';
 import { barePath } from '../../scripts/bare-path.mjs';

@@ -14,7 +14,7 @@ import { createRequestGuards } from './access/index.ts';
 import { accountsCapability } from './accounts/index.ts';
 import { apiKeysCapability } from './api-keys/index.ts';
 import { auditCapability } from './audit/index.ts';
-import { authCapability } from './auth/index.ts';
+import { authCapability, createPasswordHasher, setPasswordHasher } from './auth/index.ts';
 import { limitsWith } from './plans/index.ts';
 import { accessTokensCapability } from './tokens/index.ts';
 import { signInCapability } from './sign-in/index.ts';
@@ -29,7 +29,12 @@ export type TestApiOptions = {
   readonly routes?: (context: Context) => readonly Route[];
   readonly limits?: Partial<HttpLimits>;
   readonly corsOrigins?: readonly string[];
+  /** Passwords are hashed as they are outside of tests, for what is measured or limited by it. */
+  readonly hashesAtFullCost?: boolean;
 };
+
+/** A twentieth of the usual work, since nearly every test makes accounts. */
+const quickHashKib = 1_024;
 
 export type TestCall = {
   readonly body?: unknown;
@@ -72,6 +77,7 @@ export type TestAccount = {
 export async function testApi(t: TestContext, options: TestApiOptions = {}): Promise<TestApi> {
   const database = options.database ?? (await testDatabase(t)).database;
   const context = testContext(database, options.context ?? {});
+  if (options.hashesAtFullCost !== true) setPasswordHasher(context, createPasswordHasher({ memoryKib: quickHashKib }));
   const capabilities = options.capabilities ?? [
     authCapability,
     accountsCapability,

@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { leakGuard, type TestContext } from '@parallax/testkit';
 import t from 'tap';
-import { FolderInUseError, lockFolder } from './folder-lock.ts';
+import { FolderInUseError } from './errors.ts';
+import { lockFolder } from './folder-lock.ts';
 
 leakGuard(t);
 

@@ -4,23 +4,13 @@ import { connect, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { FolderInUseError } from './errors.ts';
 import { maxSocketPathBytes } from './private-folder.ts';
 
 const answerSchema = z.object({ pid: z.int(), state: z.enum(['claiming', 'running', 'stopping']) });
 type Answer = z.infer<typeof answerSchema>;
 /** Who answers on a socket: 'silent' when it is alive but says nothing of sense, 'dead' when nobody listens. */
 type Asked = Answer | 'silent' | 'dead';
-
-export class FolderInUseError extends Error {
-  override readonly name = 'FolderInUseError';
-  readonly folder: string;
-  readonly pid: number | undefined;
-  constructor(folder: string, pid: number | undefined) {
-    super(`data folder in use: ${folder} is held by ${pid === undefined ? 'another process' : `process ${pid}`}`);
-    this.folder = folder;
-    this.pid = pid;
-  }
-}
 
 export type FolderLock = {
   /** Tells whoever asks that this run is ending, so that a new start waits instead of giving up. */

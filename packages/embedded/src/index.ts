@@ -1,6 +1,7 @@
 export { chooseDataFolder, databaseAccount, isReachable, type Account } from './data-folder.mjs';
 export { downloadedNatsServer, findNatsServer } from './nats-binary.mjs';
-export { FolderInUseError, lockFolder, type FolderLock } from './folder-lock.ts';
+export { FolderInUseError } from './errors.ts';
+export { lockFolder, type FolderLock } from './folder-lock.ts';
 export {
   endProcess,
   endRecordedProcess,

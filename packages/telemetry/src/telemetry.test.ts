@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import t from 'tap';
-import { createLogger, createMetrics, createShutdown, isSecretKey, readableLine } from './index.ts';
+import { createLogger, createShutdown, isSecretKey, readableLine } from './index.ts';
+import { createMetrics } from './metrics.ts';
 
 const canary = 'CANARY-7f3a';
 

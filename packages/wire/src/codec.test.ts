@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { loadSync } from '@grpc/proto-loader';
 import { errorCodes } from '@parallax/checks';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import {
   decodeBatch,

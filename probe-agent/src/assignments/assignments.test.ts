@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import type { Assignment } from '@parallax/wire';
 import t from 'tap';
 import { anAssignment } from '../testing/control-plane.ts';

@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
-import { findBrowser, hasRoute, tryBrowser, tryDockerSocket, tryPing, tryTraceroute } from '@parallax/checks';
-import type { PingTrial, ProbeCapability, SocketTrial, TracerouteTrial } from '@parallax/checks';
+import { findBrowser, hasRoute, tryBrowser, tryDockerSocket, tryPing, tryTraceroute } from '@parallax/checks/trials';
+import type { PingTrial, SocketTrial, TracerouteTrial } from '@parallax/checks/trials';
+import type { ProbeCapability } from '@parallax/checks';
 import { fine } from './finding.ts';
 import type { Finding } from './finding.ts';
 import type { MachineOptions } from './options.ts';

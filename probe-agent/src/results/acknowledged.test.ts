@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { scratchFolder } from '../testing/results.ts';
 import { AcknowledgedFile, decodeSlot, encodeSlot, nothingAcknowledged } from './acknowledged.ts';

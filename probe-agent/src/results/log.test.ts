@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCodes } from '@parallax/checks';
 import { leakGuard } from '@parallax/testkit';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { aResult, openLog, readAll, scratchFolder } from '../testing/results.ts';
 import { until } from '../testing/until.ts';

@@ -2,6 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { ResultRecord } from '@parallax/wire';
 import { leastBatchResults } from '@parallax/wire';
 import { messageOf } from '../ports.ts';
+import { syncFolder } from '../state/files.ts';
 import type { AcknowledgedFile } from './acknowledged.ts';
 import { AnchorKeeper } from './anchor-keeper.ts';
 import { GroupWriter, keptBytes } from './group-writer.ts';
@@ -18,7 +19,7 @@ import { encodeAnchor, encodeLostRecord } from './record.ts';
 import type { Anchor } from './record.ts';
 import { beyondLimits, isAcknowledged, lostWith, oldestOnDiskMs } from './retention.ts';
 import { extend, timeOfResult } from './segment.ts';
-import { createSegment, deleteSegment, randomSalt, syncFolder, writeAll } from './segment-files.ts';
+import { createSegment, deleteSegment, randomSalt, writeAll } from './segment-files.ts';
 import type { Segment } from './segment-files.ts';
 import type { LogStream } from './stream.ts';
 

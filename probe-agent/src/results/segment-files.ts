@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { syncFolder } from '../state/files.ts';
 import { encodeHeader, headerBytes, scanSegment } from './segment.ts';
 import type { Extent, ScannedSegment, SegmentHeader } from './segment.ts';
 import type { LostRecord } from './record.ts';
@@ -48,16 +49,6 @@ export async function writeAll(handle: FileHandle, bytes: Buffer, position: numb
     const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, position + written);
     if (bytesWritten === 0) throw new Error('the disk took no more bytes');
     written += bytesWritten;
-  }
-}
-
-/** Makes creations, renames and deletions in a folder durable. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { liveThrough } from '../testing/clock-world.ts';
 import type { DatedCheck, Phase, WorldOptions } from '../testing/clock-world.ts';

@@ -1,5 +1,5 @@
 import type { Verdict } from '@parallax/checks';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { nextSlot, phaseOf } from './phase.ts';
 import { Schedule, latestMs, recheckAfterMs } from './schedule.ts';

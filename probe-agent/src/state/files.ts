@@ -1,6 +1,5 @@
 import { mkdir, open, rename } from 'node:fs/promises';
 import path from 'node:path';
-import { syncFolder } from '../results/segment-files.ts';
 
 /** Writes a file whole or not at all, durable, readable by its owner only. */
 export async function writeFileAtomically(file: string, content: string | Uint8Array): Promise<void> {
@@ -16,4 +15,14 @@ export async function writeFileAtomically(file: string, content: string | Uint8A
   }
   await rename(temporary, file);
   await syncFolder(folder);
+}
+
+/** Makes creations, renames and deletions in a folder durable. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

@@ -1,4 +1,4 @@
-import { findBrowser } from '@parallax/checks';
+import { findBrowser } from '@parallax/checks/trials';
 import {
   rdapDomain,
   startChronyd,

@@ -11,7 +11,7 @@ export const authCapability: Capability<Context> = {
 };
 
 export { readAccessToken } from './access-token.ts';
-export { createPasswordHasher, passwordHasher } from './password-hash.ts';
+export { createPasswordHasher, passwordHasher, setPasswordHasher } from './password-hash.ts';
 export { whyTooCommon } from './password-rule.ts';
 export { findLogin, readUser, recordFailedLogin, registerAccount, startSession, tokenKeys } from './queries.ts';
 export type { UserRow } from './queries.ts';

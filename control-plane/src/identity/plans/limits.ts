@@ -1,3 +1,4 @@
+import { ExplainedError } from '../../platform/explained-error.ts';
 import { perHour, perMinute } from '../../platform/http/rate-limits.ts';
 import type { Rate } from '../../platform/http/rate-limits.ts';
 import { plans } from './plans.ts';
@@ -260,7 +261,7 @@ export type Limits = {
 };
 
 /** A number that was set does not fit. */
-export class LimitsError extends Error {
+export class LimitsError extends ExplainedError {
   override readonly name = 'LimitsError';
 }
 

@@ -6,7 +6,7 @@ import {
   updateApiCheckSchema,
 } from '@parallax/api-contract';
 import type { ApiCheck, Monitor } from '@parallax/api-contract';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { composeSettings } from '../monitors/index.ts';
 import { inFlatBody } from './problems.ts';

@@ -1,10 +1,12 @@
+import { ExplainedError } from '../../platform/explained-error.ts';
+
 /** Where something stands in a file, counted from 1. */
 export type Place = { readonly file: string; readonly line: number; readonly column: number };
 
 export type Fault = { readonly place: Place; readonly message: string };
 
 /** Something that a person can mend: printed without a stack. */
-export class AsCodeError extends Error {
+export class AsCodeError extends ExplainedError {
   override readonly name = 'AsCodeError';
 }
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { isMassLoss } from './mass-loss.ts';
 import type { SeatChange } from './seats/queries.ts';

@@ -24,7 +24,6 @@ export { openIngestClient, startShard } from './ingest/job.ts';
 export { startLiveNews } from './ingest/live.ts';
 export { healMonitor } from './recompute/healing/queries.ts';
 export type { Healing, Look, RecomputeOptions } from './recompute/look.ts';
-export { RecomputeError } from './recompute/place/queries.ts';
 export { lookAtMonitor } from './recompute/queries.ts';
 export { samplePackedHours } from './recompute/sample/queries.ts';
 export { tellLook } from './recompute/tell.ts';

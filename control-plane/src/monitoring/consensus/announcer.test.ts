@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { Announcer } from './announcer.ts';
 import type { Circumstances } from './announcer.ts';

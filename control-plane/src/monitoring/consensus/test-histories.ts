@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import type { Outcome } from '@parallax/checks';
 import { at, Ingester, inputsOf } from './test-support.ts';
 import type { Assignment, ConfigurationEvent, Interval, MonitorInputs, Policy, StoredResult } from './types.ts';

@@ -1,5 +1,5 @@
 import type { Diagnosis } from '@parallax/checks';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { conclude, isAnyGiven } from './conclusion.ts';
 import { chooseSides } from './pair.ts';

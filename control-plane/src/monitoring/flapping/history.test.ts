@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { calm, calmAt, change, elapse, isFlapping, percentOf, stateOf } from './history.ts';
 import type { History, State } from './history.ts';

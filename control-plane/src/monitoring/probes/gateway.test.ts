@@ -34,7 +34,8 @@ import { assignMonitor, closeAssignments, rebalanceAll, snapshotHash, touchAssig
 import { askChain, askDiagnosis, askProbe } from './ask.ts';
 import { dispatchSubject } from '../../platform/bus/subjects.ts';
 import { startProbeListeners } from './gateway.ts';
-import { createJoinToken, revokeProbe } from './queries.ts';
+import { createJoinToken } from './join-token.queries.ts';
+import { revokeProbe } from './revoke.queries.ts';
 import { makeMonitors, makeWorkspace, memoryBus, testContext } from '../../testing/probes.ts';
 
 const { database } = await testDatabase(t);

@@ -30,5 +30,5 @@ export {
   type RunCheckRequest,
   type UnsavedAssignment,
 } from './dispatch-messages.ts';
-export { createJoinToken, joinCommand, revokeProbe, type CreatedJoinToken, type JoinTokenOptions } from './queries.ts';
-export { revokeAbsentProbe } from './restored/queries.ts';
+export { createJoinToken, joinCommand, type CreatedJoinToken, type JoinTokenOptions } from './join-token.queries.ts';
+export { revokeProbe } from './revoke.queries.ts';

@@ -7,7 +7,7 @@ import { sql } from '../../platform/database/pools.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
 import { touchSeatsOfProbe } from '../assignments/index.ts';
-import { formatJoinToken, joinTokenDefaultMinutes, joinTokenMaxMinutes, makeJoinSecret } from './join-token.ts';
+import { ofScope } from './revoke.queries.ts';
 
 const quarantineRow = z.object({
   started_at: z.number(),
@@ -57,10 +57,6 @@ const probeColumns = sql.fragment`
     ) order by q.started_at desc)
     from (select * from quarantines where probe_id = probe.id order by started_at desc limit 10) q
   ), '[]') as quarantines`;
-
-/** Public probes, and the private ones of the scope's workspaces. */
-export const ofScope = (scope: Scope) =>
-  sql.fragment`(workspace_id is null or workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}))`;
 
 /** Public probes and the private ones of the scope; with a workspace its private ones and the public ones. */
 export async function listProbes(
@@ -117,57 +113,6 @@ export async function changeProbe(
   }
   if (isPaused !== before.is_paused) await touchSeatsOfProbe(tx, before.id);
   return true;
-}
-
-/** Revokes a probe with its certificates and session. Its seats are given to others by the job of the assignments. */
-export async function revokeProbe(scope: Scope, tx: Transaction, probeId: number): Promise<boolean> {
-  const revoked = await tx.maybeOne(sql.typeAlias('id')`
-    update probes set revoked_at = now(), version = version + 1, updated_at = now()
-    where id = ${probeId} and revoked_at is null and ${ofScope(scope)} returning id`);
-  if (revoked === null) return false;
-  await tx.query(sql.unsafe`
-    update probe_certificates set revoked_at = now() where probe_id = ${probeId} and revoked_at is null`);
-  await tx.query(sql.unsafe`
-    update probe_sessions set closed_at = now(), close_reason = 'revoked' where probe_id = ${probeId} and closed_at is null`);
-  return true;
-}
-
-export type JoinTokenOptions = {
-  readonly name: string;
-  readonly region: string;
-  /** null: a public probe. */
-  readonly workspaceId: number | null;
-  /** Life in minutes, at most a day; 10 when absent. */
-  readonly minutes?: number | undefined;
-  readonly createdBy: number | null;
-  /** Fingerprint of the installation's authority. */
-  readonly fingerprint: string;
-  readonly random: (bytes: number) => Uint8Array;
-};
-
-/** A join token as it is shown once. */
-export type CreatedJoinToken = { readonly id: number; readonly token: string; readonly expiresAtMs: number };
-
-/** Makes a one-time token for a probe of this name and region. @throws Problem `name_taken` when a probe has the name */
-export async function createJoinToken(tx: CommonQueryMethods, options: JoinTokenOptions): Promise<CreatedJoinToken> {
-  const isTaken = await tx.exists(sql.unsafe`
-    select 1 from probes where name = ${options.name} and revoked_at is null
-      and workspace_id is not distinct from ${options.workspaceId}`);
-  if (isTaken)
-    throw new Problem('name_taken', `a probe named ${options.name} exists already: revoke it or take another name`);
-  const minutes = Math.min(Math.max(1, options.minutes ?? joinTokenDefaultMinutes), joinTokenMaxMinutes);
-  const { secret, hash } = makeJoinSecret(options.random);
-  const row = await tx.one(sql.type(z.object({ id: z.number(), expires_at: z.number() }))`
-    insert into join_tokens (workspace_id, secret_hash, name, region, created_by, expires_at)
-    values (${options.workspaceId}, ${sql.binary(hash)}, ${options.name}, ${options.region}, ${options.createdBy},
-      now() + ${minutes} * interval '1 minute')
-    returning id, expires_at`);
-  return { id: row.id, token: formatJoinToken(row.id, secret, options.fingerprint), expiresAtMs: row.expires_at };
-}
-
-/** What an operator pastes on the machine of the probe. Names and regions have no characters that a shell would read. */
-export function joinCommand(enrolmentAddress: string, token: string): string {
-  return `probe-agent register --control-plane ${enrolmentAddress} --join-token ${token}`;
 }
 
 const addressRow = z.object({ public_addresses: z.array(z.string()), remote_address: z.string().nullable() });

@@ -20,20 +20,13 @@ import type { Caller } from '../../platform/http/caller.ts';
 import { handle, OtherText } from '../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../platform/http/handler.ts';
 import { dispatchSubject, probesChangedSubject } from '../../platform/bus/subjects.ts';
+import { createJoinToken, joinCommand } from './join-token.queries.ts';
 import { asCidr, cleanAddresses, isGlobalAddress } from './peer-address.ts';
-import {
-  changeProbe,
-  createJoinToken,
-  findProbe,
-  joinCommand,
-  listProbes,
-  probeAnswer,
-  publicProbeAddresses,
-  revokeProbe,
-} from './queries.ts';
+import { changeProbe, findProbe, listProbes, probeAnswer, publicProbeAddresses } from './queries.ts';
 import type { ProbeRow } from './queries.ts';
 import { announce } from './quarantine/job.ts';
 import { liftQuarantine } from './quarantine/queries.ts';
+import { revokeProbe } from './revoke.queries.ts';
 import { lostAfterSeconds } from './sessions/queries.ts';
 
 type AddressFormat = 'json' | 'text' | 'cidr';

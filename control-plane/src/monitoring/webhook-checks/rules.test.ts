@@ -1,6 +1,6 @@
 import { createWebhookCheckSchema } from '@parallax/api-contract';
 import type { PayloadRule } from '@parallax/api-contract';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import { processorMs } from '@parallax/testkit/time-taken';
 import t from 'tap';
 import { deliveryIdOf, greetingOf, jsonOf, keptBody } from './payload.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { uptimeOf } from './events/uptime.ts';
 import { deliver, miss, newState, pause, reschedule, resume } from './state.ts';

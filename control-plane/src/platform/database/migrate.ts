@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
+import { ExplainedError } from '../explained-error.ts';
 
 /** One numbered file of plain SQL. */
 export type Migration = {
@@ -12,7 +13,7 @@ export type Migration = {
 };
 
 /** The database cannot be brought to this program's schema; the message says what to do. */
-export class MigrationError extends Error {
+export class MigrationError extends ExplainedError {
   override readonly name = 'MigrationError';
 }
 

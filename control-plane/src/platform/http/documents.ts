@@ -1,25 +1,28 @@
 import { problems } from '@parallax/api-contract';
-import swagger from '@fastify/swagger';
-import type { StaticDocumentSpec } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
 import type { Route } from './handler.ts';
 import { openApiDocument } from './openapi.ts';
 
 /** Serves `/openapi.json`, its readable form at `/docs`, and the list of error codes at `/docs/problems`. */
 export async function registerDocuments(app: FastifyInstance, routes: readonly Route[]): Promise<void> {
-  const document = openApiDocument(routes.map((route) => route.contract));
-  const text = JSON.stringify(document);
-  await app.register(swagger, {
-    mode: 'static',
-    specification: { document: document as unknown as StaticDocumentSpec['document'] },
-  });
+  let text: string | undefined;
+  // Made at the first request: it takes half a second, which most processes would spend for nobody.
+  const documentText = (): string => (text ??= JSON.stringify(openApiDocument(routes.map((route) => route.contract))));
+  // The page asks for the document by the name of the plugin that would otherwise make one out of the framework's routes.
+  const provideDocument = async (server: FastifyInstance) => {
+    server.decorate('swagger', () => JSON.parse(documentText()) as Record<string, unknown>);
+  };
+  await app.register(fastifyPlugin(provideDocument, { name: '@fastify/swagger' }));
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     uiConfig: { deepLinking: true, tryItOutEnabled: true },
     logo: { type: 'image/svg+xml', content: logo, href: '/docs' },
   });
-  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(text));
+  app.get('/openapi.json', async (_request, reply) =>
+    reply.type('application/json; charset=utf-8').send(documentText()),
+  );
   // Whoever opens the address in a browser finds the description of the API.
   app.get('/', async (_request, reply) => reply.redirect('/docs'));
   app.get('/docs/problems', async (_request, reply) => reply.type('text/html; charset=utf-8').send(problemsPage()));

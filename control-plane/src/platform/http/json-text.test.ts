@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Problem } from '@parallax/api-contract';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import { processorMs } from '@parallax/testkit/time-taken';
 import t from 'tap';
 import { jsonPointer, parseJson } from './json-text.ts';

@@ -1,12 +1,13 @@
 import path from 'node:path';
 import type { Logger } from '@parallax/telemetry';
+import { ExplainedError } from '../explained-error.ts';
 import { MailAddressError, parseSender } from './mail-address.ts';
 import { folderMailer, smtpMailer } from './mailer.ts';
 import type { Mailer } from './mailer.ts';
 import { smtpOptions, SmtpUrlError } from './smtp-options.ts';
 
 /** A setting of the mail is not understood; the message names it and says what to do. */
-export class MailSettingsError extends Error {
+export class MailSettingsError extends ExplainedError {
   override readonly name = 'MailSettingsError';
 }
 

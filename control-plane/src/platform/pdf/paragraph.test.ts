@@ -1,6 +1,6 @@
 import bidiFactory from 'bidi-js';
 import type { Bidi } from 'bidi-js';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { cleanText, isolated } from './clean-text.ts';
 import { setParagraph } from './paragraph.ts';

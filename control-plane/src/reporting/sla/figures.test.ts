@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { availabilityOf, createAvailabilityFold, measuredSpans, noTime } from '../statistics/index.ts';
 import type { AvailabilityReport, Span } from '../statistics/index.ts';

@@ -1,5 +1,5 @@
 import { createEd25519Pair, signEd25519, verifyEd25519 } from '@parallax/pki';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { findSeal, keyName, sealed } from './seal.ts';
 import type { FileKind, SealFields } from './seal.ts';

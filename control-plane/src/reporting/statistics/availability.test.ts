@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { createAvailabilityFold } from './availability-fold.ts';
 import type { AvailabilityReport, AvailabilityWindow } from './availability-fold.ts';

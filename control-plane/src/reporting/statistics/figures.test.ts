@@ -1,5 +1,5 @@
 import { errorCodes } from '@parallax/checks';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { causeOf } from './cause.ts';
 import { histogram } from './latency.ts';

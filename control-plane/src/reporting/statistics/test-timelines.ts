@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import type { ReportRange, TimelineInputs } from './spans.ts';
 
 /** Made timelines: ranges in order that may touch, with pauses and maintenance across them, and a window that may cut all of it. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { answerFault } from './answer-fault.ts';
 import { retryAfterMs } from './retry-after.ts';

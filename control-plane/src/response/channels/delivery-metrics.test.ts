@@ -1,4 +1,4 @@
-import { createMetrics } from '@parallax/telemetry';
+import { createMetrics } from '@parallax/telemetry/metrics';
 import t from 'tap';
 import { createDeliveryMetrics } from './delivery-metrics.ts';
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { amend, outagesOf } from './revision.ts';
 import type { Amendment, KnownIncident, Range } from './revision.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import { locales } from './locale.ts';
 import { noticeKinds } from './notice.ts';
 import type { Notice, NoticeOccasion } from './notice.ts';

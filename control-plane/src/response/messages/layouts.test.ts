@@ -1,5 +1,5 @@
 import { Parser } from 'commonmark';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import { parse } from 'parse5';
 import type { DefaultTreeAdapterTypes } from 'parse5';
 import t from 'tap';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { hostileText } from './hostile.fixture.ts';
 import { cut, isBalanced, isolated, plainLine, plainLines } from './plain.ts';

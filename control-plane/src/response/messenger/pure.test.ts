@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { compose, samples } from '../messages/index.ts';
 import type { NoticeOccasion } from '../messages/index.ts';

@@ -1,5 +1,5 @@
 import { createECDH, randomBytes } from 'node:crypto';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { keysHash, readKeys } from './browser-keys.ts';
 import { browserName } from './browser-name.ts';

@@ -1,5 +1,5 @@
 import { createAddressPolicy } from '@parallax/checks';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { readEndpoint } from './endpoint.ts';
 

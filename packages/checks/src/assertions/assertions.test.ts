@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import type { Known } from '../facts.ts';
 import { type Breach, evaluate, wantedFacts } from './evaluate.ts';

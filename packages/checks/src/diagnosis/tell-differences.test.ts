@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import type { Diagnosis } from './diagnosis.ts';
 import { difference } from './difference.ts';

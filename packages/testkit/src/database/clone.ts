@@ -28,7 +28,8 @@ export async function cloneDatabase(t: TestContext, template: Template): Promise
   const name = `test_${process.pid}_${randomBytes(4).toString('hex')}`;
   await withAdmin(cluster.url('postgres'), async (admin) => {
     const source = await templateDatabase(admin, template, urlsOf);
-    await admin.query(`create database ${name} template ${source}`);
+    // Copied as files, without the write-ahead log: the cluster is thrown away after a crash, and this takes a third of the time.
+    await admin.query(`create database ${name} template ${source} strategy file_copy`);
   });
   t.teardown(() =>
     withAdmin(cluster.url('postgres'), async (admin) => {

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { judgeWebapp, judgeWidget } from './signed-data.ts';
 import { botToken, signWebapp, signWidget, widgetKey } from './testing.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import { from as copyFrom } from 'pg-copy-streams';
 import t from 'tap';
 import { testDatabase } from '../../../platform/database/testing.ts';

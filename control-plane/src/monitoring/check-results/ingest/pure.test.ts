@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import type { RangeEdit } from '../../consensus/index.ts';
 import { layersOf } from '../../status-ranges/write-edits.ts';

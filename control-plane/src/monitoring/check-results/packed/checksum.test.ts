@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { checksumOf } from './checksum.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { crc32 } from 'node:zlib';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { BitWriter } from './bits.ts';
 import { ChunkError, decodeChunk, encodeChunk, maxChunkRows } from './chunk.ts';

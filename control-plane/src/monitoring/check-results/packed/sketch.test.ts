@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { BitReader, BitWriter, BitsError } from './bits.ts';
 import { LatencySketch } from './sketch.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { checkKinds, failureSources, outcomes } from '@parallax/checks';
 import type { CheckKind, Outcome } from '@parallax/checks';
 import { packFlags } from '@parallax/wire';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { centralFlag, fallbackFlag, lateFlag } from '../flags.ts';
 import { ResultColumns } from './columns.ts';

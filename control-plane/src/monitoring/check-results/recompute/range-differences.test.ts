@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import type { RangeRun, RangeStatus, StoredRange } from '../../consensus/index.ts';
 import { rangeDifferences } from './range-differences.ts';

@@ -1,5 +1,5 @@
 import type { Outcome } from '@parallax/checks';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import type { Arrival, History } from '../test-histories.ts';
 import { at, inputsOf } from '../test-support.ts';
 import type { Assignment, ConfigurationEvent, Interval, MonitorInputs, Policy, StoredResult } from '../types.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { deadlineOf } from '../deadline.ts';
 import { noticeMiss } from '../miss.ts';

@@ -1,7 +1,7 @@
 import { readRangeEvidenceRoute } from '@parallax/api-contract';
 import type { RangeReplay } from '@parallax/api-contract';
 import type { Outcome } from '@parallax/checks';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';

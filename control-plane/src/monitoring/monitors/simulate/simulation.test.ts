@@ -1,6 +1,6 @@
 import { errorCodes, freshSeconds } from '@parallax/checks';
 import type { Outcome } from '@parallax/checks';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import type { MonitorInputs } from '../../consensus/index.ts';
 import { judgedBy } from './proposal.ts';

@@ -1,7 +1,7 @@
 import { groupProtocol, monitorProtocols } from '@parallax/api-contract';
 import type { MonitorProtocol } from '@parallax/api-contract';
 import type { Protocol } from '@parallax/checks';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { issue } from '../../../../../packages/checks/src/testing/certificates.ts';
 import { sql } from '../../../platform/database/pools.ts';

@@ -9,7 +9,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import { testDatabase } from '../../../platform/database/testing.ts';
-import { revokeProbe } from '../queries.ts';
+import { revokeProbe } from '../revoke.queries.ts';
 import { isKnownCertificate, issueCertificate, renewCertificate } from './queries.ts';
 import { certificatesPerDay } from './renewal-rules.ts';
 

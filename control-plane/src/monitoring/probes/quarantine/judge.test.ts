@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { isClean, isUnfit, testify } from './judge.ts';
 import type { Look, SeenMonitor } from './judge.ts';

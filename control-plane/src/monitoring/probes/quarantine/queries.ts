@@ -6,7 +6,7 @@ import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
 import { enqueue } from '../../../platform/outbox/enqueue.ts';
-import { ofScope } from '../queries.ts';
+import { ofScope } from '../revoke.queries.ts';
 import type { SeenMonitor } from './judge.ts';
 
 /** A probe is judged by so many of its monitors at most: enough to tell half of them from a third, and a bound for what is read. */

@@ -2,7 +2,7 @@ import { certificateFacts, probeCertificateBackdatedMs } from '@parallax/pki';
 import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
-import { revokeProbe } from '../queries.ts';
+import { revokeProbe } from '../revoke.queries.ts';
 
 /** How far the clocks of the old and the new machine may be apart. */
 const toleranceMinutes = 10;

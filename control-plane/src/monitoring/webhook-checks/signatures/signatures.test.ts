@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { CustomHmac, SignatureForm } from '@parallax/api-contract';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { headersOf } from '../receiver/headers.ts';
 import { published } from '../testing.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { formatsOf } from './formats.ts';
 import { wordsFor } from './languages.ts';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { readPdf, shownGlyphs, squeeze } from '../../../platform/pdf/testing/read-pdf.ts';
 import type { ReadPdf } from '../../../platform/pdf/testing/read-pdf.ts';

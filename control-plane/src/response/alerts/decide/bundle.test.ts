@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { bundle, digestEveryMs, gatherMs, ownPerMinute } from './bundle.ts';
 import type { Waiting } from './bundle.ts';

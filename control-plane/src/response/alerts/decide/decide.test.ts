@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import type { Alert, AlertStep, QuietHours } from '../alert.ts';
 import { alert, occasion, target, World } from './testing.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { wallOf } from '../../maintenance/index.ts';
 import { actionOf, nextMorning, snoozeUntil } from './action.ts';

@@ -1,5 +1,5 @@
 import { createAlertSchema, updateAlertSchema } from '@parallax/api-contract';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { coveredOf, sameCovered, targetRight, valuesOf } from './change.ts';
 import type { AlertRow } from './row.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { mergeSettings } from './merge-settings.ts';
 import { shownSettings } from './shown-settings.ts';

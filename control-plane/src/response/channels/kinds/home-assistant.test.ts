@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { answered } from '../testing/answered.ts';
 import { hostileMessage, sampleMessage } from '../testing/messages.ts';

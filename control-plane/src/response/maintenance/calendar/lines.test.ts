@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { escapeText, fold, readLine, unescapeText, unfold } from './lines.ts';
 import { readDuration, readTime } from './times.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { occurrencesOf, pastWindows, take, windowsOf } from './occurrences.ts';
 import type { Schedule } from './occurrences.ts';

@@ -1,6 +1,6 @@
 import { Parser } from 'commonmark';
 import type { Node } from 'commonmark';
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import { parseFragment } from 'parse5';
 import t from 'tap';
 import { plainLine } from '../plain.ts';

@@ -1,11 +1,12 @@
 import type pg from 'pg';
 import { planOf } from '../../../../identity/plans/index.ts';
 import type { PlanName } from '../../../../identity/plans/index.ts';
+import { ExplainedError } from '../../../../platform/explained-error.ts';
 import { microseconds, readHotFrom } from '../../ingest/windows/queries.ts';
 import { dayMs } from '../../packing/hours.ts';
 
 /** There is no such monitor, or nothing is known of it yet. */
-export class RecomputeError extends Error {
+export class RecomputeError extends ExplainedError {
   override readonly name = 'RecomputeError';
 }
 

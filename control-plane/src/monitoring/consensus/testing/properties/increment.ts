@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import { ranges, timeline } from '../../batch.ts';
 import { createMonitorFold } from '../../increment.ts';
 import { play } from '../../test-histories.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import { ranges, timeline } from '../../batch.ts';
 import { at, told } from '../../test-support.ts';
 import type { MonitorInputs, Segment } from '../../types.ts';

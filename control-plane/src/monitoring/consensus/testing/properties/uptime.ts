@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import { ranges, timeline } from '../../batch.ts';
 import { at } from '../../test-support.ts';
 import type { Interval } from '../../types.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import type { Outcome } from '@parallax/checks';
 import { timeline } from '../../batch.ts';
 import { at, inputsOf, result, seats, told } from '../../test-support.ts';

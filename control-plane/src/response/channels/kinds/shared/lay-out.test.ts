@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
 import { escapeMarkdown } from '../../../messages/index.ts';
 import { hostileMessage, hostileTexts, longMessage, sampleMessage } from '../../testing/messages.ts';

@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const runner = 'test/runner/main.ts';
+
+/** Parts of the long run that are programs of their own: what the gate takes a sample of, at full length. */
+export const suites = {
+  /** Processes that are killed: two minutes of each fault, 200 kills while alerts are sent, a storm of 10,000 monitors. */
+  faults: [
+    {
+      args: [runner, '--stage', 'faults'],
+      env: { PARALLAX_FAULT_SECONDS: '120', PARALLAX_FAULT_BROKER_PAUSE_MS: '60000' },
+    },
+  ],
+  /** Months from three seeds, in which every question is asked about every monitor. */
+  months: ['1', '2', '3'].map((seed) => ({
+    args: [runner, 'test/e2e/month.test.ts'],
+    env: { PARALLAX_MONTH_THOROUGH: '1', PARALLAX_MONTH_SEED: seed },
+  })),
+  /** All mutants of the modules that decide, then those that no test may notice. */
+  mutants: [
+    { args: [runner, '--stage', 'mutants'], env: {} },
+    { args: ['test/mutation/main.ts'], env: {} },
+    { args: ['test/mutation/main.ts', '--listed'], env: {} },
+  ],
+} as const;
+
+export type Suite = keyof typeof suites;
+
+/** Runs the programs of a suite one after another; their output is that of this process. @returns how many of them failed */
+export async function runSuite(suite: Suite): Promise<number> {
+  let failed = 0;
+  for (const { args, env } of suites[suite]) {
+    console.error(`== ${suite}: ${args.join(' ')}`);
+    const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } });
+    const stop = () => child.kill('SIGTERM');
+    process.once('SIGTERM', stop).once('SIGINT', stop);
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', resolve);
+    });
+    process.off('SIGTERM', stop).off('SIGINT', stop);
+    if (code !== 0) failed += 1;
+  }
+  return failed;
+}

@@ -1,0 +1,59 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { memoryFolder } from '@parallax/testkit/memory-folder';
+import { chooseDataFolder } from '../../packages/embedded/src/data-folder.mjs';
+import { findNatsServer } from '../../packages/embedded/src/nats-binary.mjs';
+import { barePath } from '../../scripts/bare-path.mjs';
+import type { Stage } from './stages.ts';
+
+export type Environments = {
+  /** What the processes of a stage are started with. */
+  readonly of: (stage: Stage) => NodeJS.ProcessEnv;
+  /** In which a test puts a file for each program that it did not find, called like it. */
+  readonly missing: string;
+  /** Takes away all folders that were made for it. */
+  readonly remove: () => void;
+};
+
+/** @param chosen the stages that will run */
+export function openEnvironments(root: string, chosen: readonly Stage[]): Environments {
+  const { NODE_OPTIONS: _options, ...inherited } = process.env;
+  // What tests write they throw away: in memory nothing waits for a disk.
+  const work = mkdtempSync(path.join(memoryFolder() ?? tmpdir(), 'parallax-tests-'));
+  // Tests start programs under other accounts, too.
+  chmodSync(work, 0o1777);
+  const missing = mkdtempSync(path.join(work, 'missing-'));
+  const bare = chosen.some(({ isBare }) => isBare === true) ? barePath() : undefined;
+  const usual: NodeJS.ProcessEnv = {
+    ...inherited,
+    PATH: searchPath(root),
+    TMPDIR: work,
+    PARALLAX_TEST_MISSING_SERVERS: missing,
+    // Types are stripped and scripts compiled once, not in each of a thousand processes.
+    NODE_COMPILE_CACHE: inherited['NODE_COMPILE_CACHE'] ?? path.join(root, 'node_modules/.cache/parallax-compile'),
+  };
+  // What is hidden on purpose is not told as missing.
+  const withoutPrograms: NodeJS.ProcessEnv = {
+    ...usual,
+    PATH: bare?.PATH,
+    PARALLAX_TEST_SERVERS: undefined,
+    PARALLAX_TEST_MISSING_SERVERS: undefined,
+  };
+  return {
+    of: (stage) => (stage.isBare === true ? withoutPrograms : usual),
+    missing,
+    remove: () => {
+      bare?.remove();
+      rmSync(work, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A nats-server that was fetched into the data folder is found like an installed one. */
+function searchPath(root: string): string {
+  const { folder: dataDir } = chooseDataFolder({ named: process.env['PARALLAX_DATA_DIR'], checkout: root });
+  const nats = findNatsServer(process.env, { dataDir });
+  const folders = [path.join(root, 'node_modules/.bin'), ...(nats === undefined ? [] : [path.dirname(nats.path)])];
+  return [...folders, process.env['PATH'] ?? ''].join(path.delimiter);
+}
