@@ -5,6 +5,8 @@ import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { chooseDataFolder } from '../../packages/embedded/src/data-folder.mjs';
+import { downloadedNatsServer } from '../../packages/embedded/src/nats-binary.mjs';
 
 export const root = path.resolve(import.meta.dirname, '../..');
 
@@ -29,6 +31,12 @@ export function startNode(args: readonly string[], env: Readonly<Record<string, 
   return startCommand(process.execPath, args, { NODE_COMPILE_CACHE: compileCache, ...env }, logFile);
 }
 
+/** The PATH of this process, and the folder of the nats-server that was fetched for the tests. */
+function searchPath(): string {
+  const { folder } = chooseDataFolder({ named: process.env['PARALLAX_DATA_DIR'], checkout: root });
+  return [process.env['PATH'] ?? '', path.dirname(downloadedNatsServer(folder))].join(path.delimiter);
+}
+
 /** Starts any program in the folder of the project, with the given variables beside PATH and HOME and no others. */
 export function startCommand(
   command: string,
@@ -39,7 +47,7 @@ export function startCommand(
   // The test runner puts its own loaders into NODE_OPTIONS of whatever is spawned; the product must run without them.
   const child: ChildProcess = spawn('/usr/bin/env', ['-u', 'NODE_OPTIONS', command, ...args], {
     cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env },
+    env: { PATH: searchPath(), HOME: process.env['HOME'] ?? '/', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   if (child.pid === undefined) throw new Error(`could not start ${args.join(' ')}`);

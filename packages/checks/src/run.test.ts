@@ -55,11 +55,12 @@ void t.test('a defect of the program is the fault of the probe, and says nothing
 });
 
 void t.test('a step that never ends is given up shortly after the deadline', async (t) => {
-  const { result, late } = await lateness(100, () =>
+  const start = performance.now();
+  const { result, late } = await lateness(160, () =>
     runCheck('http', { url: 'http://example.com' }, {}, testContext({ resolver: never, timeoutMs: 100 })),
   );
   t.match(result, { outcome: 'probe_error', code: 'probe_internal' });
-  t.ok(late >= -1 && late < 60, `${late} ms after it`);
+  t.ok(performance.now() - start >= 99 && late < 0);
 });
 
 void t.test('a run that is no longer wanted is skipped at once and leaves nothing', async (t) => {

@@ -105,12 +105,12 @@ void t.test('answers of name servers', async (t) => {
   await resolve('both.test');
   t.same(asked, ['A both.test', 'A both.test'], 'nothing is cached');
 
-  const abandoned = await lateness(100, () => resolve('silent.test', undefined, 100));
+  const abandoned = await lateness(150, () => resolve('silent.test', undefined, 100));
   t.match(abandoned.result, {
     ok: false,
     failure: { code: 'dns_timeout', outcome: 'timeout', source: 'resolver' },
   });
-  t.ok(abandoned.late < 50, 'the deadline is hard');
+  t.ok(abandoned.late < 0, 'the deadline is hard');
   const controller = new AbortController();
   const silent = resolver.resolve('silent.test', { signal: controller.signal, deadlineMs: 5000 });
   controller.abort();
