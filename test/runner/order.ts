@@ -55,7 +55,7 @@ function shared(files: readonly string[], stage: Stage, slow: Readonly<Record<st
 
 /** `control-plane/src/monitoring` or `packages/checks/src`. */
 function areaOf(file: string): string {
-  return file.split('/').slice(0, 3).join('/');
+  return path.posix.dirname(file).split('/').slice(0, 3).join('/');
 }
 
 /** Notes what the slow ones of these took; files that were not run keep what is noted of them. */

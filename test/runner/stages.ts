@@ -43,7 +43,7 @@ export const stages: readonly Stage[] = [
   { name: 'unit', tier: 'usual', files: unitFiles, cores: 1, timeoutS: 240, isShared: true },
   { name: 'stories', tier: 'usual', files: stories, cores: 0.5, timeoutS: 300 },
   { name: 'walls', tier: 'gate', files: walls, cores: 1, timeoutS: 300 },
-  { name: 'contract', tier: 'usual', files: ['test/contract/*.test.ts'], cores: 1, timeoutS: 300 },
+  { name: 'contract', tier: 'usual', files: ['test/contract/*.test.ts'], cores: 1, timeoutS: 300, isShared: true },
   { name: 'end-to-end', tier: 'gate', files: ['test/e2e/*.test.ts'], cores: 0.5, timeoutS: 480 },
   { name: 'simulation', tier: 'gate', files: ['test/simulation/*.test.ts'], cores: 1, timeoutS: 900 },
   { name: 'gate', tier: 'gate', files: ['test/gate/*.test.ts'], cores: 1, timeoutS: 600 },
