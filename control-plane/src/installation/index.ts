@@ -1,4 +1,3 @@
-export { makeDatabaseSecrets } from './database-secrets.ts';
 export {
   BackupError,
   createBackup,
@@ -9,7 +8,6 @@ export {
   type BackupSummary,
   type RestoreSummary,
 } from './backup/index.ts';
-export { InstallationError } from './errors.ts';
 export { externalBroker, type ExternalBroker } from './external-broker.ts';
 export { provideJoinTokens, type TokenFileOutcome, type WantedProbe } from './join-token-files.ts';
 export { findKeys, keyFileName, requireKeys, type FoundKeys, type KeySource } from './key-encryption-key.ts';

@@ -30,5 +30,5 @@ export {
   type RunCheckRequest,
   type UnsavedAssignment,
 } from './dispatch-messages.ts';
-export { createJoinToken, joinCommand, type CreatedJoinToken, type JoinTokenOptions } from './join-token.queries.ts';
+export { createJoinToken, type CreatedJoinToken, type JoinTokenOptions } from './join-token.queries.ts';
 export { revokeProbe } from './revoke.queries.ts';

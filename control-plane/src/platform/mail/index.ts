@@ -19,5 +19,5 @@ export const mailCapability: {
   consumers: [mailConsumer],
 };
 
-export { createMailer, MailSettingsError } from './create-mailer.ts';
+export { createMailer } from './create-mailer.ts';
 export type { Mailer } from './mailer.ts';
