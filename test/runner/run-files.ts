@@ -24,7 +24,7 @@ export async function runFiles(run: FilesRun): Promise<FileResult[]> {
   const { files, stage, timeoutS } = run;
   const startedMs = performance.now();
   const isShared = files.length > 1;
-  const args = isShared ? [path.join(import.meta.dirname, 'together.ts'), ...files] : files;
+  const args = isShared ? [path.join(import.meta.dirname, 'together.ts')] : files;
   const child = spawn(process.execPath, args, {
     cwd: run.cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -34,6 +34,7 @@ export async function runFiles(run: FilesRun): Promise<FileResult[]> {
       TAP: '1',
       TAP_TIMEOUT: isShared ? '0' : String(timeoutS),
       PARALLAX_TEST_FILE_TIMEOUT: String(timeoutS),
+      PARALLAX_TEST_FILES: JSON.stringify(files),
     },
   });
   const stop = () => child.kill('SIGTERM');

@@ -1,4 +1,5 @@
-// Runs test files one after another in this process: `node together.ts FILE…`. Each is a subtest, and sees that subtest where it imports tap.
+// Runs the test files that `PARALLAX_TEST_FILES` lists, as JSON, one after another in this process. Each is a subtest, and sees that subtest where it
+// imports tap. They do not stand on the command line: tap makes names of folders out of it.
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,15 +7,13 @@ import t from 'tap';
 import { runWith } from './tap-of-file.ts';
 
 const standIn = pathToFileURL(path.join(import.meta.dirname, 'tap-of-file.ts')).href;
-const own = [standIn, import.meta.url];
 const timeout = Number(process.env['PARALLAX_TEST_FILE_TIMEOUT']) * 1_000;
 
 registerHooks({
-  resolve: (specifier, context, next) =>
-    specifier === 'tap' && !own.includes(context.parentURL ?? '') ? next(standIn, context) : next(specifier, context),
+  resolve: (specifier, context, next) => next(specifier === 'tap' ? standIn : specifier, context),
 });
 
-for (const file of process.argv.slice(2)) {
+for (const file of JSON.parse(process.env['PARALLAX_TEST_FILES'] ?? '[]') as readonly string[]) {
   await t.test(file, { timeout }, async (test) => {
     await runWith(test, () => import(pathToFileURL(path.resolve(file)).href));
   });
