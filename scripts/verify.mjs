@@ -17,12 +17,12 @@ const steps = {
   areas: checkAreas,
   dead: () => run(bin('knip'), ['--no-progress', '--no-config-hints']),
   generated: () => run(node, ['scripts/generate.mjs', '--check']),
-  schema: () => run(node, ['scripts/schema.ts', '--check']),
-  openapi: () => run(node, ['scripts/openapi.ts', '--check']),
-  settings: () => run(node, ['scripts/settings-docs.ts', '--check']),
-  checks: () => run(node, ['scripts/checks-docs.ts', '--check']),
-  channels: () => run(node, ['scripts/channels-docs.ts', '--check']),
-  messages: () => run(node, ['scripts/messages-docs.ts', '--check']),
+  schema: () => run(node, ['scripts/documents.mjs', '--check', 'schema']),
+  openapi: () => run(node, ['scripts/documents.mjs', '--check', 'openapi']),
+  settings: () => run(node, ['scripts/documents.mjs', '--check', 'settings']),
+  checks: () => run(node, ['scripts/documents.mjs', '--check', 'checks']),
+  channels: () => run(node, ['scripts/documents.mjs', '--check', 'channels']),
+  messages: () => run(node, ['scripts/documents.mjs', '--check', 'messages']),
   docs: checkPathsInDocs,
 };
 
