@@ -1,7 +1,4 @@
-// Writes docs/checks.md from the registry of check types and their sources; with --check compares and exits 1 when it differs or when a
-// setting has no meaning.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+// The text of docs/checks.md, from the registry of check types and their sources; a setting without a meaning is an error.
 import {
   checkTypeOf,
   codeMeanings,
@@ -22,8 +19,6 @@ import {
   maxPatterns,
   subjects,
 } from '../packages/checks/src/assertions/settings.ts';
-
-const file = path.resolve(import.meta.dirname, '../docs/checks.md');
 
 const meanings: Readonly<Record<Outcome, string>> = {
   ok: 'answered as it should',
@@ -190,7 +185,7 @@ const commonTable = settingsTable(
 
 const subjectRows = Object.entries(subjects).map(([name, says]) => `| \`${name}\` | ${cell(says)} |`);
 
-const text = `# Checks
+export const text = `# Checks
 
 Made from the registry of check types by \`npm run checks-docs\`. A monitor names a type as its \`protocol\` and carries the settings below;
 an unknown setting is an error. Secret settings are sealed at rest and never answered. The example of each type is a body of
@@ -258,12 +253,3 @@ ${Object.entries(codeGroups)
 
 ${codesTable()}
 `;
-if (!process.argv.includes('--check')) {
-  writeFileSync(file, text);
-  console.log('docs/checks.md written');
-} else if (existsSync(file) && readFileSync(file, 'utf8') === text) {
-  console.log('docs/checks.md agrees with the registry');
-} else {
-  console.error('docs/checks.md differs from the registry\nrun: npm run checks-docs');
-  process.exitCode = 1;
-}

@@ -1,9 +1,5 @@
-// Writes docs/messages.md: every kind of message in every language. With --check compares and exits 1 when it differs.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+// The text of docs/messages.md: every kind of message in every language.
 import { asShort, asText, compose, locales, samples } from '../control-plane/src/response/messages/index.ts';
-
-const file = path.resolve(import.meta.dirname, '../docs/messages.md');
 
 const names = { en: 'English', ru: 'Русский' } as const;
 
@@ -27,7 +23,7 @@ function section(name: string): string {
   return [`## ${name.charAt(0).toUpperCase()}${name.slice(1)}`, ...told].join('\n\n');
 }
 
-const text = `# Messages
+export const text = `# Messages
 
 Made from \`control-plane/src/response/messages/samples.ts\` by \`npm run messages-docs\`: what people are told, in every language, as the plain text that
 mails carry beside their HTML. Channels lay out the same parts (title, summary, facts, sections, links) as their service allows. \`kind\` and \`state\`
@@ -41,12 +37,3 @@ ${samples('en')
   .map(({ name }) => section(name))
   .join('\n\n')}
 `;
-if (!process.argv.includes('--check')) {
-  writeFileSync(file, text);
-  console.log('docs/messages.md written');
-} else if (existsSync(file) && readFileSync(file, 'utf8') === text) {
-  console.log('docs/messages.md agrees with the samples');
-} else {
-  console.error('docs/messages.md differs from the samples\nrun: npm run messages-docs');
-  process.exitCode = 1;
-}

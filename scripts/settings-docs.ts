@@ -1,10 +1,7 @@
-// Writes docs/settings.md from the definitions of the settings; with --check compares and exits 1 when it differs.
-import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+// The text of docs/settings.md, from the definitions of the settings.
 import { agentSettings, controlPlaneSettings, settingsTable } from '@parallax/settings';
 
-const file = path.resolve(import.meta.dirname, '../docs/settings.md');
-const text = `# Settings
+export const text = `# Settings
 
 Made from the definitions by \`npm run settings-docs\`. Every variable can also be read from a file: the same name with the suffix
 \`_FILE\` holds its path. An unknown name that begins with \`PARALLAX_\` is an error.
@@ -24,12 +21,3 @@ Also as flags of the same names: \`PARALLAX_PROBE_STATE_DIR\` is \`--state-dir\`
 
 ${settingsTable(agentSettings)}
 `;
-if (!process.argv.includes('--check')) {
-  writeFileSync(file, text);
-  console.log('docs/settings.md written');
-} else if (readFileSync(file, 'utf8') === text) {
-  console.log('docs/settings.md agrees with the definitions');
-} else {
-  console.error('docs/settings.md differs from the definitions\nrun: npm run settings-docs');
-  process.exitCode = 1;
-}

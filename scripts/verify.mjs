@@ -1,113 +1,63 @@
 // The gate: every step that needs no running product. `npm run verify` runs all; `node scripts/verify.mjs types areas` only those named.
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import path from 'node:path';
+import { availableParallelism } from 'node:os';
+import { jobs } from './verify/jobs.mjs';
 
-const root = process.cwd();
-const bin = (name) => path.join(root, 'node_modules/.bin', name);
-const node = bin('node');
-
-/** Fewer modules than this and the tool has not read the project. Raise it as the project grows. */
-const leastModules = 400;
-
-const steps = {
-  format: () => run(bin('biome'), ['format', '.']),
-  lint: () => run(bin('oxlint'), ['--type-aware', '--deny-warnings']),
-  types: () => run(bin('tsc'), ['-p', '.']),
-  areas: checkAreas,
-  dead: () => run(bin('knip'), ['--no-progress', '--no-config-hints']),
-  generated: () => run(node, ['scripts/generate.mjs', '--check']),
-  schema: () => run(node, ['scripts/schema.ts', '--check']),
-  openapi: () => run(node, ['scripts/openapi.ts', '--check']),
-  settings: () => run(node, ['scripts/settings-docs.ts', '--check']),
-  checks: () => run(node, ['scripts/checks-docs.ts', '--check']),
-  channels: () => run(node, ['scripts/channels-docs.ts', '--check']),
-  messages: () => run(node, ['scripts/messages-docs.ts', '--check']),
-  docs: checkPathsInDocs,
-};
-
-function run(command, args) {
-  const result = spawnSync(command, args, {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 64 << 20,
-    env: { ...process.env, PATH: `${path.join(root, 'node_modules/.bin')}${path.delimiter}${process.env.PATH}` },
-  });
-  const output = `${result.stdout ?? ''}${result.stderr ?? ''}`.trim();
-  return { ok: result.status === 0, output: result.error ? result.error.message : output };
-}
-
-function checkAreas() {
-  const { output } = run(bin('depcruise'), [
-    '--config',
-    '.dependency-cruiser.cjs',
-    '--output-type',
-    'json',
-    'packages',
-    'control-plane',
-    'probe-agent',
-  ]);
-  let report;
-  try {
-    report = JSON.parse(output);
-  } catch {
-    return { ok: false, output: output.slice(0, 2000) };
-  }
-  const read = report.modules.filter((module) => /^(packages|control-plane|probe-agent)\//.test(module.source)).length;
-  const lines = report.summary.violations.map((found) => `${found.rule.name}: ${found.from} -> ${found.to}`);
-  if (read < leastModules)
-    lines.push(`only ${read} modules of the project were read, at least ${leastModules} were expected`);
-  return { ok: lines.length === 0, output: lines.join('\n') || `${read} modules read, no rule broken` };
-}
-
-/** Every path in backticks in the documents that looks like one of the project's must exist. */
-function checkPathsInDocs() {
-  const documents = [
-    ...readdirSync(root),
-    ...(existsSync(path.join(root, 'docs')) ? readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`) : []),
-  ].filter((name) => name.endsWith('.md'));
-  const missing = [];
-  let checked = 0;
-  for (const document of documents) {
-    for (const [, cited] of readFileSync(path.join(root, document), 'utf8').matchAll(
-      /`((?:packages|control-plane|probe-agent|proto|scripts|test|docs|deploy)\/[A-Za-z0-9_./-]+)`/g,
-    )) {
-      checked += 1;
-      if (!existsSync(path.join(root, cited))) missing.push(`${document}: ${cited}`);
-    }
-  }
-  if (documents.length < 4 || checked < 10)
-    missing.push(`only ${documents.length} documents with ${checked} paths were found`);
-  return {
-    ok: missing.length === 0,
-    output: missing.join('\n') || `${checked} paths in ${documents.length} documents exist`,
-  };
-}
-
+const all = jobs.flatMap(({ steps }) => steps);
 const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !(name in steps));
+const unknown = wanted.filter((step) => !all.includes(step));
 if (unknown.length > 0) {
-  console.error(`no such step: ${unknown.join(', ')}; there are: ${Object.keys(steps).join(', ')}`);
+  console.error(`no such step: ${unknown.join(', ')}; there are: ${all.join(', ')}`);
   process.exit(2);
 }
-const failed = [];
-for (const name of wanted.length > 0 ? wanted : Object.keys(steps)) {
-  const started = performance.now();
-  const { ok, output } = steps[name]();
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  const lines = output.split('\n');
-  console.log(`${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(10)} ${seconds.padStart(5)} s  ${ok ? (lines.at(-1) ?? '') : ''}`);
-  if (!ok) {
-    failed.push(name);
-    console.log(
-      lines
-        .slice(-60)
-        .map((line) => `     ${line}`)
-        .join('\n'),
-    );
-  }
-}
+
+const started = performance.now();
+const results = await sideBySide(
+  jobs
+    .map(({ steps, run }) => ({ run, steps: steps.filter((step) => wanted.length === 0 || wanted.includes(step)) }))
+    .filter(({ steps }) => steps.length > 0),
+);
+results.sort((a, b) => Number(b.ok) - Number(a.ok));
+console.log(`\n${results.map(tableLine).join('\n')}\n     all        ${secondsSince(started).padStart(5)} s`);
+const failed = results.filter(({ ok }) => !ok).map(({ step }) => step);
 if (failed.length > 0) {
   console.error(`verify failed: ${failed.join(', ')}`);
   process.exitCode = 1;
+}
+
+/** Runs as many jobs at once as there are cores, and answers the results of their steps. */
+async function sideBySide(waiting) {
+  const results = [];
+  const work = async () => {
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+      const ended = await finish(job);
+      for (const result of ended) print(result);
+      results.push(...ended);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  return results;
+}
+
+/** The results of a job's steps; steps that one program served have its time in common. */
+async function finish({ steps, run }) {
+  const began = performance.now();
+  const outcomes = await run(steps);
+  const seconds = secondsSince(began);
+  return steps.map((step) => {
+    const { ok, output } = outcomes[step] ?? { ok: false, output: 'the step answered nothing' };
+    return { step, ok, seconds, output, alone: steps.length === 1 };
+  });
+}
+
+function print({ step, ok, output }) {
+  if (ok) console.log(`ok   ${step.padEnd(10)} ${output.split('\n').at(-1) || 'nothing found'}`);
+  else console.log(`FAIL ${step}\n${output.replaceAll(/^/gm, '     ')}`);
+}
+
+function tableLine({ step, ok, seconds, alone }) {
+  return `${ok ? 'ok  ' : 'FAIL'} ${step.padEnd(10)} ${seconds.padStart(5)} s${alone ? '' : '  in common'}`;
+}
+
+function secondsSince(instant) {
+  return ((performance.now() - instant) / 1000).toFixed(1);
 }
