@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import t from 'tap';
+import { caught } from '../harness/caught.ts';
 import { copyTree } from '../harness/tree-copy.ts';
 import type { TreeCopy } from '../harness/tree-copy.ts';
 
@@ -147,7 +148,10 @@ t.test('every step of the gate passes on the tree as it is and finds the faults 
   const after = verify(tree);
   t.equal(after.status, 1);
   t.same(after.failed, steps.toSorted(), 'every step is named as failed');
-  for (const { step, says } of faults) t.match(saidBy(step, after.stdout), says, `${step} finds its fault`);
+  for (const { step, says } of faults) {
+    const isFound = t.match(saidBy(step, after.stdout), says, `${step} finds its fault`);
+    caught(t, isFound, `verify ${step}: ${says.source}`);
+  }
   t.notMatch(saidBy('lint', after.stdout), /TS\d+\)/, 'errors of types are told by their step only');
   t.notMatch(saidBy('types', after.stdout), /no-floating-promises/, 'and those of the linter by theirs');
 

@@ -10,8 +10,8 @@ import { downloadedNatsServer } from '../../packages/embedded/src/nats-binary.mj
 
 export const root = path.resolve(import.meta.dirname, '../..');
 
-/** Where `npm start` keeps compiled code too: a start that finds it there takes half the time. */
-export const compileCache = path.join(root, 'node_modules', '.cache', 'parallax');
+/** Where all programs keep compiled code: a start that finds it there takes half the time. */
+export const compileCache = path.join(root, 'node_modules', '.cache', 'parallax-compile');
 
 /** A process that a test started; ended only by the pid recorded here. */
 export type Started = {

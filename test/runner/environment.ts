@@ -12,6 +12,8 @@ export type Environments = {
   readonly of: (stage: Stage) => NodeJS.ProcessEnv;
   /** In which a test puts a file for each program that it did not find, called like it. */
   readonly missing: string;
+  /** In which a shared process puts a file for each test file that uses programs, see `programs-used.ts`. */
+  readonly programsUsed: string;
   /** Takes away all folders that were made for it. */
   readonly remove: () => void;
 };
@@ -24,12 +26,14 @@ export function openEnvironments(root: string, chosen: readonly Stage[]): Enviro
   // Tests start programs under other accounts, too.
   chmodSync(work, 0o1777);
   const missing = mkdtempSync(path.join(work, 'missing-'));
+  const programsUsed = mkdtempSync(path.join(work, 'programs-used-'));
   const bare = chosen.some(({ isBare }) => isBare === true) ? barePath() : undefined;
   const usual: NodeJS.ProcessEnv = {
     ...inherited,
     PATH: searchPath(root),
     TMPDIR: work,
     PARALLAX_TEST_MISSING_SERVERS: missing,
+    PARALLAX_TEST_PROGRAMS_USED: programsUsed,
     // Types are stripped and scripts compiled once, not in each of a thousand processes.
     NODE_COMPILE_CACHE: inherited['NODE_COMPILE_CACHE'] ?? path.join(root, 'node_modules/.cache/parallax-compile'),
   };
@@ -39,10 +43,12 @@ export function openEnvironments(root: string, chosen: readonly Stage[]): Enviro
     PATH: bare?.PATH,
     PARALLAX_TEST_SERVERS: undefined,
     PARALLAX_TEST_MISSING_SERVERS: undefined,
+    PARALLAX_TEST_PROGRAMS_USED: undefined,
   };
   return {
     of: (stage) => (stage.isBare === true ? withoutPrograms : usual),
     missing,
+    programsUsed,
     remove: () => {
       bare?.remove();
       rmSync(work, { recursive: true, force: true });

@@ -14,6 +14,7 @@ import type { Options } from './options.ts';
 import { noteTimes, ordered } from './order.ts';
 import { runPool } from './pool.ts';
 import { endedChildrenSeconds, machineSeconds } from './processor-time.ts';
+import { readProgramsUsed, writeProgramsUsed } from './programs-record.ts';
 import { linesOf, missingProgramsLine, summaryOf, totalsOf } from './report.ts';
 import { runFiles } from './run-files.ts';
 import type { FileResult } from './file-result.ts';
@@ -52,8 +53,12 @@ async function main(args: readonly string[]): Promise<number> {
 
 /** Files of the stages that fit the patterns and import what changed. */
 function chosenFiles({ stages: chosen, patterns, since }: Options): Planned[] {
+  const used = readProgramsUsed(root);
   const planned = plannedFiles(root, chosen).filter(
-    ({ file }) => patterns.length === 0 || patterns.some((pattern) => file.includes(pattern)),
+    ({ file, stage }) =>
+      (patterns.length === 0 || patterns.some((pattern) => file.includes(pattern))) &&
+      // What neither starts a program nor looks for one does the same where they are hidden.
+      (stage.isBare !== true || used === undefined || used.includes(file)),
   );
   if (since === undefined) return planned;
   const affected = new Set(
@@ -76,22 +81,16 @@ async function runAll(options: Options, planned: readonly Planned[]): Promise<nu
   const environments = openEnvironments(root, options.stages);
   const results: FileResult[] = [];
   const started = { ms: performance.now(), cpu: machineSeconds() };
-  let lastCpu = endedChildrenSeconds() ?? 0;
-  const endedCpuSeconds = () => {
-    const now = endedChildrenSeconds();
-    if (now === undefined) return undefined;
-    const own = now - lastCpu;
-    lastCpu = now;
-    return own;
-  };
+  const endedCpuSeconds = createCpuMeter();
   await runPool(runs, {
     cores: options.jobs ?? availableParallelism(),
     signal: abort.signal,
-    begin: async ({ files, stage }) => {
+    begin: async ({ files, isShared, stage }) => {
       const env = environments.of(stage);
       const { name, timeoutS } = stage;
       const { signal } = abort;
-      for (const result of await runFiles({ files, stage: name, timeoutS, cwd: root, env, signal, endedCpuSeconds })) {
+      const run = { files, isShared, stage: name, timeoutS, cwd: root, env, signal, endedCpuSeconds };
+      for (const result of await runFiles(run)) {
         results.push(result);
         for (const line of options.isRaw ? result.text.split('\n') : linesOf(result)) console.log(line);
       }
@@ -100,10 +99,14 @@ async function runAll(options: Options, planned: readonly Planned[]): Promise<nu
   endLoad();
   const wallSeconds = (performance.now() - started.ms) / 1_000;
   for (const line of summaryOf(results, wallSeconds, machineSeconds() - started.cpu)) console.log(line);
-  console.log(`== ${missingProgramsLine(readdirSync(environments.missing))}`);
+  const notTried = readdirSync(environments.missing);
+  const programsUsed = readdirSync(environments.programsUsed).map(decodeURIComponent);
   environments.remove();
-  const lost = checkCaught(options, results);
+  console.log(`== ${missingProgramsLine(notTried)}`);
+  const whole = wholeStages(options, results);
   if (options.isNoting) noteTimes(root, results);
+  if (whole.includes('unit') && !options.isAlone) writeProgramsUsed(root, programsUsed);
+  const lost = checkCaught(options, results, whole);
   const [passed, broken, skipped] = totalsOf(results);
   const failed = broken + lost;
   if (abort.signal.aborted) console.log(`== stopped: ${results.length} of ${repeated.length} files were run`);
@@ -111,14 +114,30 @@ async function runAll(options: Options, planned: readonly Planned[]): Promise<nu
   return failed > 0 || abort.signal.aborted ? 1 : 0;
 }
 
-/** Tells which planted faults are not noticed any more. @returns how many */
-function checkCaught({ stages: chosen, isNoting }: Options, results: readonly FileResult[]): number {
+/** Processor time since the last answer of all processes that have ended, which is that of the one that has just ended. */
+function createCpuMeter(): () => number | undefined {
+  let last = endedChildrenSeconds() ?? 0;
+  return () => {
+    const now = endedChildrenSeconds();
+    if (now === undefined) return undefined;
+    const own = now - last;
+    last = now;
+    return own;
+  };
+}
+
+/** Names of stages of which every file was run. */
+function wholeStages({ stages: chosen }: Options, results: readonly FileResult[]): string[] {
   const ran = new Set(results.map(({ stage, file }) => `${stage} ${file}`));
-  const wholeStages = chosen
+  return chosen
     .filter((stage) => plannedFiles(root, [stage]).every(({ file }) => ran.has(`${stage.name} ${file}`)))
     .map(({ name }) => name);
-  if (isNoting) noteCaught(root, results, wholeStages);
-  const { lost, unlisted } = compareCaught(root, results, wholeStages);
+}
+
+/** Tells which planted faults are not noticed any more. @returns how many */
+function checkCaught({ isNoting }: Options, results: readonly FileResult[], whole: readonly string[]): number {
+  if (isNoting) noteCaught(root, results, whole);
+  const { lost, unlisted } = compareCaught(root, results, whole);
   const caught = new Set(results.flatMap((result) => result.caught)).size;
   if (caught + lost.length > 0)
     console.log(`== planted faults that were noticed: ${caught}; not any more: ${lost.length}`);

@@ -7,6 +7,8 @@ import type { Planned, Stage } from './stages.ts';
 export type Run = {
   readonly files: readonly string[];
   readonly stage: Stage;
+  /** They are subtests of one process; else there is one file, which is the program. */
+  readonly isShared: boolean;
   /** What it is expected to take; 0 for what is quick. */
   readonly seconds: number;
 };
@@ -29,7 +31,7 @@ export function ordered(root: string, planned: readonly Planned[], seed: number 
   const runs = [...Map.groupBy(planned, ({ stage }) => stage)].flatMap(([stage, own]) => {
     const files = draw === undefined ? own.map(({ file }) => file) : shuffled(own, draw).map(({ file }) => file);
     return isAlone || stage.isShared !== true
-      ? files.map((file) => ({ files: [file], stage, seconds: slow[file] ?? 0 }))
+      ? files.map((file) => ({ files: [file], stage, isShared: false, seconds: slow[file] ?? 0 }))
       : shared(files, stage, slow);
   });
   return draw === undefined ? runs.sort((a, b) => b.seconds - a.seconds) : shuffled(runs, draw);
@@ -38,12 +40,12 @@ export function ordered(root: string, planned: readonly Planned[], seed: number 
 /** Neighbours share a process: they import much the same. A file of an area never shares one with a file of another. */
 function shared(files: readonly string[], stage: Stage, slow: Readonly<Record<string, number>>): Run[] {
   return [...Map.groupBy(files, areaOf).values()].flatMap((own) => {
-    const runs: { files: string[]; stage: Stage; seconds: number }[] = [];
+    const runs: { files: string[]; stage: Stage; isShared: true; seconds: number }[] = [];
     for (const file of own) {
       const seconds = slow[file] ?? 0;
       const last = runs.at(-1);
       if (last === undefined || last.seconds + seconds > maxSharedSeconds || last.files.length >= maxSharedFiles) {
-        runs.push({ files: [file], stage, seconds });
+        runs.push({ files: [file], stage, isShared: true, seconds });
       } else {
         last.files.push(file);
         last.seconds += seconds;

@@ -6,6 +6,8 @@ import type { FileResult } from './file-result.ts';
 export type FilesRun = {
   readonly files: readonly string[];
   readonly stage: string;
+  /** The files are subtests of one process, be it one file. */
+  readonly isShared: boolean;
   /** For each of the files. */
   readonly timeoutS: number;
   readonly cwd: string;
@@ -23,7 +25,7 @@ const maxErrorLines = 60;
 export async function runFiles(run: FilesRun): Promise<FileResult[]> {
   const { files, stage, timeoutS } = run;
   const startedMs = performance.now();
-  const isShared = files.length > 1;
+  const isShared = run.isShared;
   const args = isShared ? [path.join(import.meta.dirname, 'together.ts')] : files;
   const child = spawn(process.execPath, args, {
     cwd: run.cwd,

@@ -47,7 +47,7 @@ export const stages: readonly Stage[] = [
   { name: 'end-to-end', tier: 'gate', files: ['test/e2e/*.test.ts'], cores: 0.5, timeoutS: 480 },
   { name: 'simulation', tier: 'gate', files: ['test/simulation/*.test.ts'], cores: 1, timeoutS: 900 },
   { name: 'gate', tier: 'gate', files: ['test/gate/*.test.ts'], cores: 1, timeoutS: 600 },
-  { name: 'faults', tier: 'gate', files: ['test/faults/*.test.ts'], cores: 1, timeoutS: 1_200, isAlone: true },
+  { name: 'faults', tier: 'gate', files: ['test/faults/*.test.ts'], cores: 0.5, timeoutS: 1_200 },
   { name: 'bare', tier: 'gate', files: unitFiles, cores: 1, timeoutS: 240, isShared: true, isBare: true },
   { name: 'mutants', tier: 'named', files: ['test/mutation/*.test.ts'], cores: 1, timeoutS: 900 },
 ];

@@ -4,6 +4,7 @@ import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
+import './programs-used.ts';
 import { runWith } from './tap-of-file.ts';
 
 const standIn = pathToFileURL(path.join(import.meta.dirname, 'tap-of-file.ts')).href;
@@ -15,6 +16,6 @@ registerHooks({
 
 for (const file of JSON.parse(process.env['PARALLAX_TEST_FILES'] ?? '[]') as readonly string[]) {
   await t.test(file, { timeout }, async (test) => {
-    await runWith(test, () => import(pathToFileURL(path.resolve(file)).href));
+    await runWith(file, test, () => import(pathToFileURL(path.resolve(file)).href));
   });
 }

@@ -91,6 +91,7 @@ t.test('files run side by side as far as their parts of cores go, and what has t
   const waiting = [alone, quick, half, half, quick, half].map((stage, index) => ({
     files: [`${stage.name} ${index}`],
     stage,
+    isShared: false,
     seconds: 0,
   }));
   const running = new Set<string>();
@@ -115,7 +116,12 @@ t.test('files run side by side as far as their parts of cores go, and what has t
 t.test('after an abort nothing more is begun', async (t) => {
   const abort = new AbortController();
   const seen: string[] = [];
-  const runs = ['a', 'b', 'c'].map((file) => ({ files: [file], stage: quick, seconds: 0 }));
+  const runs = ['a', 'b', 'c'].map((file) => ({
+    files: [file],
+    stage: quick,
+    isShared: false,
+    seconds: 0,
+  }));
   const begin = async ({ files }: { files: readonly string[] }) => {
     seen.push(...files);
     abort.abort();

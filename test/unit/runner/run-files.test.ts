@@ -5,6 +5,7 @@ import { runFiles } from '../../runner/run-files.ts';
 import type { FileResult } from '../../runner/file-result.ts';
 
 const usual = {
+  isShared: false,
   stage: 'unit',
   timeoutS: 30,
   cwd: process.cwd(),
@@ -89,7 +90,7 @@ t.test('files that share a process are judged each by itself, with a root of the
     'late.test.ts': `import t from 'tap'; t.test('c', async (t) => { await null; t.comment('caught: late'); t.ok(1); });`,
   });
   const files = ['good.test.ts', 'bad.test.ts', 'late.test.ts'].map((name) => path.join(folder, name));
-  const results = await runFiles({ ...usual, files });
+  const results = await runFiles({ ...usual, isShared: true, files });
   t.match(results, [
     { isGood: true, passed: 1, complaints: [] },
     { isGood: false, passed: 1, failed: 1 },
@@ -105,7 +106,7 @@ t.test('when the process of several files ends, the one that ran and those behin
     'after.test.ts': `import t from 'tap'; t.test('c', async (t) => t.ok(1));`,
   });
   const files = ['good.test.ts', 'crash.test.ts', 'after.test.ts'].map((name) => path.join(folder, name));
-  const results = await runFiles({ ...usual, files });
+  const results = await runFiles({ ...usual, isShared: true, files });
   t.match(
     results.map(({ isGood }) => isGood),
     [true, false, false],
