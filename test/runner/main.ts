@@ -14,7 +14,7 @@ import type { Options } from './options.ts';
 import { noteTimes, ordered } from './order.ts';
 import { runPool } from './pool.ts';
 import { endedChildrenSeconds, machineSeconds } from './processor-time.ts';
-import { readProgramsUsed, writeProgramsUsed } from './programs-record.ts';
+import { readPrograms, writePrograms } from './programs-record.ts';
 import { linesOf, missingProgramsLine, summaryOf, totalsOf } from './report.ts';
 import { runFiles } from './run-files.ts';
 import type { FileResult } from './file-result.ts';
@@ -53,12 +53,12 @@ async function main(args: readonly string[]): Promise<number> {
 
 /** Files of the stages that fit the patterns and import what changed. */
 function chosenFiles({ stages: chosen, patterns, since }: Options): Planned[] {
-  const used = readProgramsUsed(root);
+  const record = readPrograms(root);
   const planned = plannedFiles(root, chosen).filter(
     ({ file, stage }) =>
       (patterns.length === 0 || patterns.some((pattern) => file.includes(pattern))) &&
       // What neither starts a program nor looks for one does the same where they are hidden.
-      (stage.isBare !== true || used === undefined || used.includes(file)),
+      (stage.isBare !== true || record[file] !== false),
   );
   if (since === undefined) return planned;
   const affected = new Set(
@@ -105,7 +105,10 @@ async function runAll(options: Options, planned: readonly Planned[]): Promise<nu
   console.log(`== ${missingProgramsLine(notTried)}`);
   const whole = wholeStages(options, results);
   if (options.isNoting) noteTimes(root, results);
-  if (whole.includes('unit') && !options.isAlone) writeProgramsUsed(root, programsUsed);
+  if (whole.includes('unit') && !options.isAlone) {
+    const ran = results.filter(({ stage }) => stage === 'unit').map(({ file }) => file);
+    writePrograms(root, ran, programsUsed);
+  }
   const lost = checkCaught(options, results, whole);
   const [passed, broken, skipped] = totalsOf(results);
   const failed = broken + lost;

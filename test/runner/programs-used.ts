@@ -8,14 +8,14 @@ import { fileOfNow } from './tap-of-file.ts';
 
 const folder = process.env['PARALLAX_TEST_PROGRAMS_USED'];
 /** What every test may use: it comes with the packages or is fetched by `npm test` itself. */
-const always = ['postgres', 'initdb', 'nats-server'];
-const keeper = path.join('database', 'keeper.ts');
+const always = ['postgres', 'initdb', 'nats-server', 'node'];
 
 if (folder !== undefined) {
   for (const name of ['spawn', 'spawnSync', 'exec', 'execSync', 'execFile', 'execFileSync'] as const) {
     replace(childProcess, name, (command: unknown, args: unknown) => {
-      const isKeeper = Array.isArray(args) && args.some((arg) => String(arg).endsWith(keeper));
-      if (!isKeeper && !always.includes(path.basename(String(command)))) note(folder);
+      // The agent starts programs and looks for them; other programs of the project do neither.
+      const isAgent = Array.isArray(args) && args.some((arg) => String(arg).includes('probe-agent'));
+      if (isAgent || !always.includes(path.basename(String(command)))) note(folder);
     });
   }
   // How programs are looked for, see `findProgram` of `@parallax/settings/programs`.

@@ -32,6 +32,24 @@ const stories = [
 /** The access matrix with one of the two walls taken away: each proves that the other one holds, and the matrix itself that it would notice. */
 const walls = ['test/contract/access-without-*.test.ts'];
 
+/**
+ * Unit and contract tests that try so much that each takes longer than twenty others: floods of hostile requests, every check type against every bad
+ * peer, commands as processes. They would make `npm test` twice as long.
+ */
+const slowFiles = [
+  'test/contract/{bad-input,hostile-*,parameters}.test.ts',
+  'packages/checks/src/{leaks,pagespeed}.test.ts',
+  'packages/checks/src/net/address-policy-outside.test.ts',
+  'control-plane/src/commands/{as-code,as-code-groups,as-code-round-trip,import,user}.test.ts',
+  'control-plane/src/monitoring/heartbeats/schedules/calendar.test.ts',
+  'control-plane/src/monitoring/monitors/list/reference.test.ts',
+  'control-plane/src/reporting/sla/pdf/render.test.ts',
+  'control-plane/src/response/alerts/sending/killed.test.ts',
+  'control-plane/src/response/channels/contract.test.ts',
+  'control-plane/src/response/maintenance/recurrence/occurrences.test.ts',
+  'control-plane/src/supervisor/up.test.ts',
+];
+
 const unitFiles = [
   'packages/*/src/**/*.test.ts',
   'control-plane/src/**/*.test.ts',
@@ -40,6 +58,7 @@ const unitFiles = [
 ];
 
 export const stages: readonly Stage[] = [
+  { name: 'slow', tier: 'gate', files: slowFiles, cores: 1, timeoutS: 300 },
   { name: 'unit', tier: 'usual', files: unitFiles, cores: 1, timeoutS: 240, isShared: true },
   { name: 'stories', tier: 'usual', files: stories, cores: 0.5, timeoutS: 300 },
   { name: 'walls', tier: 'gate', files: walls, cores: 1, timeoutS: 300 },

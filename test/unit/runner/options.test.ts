@@ -6,7 +6,7 @@ const names = (...args: string[]) => options(...args).stages.map(({ name }) => n
 
 t.test('without arguments the usual stages are meant, by a tier those of it, by a pattern all', async (t) => {
   t.same(names(), ['unit', 'stories', 'contract']);
-  t.same(names('--tier', 'gate'), ['walls', 'end-to-end', 'simulation', 'gate', 'faults', 'bare']);
+  t.same(names('--tier', 'gate'), ['slow', 'walls', 'end-to-end', 'simulation', 'gate', 'faults', 'bare']);
   t.same(names('--stage', 'unit,faults'), ['unit', 'faults']);
   t.ok(names('consensus').includes('faults'));
   t.notOk(names('consensus').includes('bare'));

@@ -49,7 +49,7 @@ t.test('each test file of the project belongs to one stage, but for those that r
   t.ok(planned.length > 500, `${planned.length} files`);
   for (const stage of stages) {
     t.ok(plannedFiles(root, [stage]).length > 0, `${stage.name} has files`);
-    for (const pattern of stage.files.filter((name) => !name.includes('*'))) {
+    for (const pattern of stage.files.filter((name) => !/[*{]/.test(name))) {
       t.ok(
         planned.some(({ file }) => file === pattern),
         `${pattern} is there`,
