@@ -190,8 +190,12 @@ t.test('a trial of restore', { timeout: 240_000 }, async (t) => {
   );
 
   await t.test('the local probe, whose state folder was not in the backup, is registered anew', async (t) => {
-    const { probes } = await again.call<Probes>('GET', '/api/v1/probes', 200);
-    t.equal(probes.filter(({ name, health }) => name === 'local-1' && health.status === 'online').length, 1);
+    const onlineOnes = async () => {
+      const { probes } = await again.call<Probes>('GET', '/api/v1/probes', 200);
+      return probes.filter(({ name, health }) => name === 'local-1' && health.status === 'online');
+    };
+    await eventually('the local probe online', async () => (await onlineOnes()).length > 0, { timeoutMs: 40_000 });
+    t.equal((await onlineOnes()).length, 1);
   });
   t.notMatch(readFileSync(path.join(restored.dataDir, 'output.log'), 'utf8'), /"level":50/, 'no errors');
 });
