@@ -8,19 +8,19 @@ import { fileOfNow } from './tap-of-file.ts';
 
 const folder = process.env['PARALLAX_TEST_PROGRAMS_USED'];
 /** What every test may use: it comes with the packages or is fetched by `npm test` itself. */
-const always = ['postgres', 'initdb', 'nats-server', 'node'];
+const always = new Set(['postgres', 'initdb', 'nats-server', 'node']);
 
 if (folder !== undefined) {
   for (const name of ['spawn', 'spawnSync', 'exec', 'execSync', 'execFile', 'execFileSync'] as const) {
     replace(childProcess, name, (command: unknown, args: unknown) => {
       // The agent starts programs and looks for them; other programs of the project do neither.
       const isAgent = Array.isArray(args) && args.some((arg) => String(arg).includes('probe-agent'));
-      if (isAgent || !always.includes(path.basename(String(command)))) note(folder);
+      if (isAgent || !always.has(path.basename(String(command)))) note(folder);
     });
   }
   // How programs are looked for, see `findProgram` of `@parallax/settings/programs`.
   replace(fs, 'accessSync', (file: unknown, mode: unknown) => {
-    if (mode === fs.constants.X_OK && !always.includes(path.basename(String(file)))) note(folder);
+    if (mode === fs.constants.X_OK && !always.has(path.basename(String(file)))) note(folder);
   });
   syncBuiltinESMExports();
 }
