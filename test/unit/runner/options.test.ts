@@ -26,7 +26,7 @@ t.test('an order is drawn only when that is asked for', async (t) => {
 });
 
 t.test('what cannot be meant is refused with its name', async (t) => {
-  t.throws(() => options('--stage', 'units'), { message: /there is no stage units; there are unit, / });
+  t.throws(() => options('--stage', 'units'), { message: /there is no stage units; there are slow, unit, / });
   t.throws(() => options('--jobs', '0'), { message: /--jobs is a whole number from 1 on/ });
   t.throws(() => options('--repeat', 'x'), { message: /--repeat/ });
   t.throws(() => options('--nonsense'), { message: /--nonsense/ });
