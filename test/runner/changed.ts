@@ -13,7 +13,7 @@ export function changedSince(root: string, commit: string): string[] {
 }
 
 /**
- * Of some test files those that import what changed, at whatever distance. Whatever stands in quotes and names a file or folder of the
+ * Returns those of the test files that import what changed, at whatever distance. Whatever stands in quotes and names a file or folder of the
  * project counts as an import: tests start programs and read files by their path.
  */
 export function affectedBy(root: string, changed: readonly string[], tests: readonly string[]): string[] {
