@@ -185,6 +185,8 @@ t.test('several replicas are one control plane', { timeout: 170_000 }, async (t)
     await eventually('a session at the second replica', async () => (await sessionsAt(second)) === 1);
     t.equal(await sessionsAt(third), 2);
     forwarder.setBackends([second.ports.grpc, third.ports.grpc]);
+    // The row of a session is there a moment before its replica listens for requests to the probe.
+    await eventually('every probe to be found', async () => (await check(api, first)).results.length === 3);
     for (const client of [api, thirdApi]) {
       const answer = await check(client, first);
       t.equal(answer.results.length, 3, JSON.stringify(answer.missing));
