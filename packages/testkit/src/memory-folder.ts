@@ -3,7 +3,7 @@ import { totalmem } from 'node:os';
 
 /** A file system in memory, which every Linux has; containers often give it 64 MB. */
 const folder = '/dev/shm';
-/** A run of all tests was seen to use at most 1.1 GB. */
+/** A run of all tests was seen to use at most 0.5 GB. */
 const minFolderBytes = 3 * 2 ** 30;
 const minMemoryBytes = 6 * 2 ** 30;
 
