@@ -54,9 +54,11 @@ export function startAlerting(parts: (context: Context) => AlertParts) {
         for (let planned = 1, bundledMs = 0; planned > 0 && !isStopped(); ) {
           planned = await planOnce(pool, made, context.now(), undecided);
           if (planned > 0 && performance.now() - bundledMs < bundleEveryMs) continue;
-          while (!isStopped() && (await bundleOnce(pool, made.channels, context.now())) > 0);
+          let bundled = 0;
+          for (let some = 1; some > 0 && !isStopped(); bundled += some)
+            some = await bundleOnce(pool, made.channels, context.now());
           bundledMs = performance.now();
-          again();
+          if (bundled > 0) again();
         }
       },
       onError: (error) => log.warn({ err: error }, 'alerts could not be decided; tried again'),

@@ -1,7 +1,7 @@
 import type { DatabasePool } from 'slonik';
 import type { Channels } from '../channels-gateway.ts';
 import { bundle } from '../decide/bundle.ts';
-import { claimTargets, sentLately, waitingFor, writeDeliveries } from './queries.ts';
+import { claimTargets, isAnyWaiting, sentLately, waitingFor, writeDeliveries } from './queries.ts';
 import type { NewDelivery, WaitingRow } from './queries.ts';
 
 const targetsAtOnce = 100;
@@ -15,6 +15,7 @@ export async function bundleOnce(
   { keepsOpen }: Pick<Channels, 'keepsOpen'>,
   nowMs: number,
 ): Promise<number> {
+  if (!(await isAnyWaiting(pool, nowMs))) return 0;
   return pool.transaction(async (transaction) => {
     const keys = await claimTargets(transaction, nowMs, targetsAtOnce);
     if (keys.length === 0) return 0;

@@ -1,3 +1,4 @@
+import type { DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
@@ -5,12 +6,19 @@ import type { AlertTarget } from '../alert.ts';
 
 const at = (ms: number) => sql.timestamp(new Date(ms));
 
+const isWaiting = (nowMs: number) => sql.fragment`status = 'queued' and delivery_id is null and due_at <= ${at(nowMs)}`;
+
+/** Whether anything waits to become a message: asked four times a second, mostly for nothing. */
+export async function isAnyWaiting(pool: DatabasePool, nowMs: number): Promise<boolean> {
+  return pool.exists(sql.unsafe`select from notifications where ${isWaiting(nowMs)}`);
+}
+
 const keyRow = z.object({ target_key: z.string() });
 
 /** Targets for which something waits that belongs to no message, those that have waited longest first; nobody else bundles for them meanwhile. */
 export async function claimTargets(transaction: Transaction, nowMs: number, most: number): Promise<readonly string[]> {
   const keys = await transaction.anyFirst(sql.type(keyRow)`
-    select target_key from notifications where status = 'queued' and delivery_id is null and due_at <= ${at(nowMs)}
+    select target_key from notifications where ${isWaiting(nowMs)}
     group by target_key order by min(due_at) limit ${most}`);
   if (keys.length === 0) return [];
   // In a statement of its own: a lock is tried once for each, whatever the plan.

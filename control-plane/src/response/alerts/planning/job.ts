@@ -5,7 +5,7 @@ import type { Decision, Targets } from '../decide/decide.ts';
 import type { Occasion } from '../decide/occasion.ts';
 import { namedBy, prepareAlert } from '../decide/wants.ts';
 import type { PreparedAlert } from '../decide/wants.ts';
-import { alertsOf, claimOccasions, toldOf } from './queries.ts';
+import { alertsOf, claimOccasions, isAnyDue, toldOf } from './queries.ts';
 import type { OccasionRow, ToldOfOccasion } from './queries.ts';
 import { subjectsOf } from './subjects/queries.ts';
 import type { FoundSubject } from './subjects/queries.ts';
@@ -21,6 +21,7 @@ export async function planOnce(
   nowMs: number,
   onError: (error: unknown, occasionId: number) => void = () => undefined,
 ): Promise<number> {
+  if (!(await isAnyDue(pool, nowMs))) return 0;
   return pool.transaction(async (transaction) => {
     const occasions = await claimOccasions(transaction, nowMs, occasionsAtOnce);
     if (occasions.length === 0) return 0;

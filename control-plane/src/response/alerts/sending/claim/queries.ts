@@ -44,10 +44,14 @@ const lanes = 8;
 /** So many messages that have waited longest are looked at before all others are. */
 const windowSize = 1_000;
 
+const dueRow = z.object({ n: z.number() });
+
 /**
  * Claims messages that are due: one of each target, or several of a service that keeps each thing apart; none before another of the same occasion
  * to the same target is done with, which is why those that share an occasion go by their eldest notification: digests cannot wait for each other.
  * Claims go one after another over all replicas: two at once would each not see that the other sends to the same target.
+ *
+ * Whether anything is due is asked first: to plan a claim takes PostgreSQL 15 ms, and it is asked for four times a second while nothing happens.
  */
 export async function claimDeliveries(
   pool: DatabasePool,
@@ -56,10 +60,15 @@ export async function claimDeliveries(
   most: number,
   shares: Shares,
 ): Promise<ClaimedDelivery[]> {
+  const due = await pool.oneFirst(
+    sql.type(dueRow)`select count(*)::int as n from (select from deliveries where ${isDue(nowMs)} limit ${windowSize}) due`,
+  );
+  if (due === 0) return [];
   return pool.transaction(async (transaction) => {
     await transaction.query(sql.unsafe`select pg_advisory_xact_lock(hashtextextended('alerts claim', 0))`);
     const eldest = await claimOf(transaction, eldestTargets(nowMs), replica, nowMs, most, shares);
-    if (eldest.length === most) return eldest;
+    // A window that is not full holds all targets for which anything is due.
+    if (eldest.length === most || due < windowSize) return eldest;
     // Those that have waited longest may all be for a few targets, or wait for others.
     const underWay = new Map(shares.underWay);
     for (const { workspace_id: id } of eldest) underWay.set(id, (underWay.get(id) ?? 0) + 1);
@@ -68,12 +77,13 @@ export async function claimDeliveries(
   });
 }
 
+const isDue = (nowMs: number) =>
+  sql.fragment`status = 'queued' and next_attempt_at <= ${at(nowMs)} and coalesce(lease_until <= ${at(nowMs)}, true)`;
+
 /** Targets of the messages that have waited longest. */
 const eldestTargets = (nowMs: number) => sql.fragment`
   select distinct target_key from (
-    select target_key from deliveries
-    where status = 'queued' and next_attempt_at <= ${at(nowMs)} and coalesce(lease_until <= ${at(nowMs)}, true)
-    order by next_attempt_at limit ${windowSize}) eldest`;
+    select target_key from deliveries where ${isDue(nowMs)} order by next_attempt_at limit ${windowSize}) eldest`;
 
 /** Targets for which there is any message, by leaps through the index: a backlog for one costs no more than one message. */
 const allTargets = sql.fragment`
