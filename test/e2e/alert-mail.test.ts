@@ -16,7 +16,7 @@ import {
   webhookTarget,
 } from '../harness/alerted.ts';
 import { eventually } from '../harness/processes.ts';
-import { startProduct } from '../harness/product.ts';
+import { startProduct, untilOnline } from '../harness/product.ts';
 import { startTarget } from '../harness/target.ts';
 
 /** What two seconds for the first message may become on a machine that does other things as well. */
@@ -36,6 +36,8 @@ t.test('from a failure to the people, without set-up', { timeout: 300_000 }, asy
   const kenji = await newPerson(product.baseUrl, mails, 'kenji@example.com');
   await kenji.api.call('PATCH', '/api/v1/auth/me/locale', 200, { locale: 'ru' });
   await kenji.api.call('PATCH', '/api/v1/auth/me/timezone', 200, { timezone: 'Asia/Tokyo' });
+  // Until a probe is there, the control plane checks and says so.
+  await untilOnline(ada.api, 1);
   await Promise.all([watch(ada, 'Shop', target.url), watch(kenji, 'Магазин', target.url)]);
   const letters = { ada: mailsFor(mails, ada.email).length, kenji: mailsFor(mails, kenji.email).length };
   t.same(letters, { ada: 1, kenji: 1 }, 'so far only the mails that confirm an address');

@@ -2,7 +2,7 @@ import type { ApiCheck, ApiCheckResult, ApiCheckRun, Incident } from '@parallax/
 import t from 'tap';
 import { shopCheck, shopPassword, startShop } from '../../control-plane/src/monitoring/api-checks/testing.ts';
 import { eventually } from '../harness/processes.ts';
-import { enrolAgent, signedIn, startProduct } from '../harness/product.ts';
+import { enrolAgent, signedIn, startProduct, untilOnline } from '../harness/product.ts';
 
 type Results = { readonly results: readonly ApiCheckResult[] };
 type Incidents = { readonly incidents: readonly Incident[] };
@@ -17,10 +17,7 @@ t.test('an API check of three steps goes down by its third, and comes back', { t
   const agent = await enrolAgent(product, api, { name: 'near', region: 'here' });
   const running = agent.start();
   t.teardown(() => running.stop());
-  await eventually('the probe online', async () => {
-    const { probes } = await api.call<{ probes: { health: { status: string } }[] }>('GET', '/api/v1/probes', 200);
-    return probes[0]?.health.status === 'online';
-  });
+  await untilOnline(api, 1);
 
   const { id } = await api.call<ApiCheck>('POST', '/api/v1/api-checks', 201, {
     workspace_id: workspaceId,

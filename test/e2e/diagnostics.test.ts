@@ -1,6 +1,6 @@
 import t from 'tap';
 import { eventually } from '../harness/processes.ts';
-import { enrolAgent, signedIn, startProduct } from '../harness/product.ts';
+import { enrolAgent, signedIn, startProduct, untilOnline } from '../harness/product.ts';
 import { startTarget } from '../harness/target.ts';
 
 type Monitor = { id: number; status: string };
@@ -40,10 +40,7 @@ t.test('probes that differ are asked what they see, and the range says it', { ti
   );
   const running = agents.map((agent) => agent.start());
   t.teardown(() => Promise.all(running.map((agent) => agent.stop())));
-  await eventually('three probes online', async () => {
-    const { probes } = await api.call<{ probes: { health: { status: string } }[] }>('GET', '/api/v1/probes', 200);
-    return probes.filter((probe) => probe.health.status === 'online').length === 3;
-  });
+  await untilOnline(api, 3);
   const monitor = await api.call<Monitor>('POST', '/api/v1/monitors', 201, {
     workspace_id: workspaceId,
     name: 'seen differently',

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { eventually } from '../harness/processes.ts';
-import { enrolAgent, signedIn, startProduct } from '../harness/product.ts';
+import { enrolAgent, signedIn, startProduct, untilOnline } from '../harness/product.ts';
 
 // Runs in a network of its own, with three addresses of the internet: the product, three probes, the targets, and a host that always answers. Says what it saw as one line of JSON.
 const [, , shared = '', other = '', canary = ''] = process.argv;
@@ -82,14 +82,7 @@ const incidents = async (): Promise<Incident[]> =>
   (await api.call<{ incidents: Incident[] }>('GET', '/api/v1/incidents', 200)).incidents;
 
 try {
-  await eventually(
-    'three probes online',
-    async () => {
-      const { probes } = await api.call<{ probes: { health: { status: string } }[] }>('GET', '/api/v1/probes', 200);
-      return probes.filter(({ health }) => health.status === 'online').length === 3;
-    },
-    patience,
-  );
+  await untilOnline(api, 3);
   for (let number = 0; number <= sharing; number += 1) {
     await api.call('POST', '/api/v1/monitors', 201, {
       workspace_id: workspaceId,

@@ -7,7 +7,7 @@ import type { Test } from 'tap';
 import { apiClient } from '../harness/api-client.ts';
 import type { ApiClient } from '../harness/api-client.ts';
 import { eventually } from '../harness/processes.ts';
-import { enrolAgent, signedIn, startProduct } from '../harness/product.ts';
+import { enrolAgent, signedIn, startProduct, untilOnline } from '../harness/product.ts';
 import type { Product } from '../harness/product.ts';
 
 /** A monitor that somebody may try to create. */
@@ -251,10 +251,7 @@ t.test('a registered user reaches nothing of the product through a check', { tim
   const agent = await enrolAgent(product, administrator, { name: 'probe', region: 'here' });
   const running = agent.start();
   t.teardown(() => running.stop());
-  await eventually('the probe online', async () => {
-    const { probes } = await api.call<{ probes: { health: { status: string } }[] }>('GET', '/api/v1/probes', 200);
-    return probes[0]?.health.status === 'online';
-  });
+  await untilOnline(administrator, 1);
 
   await t.test('by a probe', (t) => reachesNothing(t, ['http', 'tcp', 'ssl']));
 });

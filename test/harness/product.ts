@@ -106,6 +106,18 @@ const agentFromSources: AgentCommand = {
   environment: { NODE_COMPILE_CACHE: compileCache },
 };
 
+/** Resolves when so many of the probes that the account sees are connected. */
+export async function untilOnline(api: ApiClient, probes: number): Promise<void> {
+  await eventually(
+    `${probes} probes online`,
+    async () => {
+      const listed = await api.call<{ probes: { health: { status: string } }[] }>('GET', '/api/v1/probes', 200);
+      return listed.probes.filter(({ health }) => health.status === 'online').length === probes;
+    },
+    { timeoutMs: 90_000 },
+  );
+}
+
 /** Makes a join token through the API and registers an agent with it, as the printed command does. */
 export async function enrolAgent(
   product: Product,

@@ -1,4 +1,4 @@
-import { enrolAgent, signedIn, startProduct } from './product.ts';
+import { enrolAgent, signedIn, startProduct, untilOnline } from './product.ts';
 import type { Agent, ApiClient, Product } from './product.ts';
 import { eventually } from './processes.ts';
 import type { Started } from './processes.ts';
@@ -44,14 +44,7 @@ export async function threeAgents(t: TestContext, addresses: readonly string[]):
       }),
     );
   });
-  await eventually(
-    'the probes online',
-    async () => {
-      const { probes } = await api.call<{ probes: { health: { status: string } }[] }>('GET', '/api/v1/probes', 200);
-      return probes.filter((probe) => probe.health.status === 'online').length === addresses.length;
-    },
-    { timeoutMs: 90_000 },
-  );
+  await untilOnline(api, addresses.length);
   return {
     product,
     api,

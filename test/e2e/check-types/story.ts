@@ -3,7 +3,7 @@ import path from 'node:path';
 import { protocols } from '@parallax/checks';
 import type { Test } from 'tap';
 import { eventually } from '../../harness/processes.ts';
-import { type ApiClient, enrolAgent, signedIn, startProduct } from '../../harness/product.ts';
+import { type ApiClient, enrolAgent, signedIn, startProduct, untilOnline } from '../../harness/product.ts';
 import { type Case, createWorld } from './case.ts';
 import { families, type Family } from './families.ts';
 
@@ -42,10 +42,7 @@ export async function tellStory(t: Test, family: Family): Promise<void> {
   const agent = await enrolAgent(product, api, { name: 'probe', region: 'here', environment });
   const running = agent.start();
   t.teardown(() => running.stop());
-  await eventually('the probe online', async () => {
-    const { probes } = await api.call<{ probes: { health: { status: string } }[] }>('GET', '/api/v1/probes', 200);
-    return probes[0]?.health.status === 'online';
-  });
+  await untilOnline(api, 1);
 
   const watched: Watched[] = [];
   for (const { protocol, one } of cases) {

@@ -52,7 +52,7 @@ async function world(t: TestContext) {
     api,
     mails,
     /** Tells a change of a monitor's status, as the ingest does. */
-    turn: async (monitorId: number, from: string, to: string) => {
+    turn: async (monitorId: number, from: string, to: string, evidence: Readonly<Record<string, unknown>> = {}) => {
       const at = new Date().toISOString();
       const payload = {
         monitor_id: monitorId,
@@ -61,7 +61,7 @@ async function world(t: TestContext) {
         to,
         at,
         detected_at: at,
-        evidence: {},
+        evidence,
         range_started_at: at,
       };
       await api.database.worker.transaction((tx) =>
@@ -92,9 +92,11 @@ void t.test(
     });
     t.equal(config.status, 201, config.text);
 
-    await turn(monitorId, 'UP', 'DOWN');
+    // The control plane checks until a probe is there.
+    await turn(monitorId, 'UP', 'DOWN', { voters: [{ voter: 0, vote: 'DOWN', sinceUs: 0, error: 0 }] });
     // By the alert that the account was made with.
     const mail = await until(() => mails.find((text) => text.includes('Shop')));
+    t.match(mail, 'Seen from the control plane.\n');
     const target = { channel: 'webhook', config_id: Number(config.body['id']), target: 'a' };
     await api.alert({ name: 'Hook', steps: [{ targets: [target] }] });
     await until(() => bodies.find((body) => body.includes('Shop')));

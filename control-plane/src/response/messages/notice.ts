@@ -104,6 +104,7 @@ export type NoticeSubject = {
 };
 
 export type NoticeVote = {
+  /** Its name; empty for the control plane, which checks while there is no probe. */
   readonly probe: string;
   readonly region: string | null;
   /** UP, DOWN, TIMEOUT, DEGRADED. */

@@ -34,10 +34,11 @@ type Seeing = Pick<NoticeOccasion, 'votes' | 'missing'>;
 export function seenOf(words: Words, { votes, missing }: Seeing, matter: Matter): Seen | undefined {
   const failing = votes.filter(({ vote }) => saw(vote, matter));
   if (failing.length === 0) return undefined;
+  const isCentral = missing.length === 0 && votes.every(({ probe }) => probe === '');
   return {
     probes: failing.slice(0, mostProbes).map(({ probe }) => probeName(words, probe)),
     failing: failing.length,
-    asked: votes.length + missing.length,
+    asked: isCentral ? 0 : votes.length + missing.length,
   };
 }
 

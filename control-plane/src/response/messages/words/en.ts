@@ -178,7 +178,9 @@ export const en: Words = {
   },
   sentences: {
     seenFrom: ({ probes, failing, asked }) =>
-      `Seen from ${list(probes, failing - probes.length)} (${failing} of ${counted(asked, 'probe')}).`,
+      asked === 0
+        ? `Seen from ${list(probes, 0)}.`
+        : `Seen from ${list(probes, failing - probes.length)} (${failing} of ${counted(asked, 'probe')}).`,
     silent: (probes) => `No word from ${probes}.`,
     reason: sentence,
     exited: (code) => `It ended with exit code ${code}.`,

@@ -233,7 +233,9 @@ export const ru: Words = {
   },
   sentences: {
     seenFrom: ({ probes, failing, asked }) =>
-      `Видно из: ${list(probes, failing - probes.length)} (${failing} из ${counted(asked, probesGenitive)}).`,
+      asked === 0
+        ? `Видно из: ${list(probes, 0)}.`
+        : `Видно из: ${list(probes, failing - probes.length)} (${failing} из ${counted(asked, probesGenitive)}).`,
     silent: (probes) => `Молчат: ${probes}.`,
     reason: sentence,
     exited: (code) => `Завершилось с кодом ${code}.`,

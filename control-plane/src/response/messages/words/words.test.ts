@@ -47,6 +47,7 @@ t.test('Russian cases', async (t) => {
   const seen = (asked: number): string => ru.sentences.seenFrom({ probes: ['A'], failing: 1, asked });
   t.equal(seen(1), 'Видно из: A (1 из 1 зонда).');
   t.equal(seen(3), 'Видно из: A (1 из 3 зондов).');
+  t.equal(seen(0), 'Видно из: A.');
   t.equal(ru.titles.digest(22, 0), '22 проблемы');
   t.equal(ru.titles.afterQuiet(1, 0), 'Тихие часы закончились: 1 проблема осталась');
   t.match(ru.sentences.allClear(1), /1 сбой начался и закончился/u);
@@ -57,6 +58,9 @@ t.test('English numbers', async (t) => {
   t.equal(en.problems({ count: 1, counted: 'heartbeat', names: ['A'] }, 'still'), '1 heartbeat is still down: A');
   t.equal(en.problems({ count: 3, counted: 'check', names: ['A', 'B'] }, 'now'), '3 checks are down: A, B and 1 more');
   t.equal(en.list(['A', 'B', 'C'], 0), 'A, B and C');
+  const seen = (asked: number): string => en.sentences.seenFrom({ probes: ['A'], failing: 1, asked });
+  t.equal(seen(3), 'Seen from A (1 of 3 probes).');
+  t.equal(seen(0), 'Seen from A.');
   t.equal(en.titles.digest(1, 2), '1 problem, 2 over');
 });
 

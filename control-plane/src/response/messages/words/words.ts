@@ -32,7 +32,7 @@ export type DurationParts = readonly (readonly ['d' | 'h' | 'min' | 's', number]
 /** Several of one thing: all of them are counted, the first are named. */
 export type Many = { readonly count: number; readonly counted: Counted; readonly names: readonly string[] };
 
-/** Who saw a problem: names are ready to be shown, numbers are of all. */
+/** Who saw a problem: names are ready to be shown, numbers are of all probes; nobody else was asked where the control plane checks alone. */
 export type Seen = { readonly probes: readonly string[]; readonly failing: number; readonly asked: number };
 
 /**

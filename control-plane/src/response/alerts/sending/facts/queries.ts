@@ -122,6 +122,9 @@ export async function closingOf(
   return rows[0]?.body ?? null;
 }
 
+/** How a vote of the control plane itself is named, see `NoticeVote`. */
+const ofControlPlane = '';
+
 export type Seen = { readonly votes: readonly NoticeVote[]; readonly missing: readonly string[] };
 
 const probeRow = z.object({ id: z.number(), name: z.string(), region: z.string() });
@@ -142,14 +145,15 @@ export async function seenOf(
   const probes = new Map(rows.map((row) => [row.id, row]));
   const failing = voters.filter(({ vote }) => vote !== 'UP').slice(0, 10);
   const failures = await failuresBehind(connection, monitorId, startedMs * 1_000, failing);
+  const nameOf = (id: number): string => probes.get(id)?.name ?? (id === 0 ? ofControlPlane : `probe ${id}`);
   return {
     votes: voters.map((vote) => ({
-      probe: probes.get(vote.voter)?.name ?? `probe ${vote.voter}`,
+      probe: nameOf(vote.voter),
       region: probes.get(vote.voter)?.region ?? null,
       vote: vote.vote,
       code: codeOf(vote) ?? null,
       text: failures.get(vote.voter)?.message ?? null,
     })),
-    missing: missing.map((id) => probes.get(id)?.name ?? `probe ${id}`),
+    missing: missing.map(nameOf),
   };
 }
