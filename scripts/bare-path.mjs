@@ -32,6 +32,16 @@ const plain = {
   'util-linux': 'flock ionice lsblk mount mountpoint nsenter prlimit setpriv setsid su taskset umount unshare',
 };
 
+/** Names of what every test may use: it is on a plain system, comes with the packages, or is fetched by `npm test` itself. */
+export const plainPrograms = new Set([
+  ...Object.values(plain).flatMap((line) => line.split(/\s+/)),
+  'initdb',
+  'nats-server',
+  'node',
+  'npm',
+  'postgres',
+]);
+
 /**
  * Makes a folder of links to the plain programs, npm, Node and nats-server, which `npm test` fetches by itself. `PATH` is that folder and
  * the folder of the programs of the npm packages. It names no folder of the system, so nothing is looked for there (`programFolders`).

@@ -15,11 +15,11 @@ import { isPaused, iso, latestOf, presentOf, subjectOf, uptimeOfDay } from './mo
 import type { Subject } from './month/reference-figures.ts';
 
 /*
- * A month of a hundred monitors goes through the fold, the stores and the packing; then every endpoint that tells of it must say what a slow and
+ * A month of sixty monitors goes through the fold, the stores and the packing; then every endpoint that tells of it must say what a slow and
  * obvious reference makes of the raw rows. PARALLAX_MONTH_MONITORS, _DAYS, _SEED and _THOROUGH make it larger, other, or ask everything of all.
  */
 const days = Number(process.env['PARALLAX_MONTH_DAYS'] ?? 31);
-const count = Number(process.env['PARALLAX_MONTH_MONITORS'] ?? 100);
+const count = Number(process.env['PARALLAX_MONTH_MONITORS'] ?? 60);
 const seed = Number(process.env['PARALLAX_MONTH_SEED'] ?? 1);
 /** Of those that are wrong, of each endpoint. */
 const shownAnswers = 5;

@@ -6,7 +6,6 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { apiClient } from '../harness/api-client.ts';
 import type { ApiClient } from '../harness/api-client.ts';
-import { eventually } from '../harness/processes.ts';
 import { enrolAgent, signedIn, startProduct, untilOnline } from '../harness/product.ts';
 import type { Product } from '../harness/product.ts';
 

@@ -8,7 +8,7 @@ import { openDatabaseOf } from './oracle.ts';
 /* Very many monitors fail at once, each for a cause of its own: everybody concerned is told soon, and of all of it, and in a few messages. */
 
 /** The longer run of all faults has 120 seconds for each of them. */
-const isLong = Number(process.env['PARALLAX_FAULT_SECONDS'] ?? 60) >= 120;
+const isLong = Number(process.env['PARALLAX_FAULT_SECONDS'] ?? 0) >= 120;
 const monitorCount = Number(process.env['PARALLAX_STORM_MONITORS'] ?? (isLong ? 10_000 : 1_000));
 const teams = Array.from({ length: 10 }, (_, index) => `team-${index}`);
 /** Who is concerned must know within a minute, of all of it. */

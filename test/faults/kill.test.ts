@@ -14,7 +14,7 @@ import { compareKeys, openDatabaseOf, storedKeys } from './oracle.ts';
 
 /** Three probes look at each of these once a second: 501 results a second. */
 const monitorCount = 167;
-const faultSeconds = Number(process.env['PARALLAX_FAULT_SECONDS'] ?? 60);
+const faultSeconds = Number(process.env['PARALLAX_FAULT_SECONDS'] ?? 30);
 const brokerPauseMs = Number(process.env['PARALLAX_FAULT_BROKER_PAUSE_MS'] ?? 10_000);
 
 t.test(

@@ -1,6 +1,5 @@
 import { enrolAgent, signedIn, startProduct, untilOnline } from './product.ts';
 import type { Agent, ApiClient, Product } from './product.ts';
-import { eventually } from './processes.ts';
 import type { Started } from './processes.ts';
 import { startTarget } from './target.ts';
 import type { Target } from './target.ts';

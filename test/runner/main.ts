@@ -14,12 +14,16 @@ import type { Options } from './options.ts';
 import { noteTimes, ordered } from './order.ts';
 import { runPool } from './pool.ts';
 import { endedChildrenSeconds, machineSeconds } from './processor-time.ts';
-import { readPrograms, writePrograms } from './programs-record.ts';
+import { notePrograms, readPrograms } from './programs-record.ts';
+import type { ProgramsRecord } from './programs-record.ts';
 import { linesOf, missingProgramsLine, summaryOf, totalsOf } from './report.ts';
 import { runFiles } from './run-files.ts';
 import type { FileResult } from './file-result.ts';
 import { plannedFiles } from './stages.ts';
-import type { Planned } from './stages.ts';
+import type { Planned, Stage } from './stages.ts';
+
+/** Stages whose processes note which programs they use, and whose files are tried without those as well. */
+const recordedStages = ['slow', 'unit'];
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -57,8 +61,7 @@ function chosenFiles({ stages: chosen, patterns, since }: Options): Planned[] {
   const planned = plannedFiles(root, chosen).filter(
     ({ file, stage }) =>
       (patterns.length === 0 || patterns.some((pattern) => file.includes(pattern))) &&
-      // What neither starts a program nor looks for one does the same where they are hidden.
-      (stage.isBare !== true || record[file] !== false),
+      isWorthwhile(record, file, stage),
   );
   if (since === undefined) return planned;
   const affected = new Set(
@@ -71,9 +74,13 @@ function chosenFiles({ stages: chosen, patterns, since }: Options): Planned[] {
   return planned.filter(({ file }) => affected.has(file));
 }
 
+/** What neither starts an optional program nor looks for one does the same where they are hidden. */
+function isWorthwhile(record: ProgramsRecord, file: string, stage: Stage): boolean {
+  return stage.isBare !== true || record[file] !== false;
+}
+
 async function runAll(options: Options, planned: readonly Planned[]): Promise<number> {
   const repeated = Array.from({ length: options.repeat }, () => planned).flat();
-  const runs = ordered(root, repeated, options.seed, options.isAlone);
   if (options.seed !== undefined) console.log(`== order drawn by --seed ${options.seed}`);
   const abort = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => abort.abort());
@@ -82,33 +89,35 @@ async function runAll(options: Options, planned: readonly Planned[]): Promise<nu
   const results: FileResult[] = [];
   const started = { ms: performance.now(), cpu: machineSeconds() };
   const endedCpuSeconds = createCpuMeter();
-  await runPool(runs, {
-    cores: options.jobs ?? availableParallelism(),
-    signal: abort.signal,
-    begin: async ({ files, isShared, stage }) => {
-      const env = environments.of(stage);
-      const { name, timeoutS } = stage;
-      const { signal } = abort;
-      const run = { files, isShared, stage: name, timeoutS, cwd: root, env, signal, endedCpuSeconds };
-      for (const result of await runFiles(run)) {
-        results.push(result);
-        for (const line of options.isRaw ? result.text.split('\n') : linesOf(result)) console.log(line);
-      }
-    },
-  });
+  const runEach = (files: readonly Planned[]): Promise<void> =>
+    runPool(ordered(root, files, options.seed, options.isAlone), {
+      cores: options.jobs ?? availableParallelism(),
+      signal: abort.signal,
+      begin: async ({ files, isShared, stage }) => {
+        const env = environments.of(stage);
+        const { name, timeoutS } = stage;
+        const { signal } = abort;
+        const run = { files, isShared, stage: name, timeoutS, cwd: root, env, signal, endedCpuSeconds };
+        for (const result of await runFiles(run)) {
+          results.push(result);
+          for (const line of options.isRaw ? result.text.split('\n') : linesOf(result)) console.log(line);
+        }
+      },
+    });
+  await runEach(repeated.filter(({ stage }) => stage.isBare !== true));
+  const ran = results.filter(({ stage }) => recordedStages.includes(stage)).map(({ file }) => file);
+  const record = options.isAlone
+    ? readPrograms(root)
+    : notePrograms(root, ran, readdirSync(environments.programsUsed).map(decodeURIComponent));
+  await runEach(repeated.filter(({ file, stage }) => stage.isBare === true && isWorthwhile(record, file, stage)));
   endLoad();
   const wallSeconds = (performance.now() - started.ms) / 1_000;
   for (const line of summaryOf(results, wallSeconds, machineSeconds() - started.cpu)) console.log(line);
   const notTried = readdirSync(environments.missing);
-  const programsUsed = readdirSync(environments.programsUsed).map(decodeURIComponent);
   environments.remove();
   console.log(`== ${missingProgramsLine(notTried)}`);
   const whole = wholeStages(options, results);
   if (options.isNoting) noteTimes(root, results);
-  if (whole.includes('unit') && !options.isAlone) {
-    const ran = results.filter(({ stage }) => stage === 'unit').map(({ file }) => file);
-    writePrograms(root, ran, programsUsed);
-  }
   const lost = checkCaught(options, results, whole);
   const [passed, broken, skipped] = totalsOf(results);
   const failed = broken + lost;

@@ -1,28 +1,41 @@
-// Loaded before test files: notes which of them start a program or look for one, by a file in the folder that `PARALLAX_TEST_PROGRAMS_USED` names.
-// Only those can behave differently where an optional program is hidden.
+// Loaded before test files: notes which of them start an optional program or look for one, by a file in the folder that `PARALLAX_TEST_PROGRAMS_USED`
+// names. Only those can behave differently where optional programs are hidden.
 import childProcess from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
+import { plainPrograms } from '../../scripts/bare-path.mjs';
 import { fileOfNow } from './tap-of-file.ts';
 
-const folder = process.env['PARALLAX_TEST_PROGRAMS_USED'];
-/** What every test may use: it comes with the packages or is fetched by `npm test` itself. */
-const always = new Set(['postgres', 'initdb', 'nats-server', 'node']);
+/** Plain programs that start others, by a name that is not looked at here. */
+const starters = new Set(
+  'bash chroot env find flock nice nohup nsenter perl setpriv setsid sh stdbuf su timeout unshare xargs'.split(' '),
+);
 
+const folder = process.env['PARALLAX_TEST_PROGRAMS_USED'];
 if (folder !== undefined) {
   for (const name of ['spawn', 'spawnSync', 'exec', 'execSync', 'execFile', 'execFileSync'] as const) {
     replace(childProcess, name, (command: unknown, args: unknown) => {
       // The agent starts programs and looks for them; other programs of the project do neither.
-      const isAgent = Array.isArray(args) && args.some((arg) => String(arg).includes('probe-agent'));
-      if (isAgent || !always.has(path.basename(String(command)))) note(folder);
+      const texts = Array.isArray(args) ? args.map(String) : [];
+      const isAgent = texts.some((arg) => arg.includes('probe-agent'));
+      if (isAgent || !isPlain(path.basename(String(command)), texts)) note(folder);
     });
   }
   // How programs are looked for, see `findProgram` of `@parallax/settings/programs`.
   replace(fs, 'accessSync', (file: unknown, mode: unknown) => {
-    if (mode === fs.constants.X_OK && !always.has(path.basename(String(file)))) note(folder);
+    if (mode === fs.constants.X_OK && !plainPrograms.has(path.basename(String(file)))) note(folder);
   });
   syncBuiltinESMExports();
+}
+
+function isPlain(command: string, args: readonly string[]): boolean {
+  // So the harness starts programs of the project.
+  if (command === 'env' && args[0] === '-u' && args[2] !== undefined)
+    return isPlain(path.basename(args[2]), args.slice(3));
+  // So the product asks whether another account can enter a folder.
+  if (command === 'sh' && args[1] === 'test -x "$0"') return true;
+  return plainPrograms.has(command) && !starters.has(command);
 }
 
 function note(into: string): void {

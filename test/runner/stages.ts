@@ -58,7 +58,7 @@ const unitFiles = [
 ];
 
 export const stages: readonly Stage[] = [
-  { name: 'slow', tier: 'gate', files: slowFiles, cores: 1, timeoutS: 300 },
+  { name: 'slow', tier: 'gate', files: slowFiles, cores: 1, timeoutS: 300, isShared: true },
   { name: 'unit', tier: 'usual', files: unitFiles, cores: 1, timeoutS: 240, isShared: true },
   { name: 'stories', tier: 'usual', files: stories, cores: 0.5, timeoutS: 300 },
   { name: 'walls', tier: 'gate', files: walls, cores: 1, timeoutS: 300 },

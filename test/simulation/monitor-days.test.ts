@@ -3,7 +3,7 @@ import { liveDay } from './days/day.ts';
 
 /* Days of one monitor with three probes, one of which lies: no outage is announced that was none, and each is announced in time. */
 
-const days = Number(process.env['PARALLAX_MONITOR_DAYS'] ?? 60);
+const days = Number(process.env['PARALLAX_MONITOR_DAYS'] ?? 30);
 
 t.test(
   `${days} days with blips, a liar and wrong clocks: no false outage, and every outage soon`,

@@ -11,7 +11,7 @@ import { mutants } from './mutants.ts';
 const main = path.join(path.dirname(fileURLToPath(import.meta.url)), 'main.ts');
 
 /** As many as one core lives through in about half a minute. */
-const worlds = Number(process.env['PARALLAX_WORLDS'] ?? 400);
+const worlds = Number(process.env['PARALLAX_WORLDS'] ?? 200);
 /** A missing mechanism must be noticed within so many worlds. */
 const noticedWithin = 100;
 

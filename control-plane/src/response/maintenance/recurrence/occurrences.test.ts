@@ -110,7 +110,7 @@ for (const zone of zones) {
           return found.length === expected.length;
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 10 },
     );
     t.end();
   });
