@@ -4,6 +4,7 @@ import path from 'node:path';
 import { signedIn } from './api-client.ts';
 import type { ApiClient } from './api-client.ts';
 import { compileCache, eventually, freePorts, runToEnd, startCommand, startNode } from './processes.ts';
+import { placeDatabase } from './prepared-database.ts';
 import type { Started } from './processes.ts';
 
 /** The whole product as `npm start` runs it, in a data folder of its own, with probes that the test adds. */
@@ -50,6 +51,7 @@ export async function newInstallation(more: Readonly<Record<string, string>> = {
 export async function startProduct(more: Readonly<Record<string, string>> = {}): Promise<Product> {
   const { remove, ...installation } = await newInstallation(more);
   const { dataDir, environment } = installation;
+  await placeDatabase(dataDir);
   const supervisor = startNode(['control-plane/src/main.ts', 'up'], environment, path.join(dataDir, 'output.log'));
   const stop = async (): Promise<void> => {
     await supervisor.stop(15_000);
