@@ -157,26 +157,42 @@ export async function addResults(database: Database, results: readonly TestResul
     from ${sql.unnest(rows, ['timestamptz', 'int4', 'int4', 'int4', 'int4', 'int2'])} as given (e, monitor_id, probe_id, flags, total_us, error)`);
 }
 
-/** Stores a range as the fold would: of the consensus, or of a probe's own votes. */
-export async function addRange(
-  database: Database,
-  range: {
-    readonly monitorId: number;
-    readonly probeId?: number;
-    readonly fromMs: number;
-    readonly toMs: number | null;
-    readonly status: 'UP' | 'DOWN' | 'TIMEOUT' | 'DEGRADED';
-  },
-): Promise<void> {
-  const from = sql.timestamp(new Date(range.fromMs));
-  const to = range.toMs === null ? null : sql.timestamp(new Date(range.toMs));
-  await database.worker.query(
-    range.probeId === undefined
-      ? sql.unsafe`insert into status_ranges (monitor_id, started_at, ended_at, status, evidence)
-          values (${range.monitorId}, ${from}, ${to}, ${range.status}, '{"rule": "answered"}')`
-      : sql.unsafe`insert into probe_ranges (monitor_id, probe_id, started_at, ended_at, status)
-          values (${range.monitorId}, ${range.probeId}, ${from}, ${to}, ${range.status})`,
-  );
+/** A range of a monitor's timeline, or of what one probe saw. */
+export type TestRange = {
+  readonly monitorId: number;
+  readonly probeId?: number;
+  readonly fromMs: number;
+  readonly toMs: number | null;
+  readonly status: 'UP' | 'DOWN' | 'TIMEOUT' | 'DEGRADED';
+};
+
+/** Writes a range, as the fold does; open where `toMs` is null. */
+export async function addRange(database: Database, range: TestRange): Promise<void> {
+  await addRanges(database, [range]);
+}
+
+/** Writes many ranges at once. */
+export async function addRanges(database: Database, ranges: readonly TestRange[]): Promise<void> {
+  const rowsOf = (some: readonly TestRange[]) =>
+    sql.unnest(
+      some.map((range) => [
+        range.monitorId,
+        range.probeId ?? 0,
+        new Date(range.fromMs).toISOString(),
+        range.toMs === null ? null : new Date(range.toMs).toISOString(),
+        range.status,
+      ]),
+      ['int4', 'int4', 'timestamptz', 'timestamptz', 'text'],
+    );
+  const ofMonitors = ranges.filter(({ probeId }) => probeId === undefined);
+  const ofProbes = ranges.filter(({ probeId }) => probeId !== undefined);
+  const columns = sql.fragment`as made (monitor_id, probe_id, started_at, ended_at, status)`;
+  await database.worker.query(sql.unsafe`
+    insert into status_ranges (monitor_id, started_at, ended_at, status, evidence)
+    select monitor_id, started_at, ended_at, status, '{"rule": "answered"}' from ${rowsOf(ofMonitors)} ${columns}`);
+  await database.worker.query(sql.unsafe`
+    insert into probe_ranges (monitor_id, probe_id, started_at, ended_at, status)
+    select monitor_id, probe_id, started_at, ended_at, status from ${rowsOf(ofProbes)} ${columns}`);
 }
 
 /** Writes the read model of the ingest. */
