@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { availableParallelism, loadavg } from 'node:os';
 import path from 'node:path';
 import { isRunning } from '@parallax/embedded';
 import t from 'tap';
@@ -18,7 +19,8 @@ type Probes = { probes: { name: string; health: { status: string } }[] };
 /** Everything that `npm start` runs, by the name it is recorded under. */
 const children = ['PostgreSQL', 'control-plane', 'nats-server', 'probe-local-1'];
 const endsWithinMs = 10_000;
-const readyAgainWithinMs = 15_000;
+/** On a machine that does nothing else; where more wants to run than there are cores, it takes as much longer. */
+const readyAgainWithinMs = () => 15_000 * Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 
 function npmStart(installation: Installation): Started {
   return startCommand('npm', ['start'], installation.environment, path.join(installation.dataDir, 'output.log'));
@@ -120,7 +122,7 @@ t.test('npm start, from the first time to the time after the worst crash', { tim
   await t.test('the next start is ready within 15 s and serves the same data', async (t) => {
     const again = await startAgain(installation);
     npm = again.npm;
-    t.ok(again.tookMs < readyAgainWithinMs, `it took ${Math.round(again.tookMs)} ms`);
+    t.ok(again.tookMs < readyAgainWithinMs(), `it took ${Math.round(again.tookMs)} ms`);
     t.equal((await api.call<Monitor>('GET', monitorPath, 200)).id, created.id, 'the session and the monitor are there');
     await probeOnline();
     await checkedSince(Date.now());
@@ -135,7 +137,7 @@ t.test('npm start, from the first time to the time after the worst crash', { tim
     await eventually('everything gone', async () => !tree.some(isRunning));
     const again = await startAgain(installation);
     npm = again.npm;
-    t.ok(again.tookMs < readyAgainWithinMs, `it took ${Math.round(again.tookMs)} ms`);
+    t.ok(again.tookMs < readyAgainWithinMs(), `it took ${Math.round(again.tookMs)} ms`);
     await probeOnline();
     await checkedSince(Date.now());
   });

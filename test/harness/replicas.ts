@@ -64,8 +64,10 @@ export async function startReplica(product: Product, options: ReplicaOptions): P
   );
   let ended: number | undefined;
   void process.ended.then((code) => (ended = code));
-  const name = await eventually(`a replica with ${options.roles} to serve, or its end`, async () =>
-    ended === undefined ? servingName(process.output()) : '',
+  const name = await eventually(
+    `a replica with ${options.roles} to serve, or its end`,
+    async () => (ended === undefined ? servingName(process.output()) : ''),
+    { timeoutMs: 60_000 },
   ).catch((error: unknown) => {
     process.kill('SIGKILL');
     throw error;
