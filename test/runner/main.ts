@@ -23,7 +23,7 @@ import { plannedFiles } from './stages.ts';
 import type { Planned, Stage } from './stages.ts';
 
 /** Stages whose processes note which programs they use, and whose files are tried without those as well. */
-const recordedStages = ['slow', 'unit'];
+const recordedStages = new Set(['slow', 'unit']);
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -105,7 +105,7 @@ async function runAll(options: Options, planned: readonly Planned[]): Promise<nu
       },
     });
   await runEach(repeated.filter(({ stage }) => stage.isBare !== true));
-  const ran = results.filter(({ stage }) => recordedStages.includes(stage)).map(({ file }) => file);
+  const ran = results.filter(({ stage }) => recordedStages.has(stage)).map(({ file }) => file);
   const record = options.isAlone
     ? readPrograms(root)
     : notePrograms(root, ran, readdirSync(environments.programsUsed).map(decodeURIComponent));

@@ -48,12 +48,22 @@ export async function openDatabase(urls: DatabaseUrls, sizes: { api: number; wor
     connectionTimeout: 5_000,
     idleTimeout: 60_000,
     captureStackTrace: false,
-    // What a statement sets ends with its transaction (`inScope`); this is for what would be set beyond it by mistake. slonik's own DISCARD ALL would
-    // also throw away the plans of functions, which cost some ms to make.
-    resetConnection: ({ query }: { readonly query: (statement: string) => Promise<void> }) => query('reset all'),
   };
-  const api = await createPool(urls.api, { ...common, maximumPoolSize: sizes.api, statementTimeout: 15_000 });
-  const worker = await createPool(urls.worker, { ...common, maximumPoolSize: sizes.worker, statementTimeout: 60_000 });
+  const api = await createPool(urls.api, {
+    ...common,
+    maximumPoolSize: sizes.api,
+    statementTimeout: 15_000,
+    // What a statement sets ends with its transaction (`inScope`); this is for what would be set beyond it by mistake, such as whose rows are seen.
+    // slonik's own DISCARD ALL would also throw away the plans of functions, which cost some ms to make.
+    resetConnection: ({ query }) => query('reset all'),
+  });
+  const worker = await createPool(urls.worker, {
+    ...common,
+    maximumPoolSize: sizes.worker,
+    statementTimeout: 60_000,
+    // Nothing that it sees depends on a setting, and it is asked thirty times a second while nothing happens.
+    resetConnection: () => Promise.resolve(),
+  });
   const raw = new pg.Pool({ connectionString: urls.worker, max: sizes.worker, connectionTimeoutMillis: 5_000 });
   // A backend that is killed while idle must not end the process; the next query gets a new connection.
   raw.on('error', () => undefined);

@@ -61,7 +61,9 @@ export async function claimDeliveries(
   shares: Shares,
 ): Promise<ClaimedDelivery[]> {
   const due = await pool.oneFirst(
-    sql.type(dueRow)`select count(*)::int as n from (select from deliveries where ${isDue(nowMs)} limit ${windowSize}) due`,
+    sql.type(
+      dueRow,
+    )`select count(*)::int as n from (select from deliveries where ${isDue(nowMs)} limit ${windowSize}) due`,
   );
   if (due === 0) return [];
   return pool.transaction(async (transaction) => {
