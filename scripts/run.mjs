@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ensureInstalled, productNode, root } from './install.mjs';
+import { programs, programSources } from './programs/bundle.mjs';
 
 const [file, ...args] = process.argv.slice(2);
 if (file === undefined) {
@@ -12,12 +13,19 @@ if (file === undefined) {
 }
 try {
   await ensureInstalled({ print: (line) => console.error(line) });
-  const child = spawn(productNode(), [...nodeOptions(), path.resolve(root, file), ...args], { stdio: 'inherit' });
+  const child = spawn(productNode(), [...nodeOptions(), await entry(), ...args], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.once('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 1));
 } catch (error) {
   console.error(error.message);
   process.exit(1);
+}
+
+/** The file, or the bundle of a program. */
+async function entry() {
+  const source = path.resolve(root, file);
+  const name = Object.keys(programSources).find((each) => programSources[each] === source);
+  return name === undefined ? source : (await programs())[name];
 }
 
 /** What Node is told for an agent; nothing for other programs. */

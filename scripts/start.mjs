@@ -1,9 +1,9 @@
 // `npm start`: installs what is missing and hands over to `control-plane up` under the pinned Node. Runs on Node 20 without dependencies.
 import { spawn } from 'node:child_process';
-import path from 'node:path';
 import { compileCacheFolder } from '../packages/embedded/src/compile-cache.mjs';
 import { ensureNatsServer } from './fetch-nats-server.mjs';
 import { ensureInstalled, productNode, root } from './install.mjs';
+import { programs } from './programs/bundle.mjs';
 
 const print = (line) => console.log(line);
 /** What runs now on behalf of this script; signals are handed to it. */
@@ -26,16 +26,16 @@ try {
   endIfStopped();
   await ensureNatsServer({ print, onSpawn: (child) => (current = child) });
   endIfStopped();
+  await handOver();
 } catch (error) {
   endIfStopped();
   console.error(`Parallax cannot start: ${error.message}`);
   process.exit(1);
 }
-handOver();
 
 /** The channel lets the supervisor notice when this process is killed. */
-function handOver() {
-  const entry = path.join(root, 'control-plane', 'src', 'main.ts');
+async function handOver() {
+  const { 'control-plane': entry } = await programs();
   // Compiled code is kept, which halves the time that a start takes. Named here, it also serves the first file and all children.
   const NODE_COMPILE_CACHE = process.env.NODE_COMPILE_CACHE ?? compileCacheFolder(root);
   current = spawn(productNode(), [entry, 'up', ...process.argv.slice(2)], {

@@ -5,6 +5,7 @@ import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { program } from '@parallax/testkit/program';
 import { chooseDataFolder } from '../../packages/embedded/src/data-folder.mjs';
 import { downloadedNatsServer } from '../../packages/embedded/src/nats-binary.mjs';
 
@@ -28,7 +29,13 @@ export type Started = {
 
 /** Starts one of the project's programs under the Node that runs this test. Output is kept (last 1 MiB) and, with a file, appended to it. */
 export function startNode(args: readonly string[], env: Readonly<Record<string, string>>, logFile?: string): Started {
-  return startCommand(process.execPath, args, { NODE_COMPILE_CACHE: compileCache, ...env }, logFile);
+  const [file = '', ...more] = args;
+  return startCommand(
+    process.execPath,
+    [program(file), ...more],
+    { NODE_COMPILE_CACHE: compileCache, ...env },
+    logFile,
+  );
 }
 
 /** The PATH of this process, and the folder of the nats-server that was fetched for the tests. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, chmodSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { program } from '@parallax/testkit/program';
 import { signedIn } from './api-client.ts';
 import type { ApiClient } from './api-client.ts';
 import { compileCache, eventually, freePorts, runToEnd, startCommand, startNode } from './processes.ts';
@@ -104,7 +105,7 @@ export type AgentCommand = {
 
 const agentFromSources: AgentCommand = {
   command: process.execPath,
-  args: ['probe-agent/src/main.ts'],
+  args: [program('probe-agent/src/main.ts')],
   environment: { NODE_COMPILE_CACHE: compileCache },
 };
 

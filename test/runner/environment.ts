@@ -5,7 +5,8 @@ import { memoryFolder } from '@parallax/testkit/memory-folder';
 import { chooseDataFolder } from '../../packages/embedded/src/data-folder.mjs';
 import { findNatsServer } from '../../packages/embedded/src/nats-binary.mjs';
 import { barePath } from '../../scripts/bare-path.mjs';
-import type { Stage } from './stages.ts';
+import { programs } from '../../scripts/programs/bundle.mjs';
+import type { Planned, Stage } from './stages.ts';
 
 export type Environments = {
   /** What the processes of a stage are started with. */
@@ -18,8 +19,11 @@ export type Environments = {
   readonly remove: () => void;
 };
 
-/** @param chosen the stages that will run */
-export function openEnvironments(root: string, chosen: readonly Stage[]): Environments {
+/** Whose tests start programs of the product again and again. */
+const startsPrograms = /^test\/(e2e|faults)\/|^control-plane\/src\/commands\//;
+
+/** @param planned what will run */
+export async function openEnvironments(root: string, planned: readonly Planned[]): Promise<Environments> {
   const { NODE_OPTIONS: _options, ...inherited } = process.env;
   // What tests write they throw away: in memory nothing waits for a disk.
   const work = mkdtempSync(path.join(memoryFolder() ?? tmpdir(), 'parallax-tests-'));
@@ -27,13 +31,17 @@ export function openEnvironments(root: string, chosen: readonly Stage[]): Enviro
   chmodSync(work, 0o1777);
   const missing = mkdtempSync(path.join(work, 'missing-'));
   const programsUsed = mkdtempSync(path.join(work, 'programs-used-'));
-  const bare = chosen.some(({ isBare }) => isBare === true) ? barePath() : undefined;
+  const bare = planned.some(({ stage }) => stage.isBare === true) ? barePath() : undefined;
+  const made = planned.some(({ file }) => startsPrograms.test(file)) ? Object.entries(await programs()) : [];
   const usual: NodeJS.ProcessEnv = {
     ...inherited,
     PATH: searchPath(root),
     TMPDIR: work,
     PARALLAX_TEST_MISSING_SERVERS: missing,
     PARALLAX_TEST_PROGRAMS_USED: programsUsed,
+    PARALLAX_TEST_PROGRAMS: JSON.stringify(
+      Object.fromEntries(made.map(([name, file]) => [`${name}/src/main.ts`, file])),
+    ),
     // Types are stripped and scripts compiled once, not in each of a thousand processes.
     NODE_COMPILE_CACHE: inherited['NODE_COMPILE_CACHE'] ?? path.join(root, 'node_modules/.cache/parallax-compile'),
   };

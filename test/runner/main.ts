@@ -85,7 +85,7 @@ async function runAll(options: Options, planned: readonly Planned[]): Promise<nu
   const abort = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => abort.abort());
   const endLoad = startLoad(options.load);
-  const environments = openEnvironments(root, options.stages);
+  const environments = await openEnvironments(root, planned);
   const results: FileResult[] = [];
   const started = { ms: performance.now(), cpu: machineSeconds() };
   const endedCpuSeconds = createCpuMeter();

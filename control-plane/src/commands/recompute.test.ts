@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import path from 'node:path';
+import { program } from '@parallax/testkit/program';
 import t from 'tap';
 import { insertMonitors, insertProbe, insertWorkspace } from '../monitoring/check-results/ingest/testing/fixture.ts';
 import { testDatabase } from '../platform/database/testing.ts';
@@ -14,7 +14,7 @@ const [monitor = 0] = await insertMonitors(pool, owner, { count: 1, probes: [pro
 
 /** Runs the command as an operator does. */
 async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const main = path.join(import.meta.dirname, '../main.ts');
+  const main = program('control-plane/src/main.ts');
   const env = {
     PATH: process.env['PATH'],
     PARALLAX_DATABASE_URL: urls.owner,

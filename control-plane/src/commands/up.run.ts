@@ -11,10 +11,6 @@ export function runUpHere(env: Environment): Promise<void> {
 }
 
 function upParts(): UpParts {
-  const program = (file: string, ...args: string[]) => ({
-    command: process.execPath,
-    args: [path.join(checkout, file), ...args],
-  });
   const given = ({ settings, databaseUrls: urls }: InstallationInput) => ({
     settings: { ...settings, databaseApiUrl: urls.api, databaseWorkerUrl: urls.worker },
     databaseUrl: urls.owner,
@@ -29,10 +25,23 @@ function upParts(): UpParts {
       return makeJoinToken(given(input).settings, given(input).databaseUrl, { ...input, replacesAbsent: true });
     },
     isEnrolled: (stateDir) => existsSync(path.join(stateDir, 'identity.json')),
-    serve: program('control-plane/src/main.ts', 'serve'),
+    serve: { command: process.execPath, args: [controlPlane(), 'serve'] },
     readinessPath: '/health/readiness',
-    agent: { command: process.execPath, args: [...agentNodeOptions(), path.join(checkout, 'probe-agent/src/main.ts')] },
+    agent: { command: process.execPath, args: [...agentNodeOptions(), probeAgent()] },
   };
+}
+
+/** What runs now: the source, or a bundle of it (`scripts/programs/bundle.mjs`). */
+function controlPlane(): string {
+  return process.argv[1] ?? path.join(checkout, 'control-plane/src/main.ts');
+}
+
+/** In the same form. */
+function probeAgent(): string {
+  const own = controlPlane();
+  return own.endsWith('.mjs')
+    ? path.join(path.dirname(own), 'probe-agent.mjs')
+    : path.join(checkout, 'probe-agent/src/main.ts');
 }
 
 /** What Node is told for an agent, as its executable is: what is new in memory would grow to 125 MB otherwise, for collections that take long. */

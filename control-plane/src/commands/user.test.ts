@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import path from 'node:path';
+import { program } from '@parallax/testkit/program';
 import t from 'tap';
 import { z } from 'zod';
 import { takeMails } from '../identity/accounts/testing.ts';
@@ -14,7 +14,7 @@ const api = await testApi(t, { database });
 
 /** Runs the command as an operator does. */
 async function run(args: readonly string[], input = ''): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, '../main.ts'), 'user', ...args], {
+  const child = spawn(process.execPath, [program('control-plane/src/main.ts'), 'user', ...args], {
     env: {
       PATH: process.env['PATH'],
       PARALLAX_DATABASE_URL: urls.owner,

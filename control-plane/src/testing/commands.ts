@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from '@parallax/testkit';
+import { program } from '@parallax/testkit/program';
 import { accessTokensCapability } from '../identity/tokens/index.ts';
 import { groupsApi } from '../monitoring/groups/testing.ts';
 import type { GroupsApi } from '../monitoring/groups/testing.ts';
@@ -40,7 +41,7 @@ export async function commandsStage(t: TestContext): Promise<CommandsStage> {
     token,
     folder,
     run: async (args, env = {}, url = api.url) => {
-      const child = spawn(process.execPath, [path.join(import.meta.dirname, '../main.ts'), ...args, '--url', url], {
+      const child = spawn(process.execPath, [program('control-plane/src/main.ts'), ...args, '--url', url], {
         env: { PATH: process.env['PATH'], PARALLAX_TOKEN: token, ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       });

@@ -1,4 +1,5 @@
 import { packFlags } from '@parallax/wire';
+import pg from 'pg';
 import t from 'tap';
 import type { Test } from 'tap';
 import { z } from 'zod';
@@ -9,7 +10,7 @@ import { makeMonitors, makeProbes, makeWorkspace } from '../../../testing/probes
 import { judgeOnce, reviewOnce } from './job.ts';
 import { liftQuarantine, suspects } from './queries.ts';
 
-const { database } = await testDatabase(t);
+const { database, urls } = await testDatabase(t);
 const { worker } = database;
 const owner = await makeWorkspace(database);
 const stranger = await makeWorkspace(database);
@@ -230,7 +231,11 @@ t.test('who was let out by hand is trusted for a day', async (t) => {
 
 t.test('the first look reads what fails now and not every vote', async (t) => {
   await world(t, { sees: ['ok', 'ok', 'ok'], monitors: 2_000 });
-  await worker.query(sql.unsafe`analyze probe_ranges`);
+  // Only its owner may: for anybody else PostgreSQL passes over the table.
+  const admin = new pg.Client({ connectionString: urls.owner });
+  await admin.connect();
+  t.teardown(() => admin.end());
+  await admin.query('analyze probe_ranges');
   t.same(await suspects(worker, nowMs, 3), []);
   const rows = await worker.any(sql.type(z.object({ 'QUERY PLAN': z.string() }))`
     explain select distinct monitor_id from probe_ranges where ended_at is null and status in ('DOWN', 'TIMEOUT') and probe_id > 0`);
