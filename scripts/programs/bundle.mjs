@@ -73,7 +73,7 @@ async function bundle() {
   const folder = mkdtempSync(path.join(cache, 'new-'));
   // Other accounts may run it too.
   chmodSync(folder, 0o755);
-  await build({
+  const options = {
     absWorkingDir: root,
     entryPoints: programSources,
     outdir: folder,
@@ -86,6 +86,10 @@ async function bundle() {
     sourcemap: false,
     logLevel: 'error',
     plugins: [ownFilesOnly],
+  };
+  await build(options).catch((error) => {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
   });
   return folder;
 }
