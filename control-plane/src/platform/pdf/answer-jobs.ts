@@ -1,22 +1,15 @@
-import { parentPort } from 'node:worker_threads';
-
 export type JobMessage<Job> = { readonly job: Job };
 export type JobAnswer = { readonly file: Uint8Array } | { readonly error: unknown };
 
-/** To be called once in the program of a `RenderThread`: renders what it is sent, one job after the other. */
+/** To be called once in the program of a `RenderProcess`: renders what it is sent, one job after the other, and ends with whoever sends. */
 export function answerJobs(render: (job: never) => Promise<Buffer>): void {
-  const port = parentPort;
-  if (port === null) throw new Error('this program renders for another thread and was started by itself');
-  port.on('message', ({ job }: JobMessage<never>) => {
+  if (process.send === undefined) throw new Error('this program renders for another process and was started by itself');
+  const answer = (what: JobAnswer): void => void process.send?.(what);
+  process.on('disconnect', () => process.exit());
+  process.on('message', ({ job }: JobMessage<never>) => {
     render(job).then(
-      // Moved, not copied: nothing else looks at a file that is finished.
-      (file) => answerFile(port, file),
-      (error: unknown) => port.postMessage({ error } satisfies JobAnswer),
+      (file) => answer({ file }),
+      (error: unknown) => answer({ error }),
     );
   });
-}
-
-function answerFile(port: NonNullable<typeof parentPort>, file: Buffer): void {
-  const own = new Uint8Array(file);
-  port.postMessage({ file: own } satisfies JobAnswer, [own.buffer]);
 }

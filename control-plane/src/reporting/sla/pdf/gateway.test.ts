@@ -3,7 +3,7 @@ import { renderSlaPdf } from './index.ts';
 import { renderReport } from './render.ts';
 import { emptyReport, ordinaryReport } from './sample-reports.fixture.ts';
 
-t.test('a report that is rendered on its thread is the same file', async (t) => {
+t.test('a report that is rendered in its process is the same file', async (t) => {
   const [english, russian, empty] = await Promise.all([
     renderSlaPdf(ordinaryReport()),
     renderSlaPdf(ordinaryReport(), { locale: 'ru' }),

@@ -1,6 +1,6 @@
-import { RenderThread } from '../../../platform/pdf/render-thread.ts';
+import { RenderProcess } from '../../../platform/pdf/render-process.ts';
 import type { SlaReport } from '../report.ts';
-import type { ReportJob } from './thread.ts';
+import type { ReportJob } from './render.program.ts';
 
 export type SlaPdfOptions = {
   /** Of the words, BCP 47. Default and for languages that there are no words of: English. */
@@ -9,14 +9,14 @@ export type SlaPdfOptions = {
 
 // The longest reports take about a second; 30 s are for a machine under load.
 const limits = { maxWaiting: 20, maxMs: 30_000, maxHeapMb: 512, idleMs: 60_000 };
-const thread = new RenderThread<ReportJob>(new URL('./thread.ts', import.meta.url), limits);
+const renderer = new RenderProcess<ReportJob>(new URL('./render.program.ts', import.meta.url), limits);
 
 /**
  * A report as a PDF file that ends with `%%EOF` and a line feed. Equal reports make equal bytes. A comment of less than 1 kB may be added at the end:
  * readers look for the end mark in the last kilobyte.
  *
- * @throws {Problem} `busy`, `deadline_exceeded` or `internal`, see `RenderThread`
+ * @throws {Problem} `busy`, `deadline_exceeded` or `internal`, see `RenderProcess`
  */
 export function renderSlaPdf(report: SlaReport, { locale = 'en' }: SlaPdfOptions = {}): Promise<Buffer> {
-  return thread.run({ report, locale });
+  return renderer.run({ report, locale });
 }
