@@ -17,7 +17,7 @@ import { threeProbes } from './three-probes.ts';
 
 /** What an agent that has nothing to check may hold. */
 const mostIdleBytes = 115e6;
-/** Of processor time; a start takes half of it. */
+/** Processor time that a start may take; it takes half of it. */
 const mostStartMs = 400;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'parallax-executable-'));

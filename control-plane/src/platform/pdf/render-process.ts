@@ -6,9 +6,9 @@ import type { JobAnswer, JobMessage } from './answer-jobs.ts';
 export type RenderLimits = {
   /** Jobs that wait beside the one in progress; one more is refused. */
   readonly maxWaiting: number;
-  /** Of one job; a process that takes longer is ended. */
+  /** How long one job may take; a process that takes longer is ended. */
   readonly maxMs: number;
-  /** Of the heap of the process; without the fonts, which lie outside. */
+  /** The limit of the process's heap; fonts lie outside it. */
   readonly maxHeapMb: number;
   /** A process without work is ended after so long, and its fonts with it. */
   readonly idleMs: number;
