@@ -35,14 +35,18 @@ const mutants = [
 ];
 
 /** Runs a test file in a copy of the project; what went wrong, or undefined when it passes. */
-function complaints(tree: TreeCopy, file: string): Promise<string | undefined> {
+async function complaints(tree: TreeCopy, file: string): Promise<string | undefined> {
   const env = {
     PATH: process.env['PATH'] ?? '',
     HOME: process.env['HOME'] ?? '/',
     TMPDIR: process.env['TMPDIR'] ?? '/tmp',
     NODE_COMPILE_CACHE: path.join(root, 'node_modules/.cache/parallax-compile'),
+    // As the runner starts a file: with a prepared database, and with programs that are bundled, here from the copy.
+    TAP: '1',
+    PARALLAX_TEST_PROGRAMS: JSON.stringify(await tree.programs()),
+    // The one of `kill.test.ts` that makes the broker deliver again what is stored.
+    PARALLAX_FAULTS: 'put the broker store back',
     TAP_TIMEOUT: '270',
-    PARALLAX_FAULT_SECONDS: '30',
   };
   const options = { cwd: tree.folder, timeout: 280_000, maxBuffer: 100_000_000, env };
   return new Promise((resolve) => {

@@ -13,6 +13,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { programsBySource } from '@parallax/testkit/program';
 import { root } from './processes.ts';
 
 /** A copy of the project in which a test may plant a fault; installed packages are shared by links, the project's own are the copy's. */
@@ -21,6 +23,8 @@ export type TreeCopy = {
   /** Replaces one occurrence of a text in a file; throws when it is not there exactly once, so that a mutant cannot go stale. */
   readonly replace: (file: string, from: string | RegExp, to: string) => void;
   readonly append: (file: string, text: string) => void;
+  /** The programs of the copy as it is now, bundled, by their sources: for `PARALLAX_TEST_PROGRAMS`. */
+  readonly programs: () => Promise<Readonly<Record<string, string>>>;
   readonly remove: () => void;
 };
 
@@ -47,6 +51,11 @@ export function copyTree(): TreeCopy {
       writeFileSync(path.join(folder, file), pieces.join(to));
     },
     append: (file, text) => writeFileSync(path.join(folder, file), text, { flag: 'a' }),
+    programs: async () => {
+      const script = pathToFileURL(path.join(folder, 'scripts/programs/bundle.mjs')).href;
+      const { programs } = (await import(script)) as { programs: () => Promise<Readonly<Record<string, string>>> };
+      return programsBySource(await programs());
+    },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
@@ -56,7 +65,8 @@ function linkModules(folder: string): void {
   const to = path.join(folder, 'node_modules');
   mkdirSync(to);
   for (const name of readdirSync(from)) {
-    if (name !== '@parallax') symlinkSync(path.join(from, name), path.join(to, name));
+    // What is bundled from a copy goes with it.
+    if (name !== '@parallax' && name !== '.cache') symlinkSync(path.join(from, name), path.join(to, name));
   }
   mkdirSync(path.join(to, '@parallax'));
   for (const name of readdirSync(path.join(from, '@parallax'))) {

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { memoryFolder } from '@parallax/testkit/memory-folder';
+import { programsBySource } from '@parallax/testkit/program';
 import { chooseDataFolder } from '../../packages/embedded/src/data-folder.mjs';
 import { findNatsServer } from '../../packages/embedded/src/nats-binary.mjs';
 import { barePath } from '../../scripts/bare-path.mjs';
@@ -32,16 +33,14 @@ export async function openEnvironments(root: string, planned: readonly Planned[]
   const missing = mkdtempSync(path.join(work, 'missing-'));
   const programsUsed = mkdtempSync(path.join(work, 'programs-used-'));
   const bare = planned.some(({ stage }) => stage.isBare === true) ? barePath() : undefined;
-  const made = planned.some(({ file }) => startsPrograms.test(file)) ? Object.entries(await programs()) : [];
+  const made = planned.some(({ file }) => startsPrograms.test(file)) ? await programs() : {};
   const usual: NodeJS.ProcessEnv = {
     ...inherited,
     PATH: searchPath(root),
     TMPDIR: work,
     PARALLAX_TEST_MISSING_SERVERS: missing,
     PARALLAX_TEST_PROGRAMS_USED: programsUsed,
-    PARALLAX_TEST_PROGRAMS: JSON.stringify(
-      Object.fromEntries(made.map(([name, file]) => [`${name}/src/main.ts`, file])),
-    ),
+    PARALLAX_TEST_PROGRAMS: JSON.stringify(programsBySource(made)),
     // Types are stripped and scripts compiled once, not in each of a thousand processes.
     NODE_COMPILE_CACHE: inherited['NODE_COMPILE_CACHE'] ?? path.join(root, 'node_modules/.cache/parallax-compile'),
   };

@@ -69,7 +69,7 @@ t.test('the slowest files come first, or all in an order that a seed draws', asy
 });
 
 t.test('files of one area share processes, none of which has much to do; alone each has its own', async (t) => {
-  const root = project(t, { 'test/runner/slow-files.json': '{"a/b/c/2.ts":30,"a/b/c/3.ts":30}' });
+  const root = project(t, { 'test/runner/slow-files.json': '{"a/b/c/2.ts":60,"a/b/c/3.ts":60}' });
   const planned = ['a/b/c/1.ts', 'a/b/c/2.ts', 'a/b/c/3.ts', 'a/b/c/4.ts', 'a/x/y/5.ts'].map((file) => ({
     file,
     stage: together,
@@ -78,7 +78,7 @@ t.test('files of one area share processes, none of which has much to do; alone e
   t.same(files(false), [['a/b/c/1.ts', 'a/b/c/2.ts'], ['a/b/c/3.ts', 'a/b/c/4.ts'], ['a/x/y/5.ts']]);
   t.same(files(true).length, 5);
   const many = Array.from({ length: 100 }, (_, index) => ({ file: `a/b/c/${index}.ts`, stage: together }));
-  t.ok(ordered(root, many, 7, false).every((run) => run.files.length <= 24));
+  t.ok(ordered(root, many, 7, false).every((run) => run.files.length <= 60));
 });
 
 t.test('what slow files took is noted, and quick ones are forgotten', async (t) => {

@@ -1,0 +1,5 @@
+import { protocols } from './registry.ts';
+import { leaveNothing, processPerRun } from './testing/leaks.ts';
+
+// In a file of its own: these types use programs that may be missing, so their tests run without them, too.
+await leaveNothing(protocols.filter((protocol) => processPerRun[protocol] !== undefined));
