@@ -117,7 +117,8 @@ export async function addMonitors(
   );
   await pool.query(
     `with away as (
-       insert into probes (name, region, signing_public_key) values ('away-' || $2::text, 'away', decode(repeat('00', 32), 'hex')) returning id, region)
+       insert into probes (name, region, signing_public_key, last_seen_at)
+       values ('away-' || $2::text, 'away', decode(repeat('00', 32), 'hex'), now()) returning id, region)
      insert into assignments (monitor_id, probe_id, region, started_at, revision)
      select m.id, away.id, away.region, now(), m.n from away, unnest($1::integer[]) with ordinality m (id, n)`,
     [rows.map(({ id }) => id), name],

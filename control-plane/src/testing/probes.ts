@@ -82,17 +82,23 @@ export async function makeWorkspace(database: Database): Promise<{ userId: numbe
   return { userId, workspaceId };
 }
 
-/** For tests: probes that are there without an agent behind them. */
+/** For tests: probes without an agent behind them; unless said otherwise they have had a session. */
 export async function makeProbes(
   database: Database,
-  probes: readonly { name: string; region: string; capabilities?: readonly string[]; workspaceId?: number }[],
+  probes: readonly {
+    name: string;
+    region: string;
+    capabilities?: readonly string[];
+    workspaceId?: number;
+    hasConnected?: boolean;
+  }[],
 ): Promise<number[]> {
   const ids: number[] = [];
   for (const probe of probes) {
     const { id } = await database.worker.one(sql.typeAlias('id')`
-      insert into probes (workspace_id, name, region, signing_public_key, capabilities)
+      insert into probes (workspace_id, name, region, signing_public_key, capabilities, last_seen_at)
       values (${probe.workspaceId ?? null}, ${probe.name}, ${probe.region}, ${sql.binary(randomBytes(32))},
-        ${sql.array([...(probe.capabilities ?? [])], 'text')}) returning id`);
+        ${sql.array([...(probe.capabilities ?? [])], 'text')}, case when ${probe.hasConnected ?? true} then now() end) returning id`);
     ids.push(id);
   }
   return ids;

@@ -8,7 +8,7 @@ import { inMessages, toSteps } from './snapshot.ts';
 const anything: MonitorWants = { probeIds: null, regions: null, requires: [] };
 
 function probe(id: number, region: string, more: Partial<ProbeCandidate> = {}): ProbeCandidate {
-  return { id, region, capabilities: [], isLost: false, isPaused: false, load: 0, ...more };
+  return { id, region, capabilities: [], isLost: false, isPaused: false, hasConnected: true, load: 0, ...more };
 }
 
 function chosen(...args: Parameters<typeof chooseProbes>): readonly number[] | string {
@@ -45,6 +45,20 @@ t.test('only probes that can run the check, and none able is refused', async (t)
   t.equal(chosen(wants, [], []), 'central', 'no probe at all: the control plane checks');
 });
 
+t.test('a probe that has never connected gets no seat, and may be named all the same', async (t) => {
+  const never = probe(1, 'eu', { hasConnected: false });
+  t.same(chosen(anything, [never, probe(2, 'us')], []), [2]);
+  t.same(chosen(anything, [never, probe(2, 'us')], [1, 2]), [2], 'also where it held one');
+  t.equal(chosen(anything, [never], []), 'central', 'it is as if there were no probe');
+  t.same(chosen({ ...anything, probeIds: [1, 2] }, [never, probe(2, 'us')], []), [2]);
+  t.same(
+    chosen({ ...anything, probeIds: [1], requires: ['icmp'] }, [never], []),
+    [],
+    'what it is capable of is not known',
+  );
+  t.equal(chosen({ ...anything, regions: ['eu'] }, [never, probe(2, 'us')], []), 'no_probe_able');
+});
+
 t.test('named probes and regions are honoured', async (t) => {
   const probes = [probe(1, 'eu'), probe(2, 'eu'), probe(3, 'us'), probe(4, 'asia', { isLost: true })];
   t.same(chosen({ ...anything, probeIds: [4, 1] }, probes, [2, 3]), [1, 4]);
@@ -67,6 +81,7 @@ const probes = fc.uniqueArray(
     capabilities: fc.subarray(['icmp', 'ipv6']),
     isLost: fc.boolean(),
     isPaused: fc.boolean(),
+    hasConnected: fc.boolean(),
     load: fc.nat(5),
   }),
   { selector: (one) => one.id, maxLength: 8 },
@@ -81,9 +96,10 @@ t.test('a choice made again changes nothing, has no doubles, and names able prob
   fc.assert(
     fc.property(wants, probes, fc.uniqueArray(fc.integer({ min: 1, max: 12 })), (wanted, all, current) => {
       const first = chooseProbes(wanted, all, current);
-      if (first.kind !== 'probes') return all.length === 0 ? first.kind === 'central' : first.kind === 'refused';
+      const connected = all.filter((one) => one.hasConnected);
+      if (first.kind !== 'probes') return connected.length === 0 ? first.kind === 'central' : first.kind === 'refused';
       const again = chooseProbes(wanted, all, first.probeIds);
-      const able = all.filter((one) => wanted.requires.every((word) => one.capabilities.includes(word)));
+      const able = connected.filter((one) => wanted.requires.every((word) => one.capabilities.includes(word)));
       return (
         again.kind === 'probes' &&
         again.probeIds.join() === first.probeIds.join() &&
@@ -129,6 +145,14 @@ t.test(
       [{ operation: 'close', monitorId: 5, probeId: 9 }],
       'a named probe is not replaced',
     );
+    const late = { ...named, wantedProbeIds: [9, 2], seats: [] };
+    t.same(
+      planSeats([late], all),
+      [{ operation: 'open', monitorId: 5, probeId: 2, region: 'us' }],
+      'a named probe that has connected since gets its seat',
+    );
+    const icmp = { ...late, protocol: 'icmp', url: 'icmp://example.com' };
+    t.same(planSeats([icmp], all), [], 'but not one that turned out unable');
     const filling = {
       ...monitor,
       seats: [{ probeId: 9, region: 'eu' }],

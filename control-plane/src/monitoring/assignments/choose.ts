@@ -11,6 +11,8 @@ export type ProbeCandidate = {
   /** Not heard of for so long that its notice was given. */
   readonly isLost: boolean;
   readonly isPaused: boolean;
+  /** It has had a session. Until then nobody knows whether it ever answers, nor what it is capable of. */
+  readonly hasConnected: boolean;
   /** Open assignments: the less, the sooner it is taken. */
   readonly load: number;
 };
@@ -43,7 +45,8 @@ export type ProbeChoice =
 /**
  * Chooses the probes of a monitor: those it named, or up to three in different regions first and then filled up. Seats that
  * are held and still fit are kept, so a choice that is made again changes nothing. Lost and paused probes get new seats only
- * when there is nothing else.
+ * when there is nothing else. A probe that has never connected gets none: its empty seat would raise the quorum. Where it was
+ * named, it may be, and it gets its seat with its first session.
  */
 export function chooseProbes(
   wants: MonitorWants,
@@ -51,8 +54,9 @@ export function chooseProbes(
   current: readonly number[],
 ): ProbeChoice {
   if (wants.probeIds !== null && wants.probeIds.length > 0) return chooseNamed(wants.probeIds, wants.requires, probes);
-  if (probes.length === 0) return { kind: 'central' };
-  const able = probes.filter((probe) => isAble(probe, wants.requires));
+  const connected = probes.filter((probe) => probe.hasConnected);
+  if (connected.length === 0) return { kind: 'central' };
+  const able = connected.filter((probe) => isAble(probe, wants.requires));
   if (able.length === 0) return refusal(`no probe has ${wants.requires.join(' and ')}`);
   const regions = wants.regions !== null && wants.regions.length > 0 ? new Set(wants.regions) : undefined;
   const fitting = regions === undefined ? able : able.filter((probe) => regions.has(probe.region));
@@ -78,9 +82,10 @@ function chooseNamed(
     const unknown = places.map((place) => named[place]).join(', ');
     return { kind: 'refused', reason: 'unknown_probe', detail: `there is no probe ${unknown}`, places };
   }
-  const unable = named.filter((id) => !isAble(byId.get(id) ?? { capabilities: [] }, requires));
+  const connected = named.filter((id) => byId.get(id)?.hasConnected === true);
+  const unable = connected.filter((id) => !isAble(byId.get(id) ?? { capabilities: [] }, requires));
   if (unable.length > 0) return refusal(`probe ${unable.join(', ')} lacks ${requires.join(' or ')}`);
-  return { kind: 'probes', probeIds: [...new Set(named)].sort((a, b) => a - b) };
+  return { kind: 'probes', probeIds: [...new Set(connected)].sort((a, b) => a - b) };
 }
 
 function refusal(detail: string): ProbeChoice {

@@ -21,7 +21,7 @@ const batchSize = 200;
 const seatLock = 7_152_036_402n;
 
 /**
- * Gives monitors the seats that a change of the probes makes possible or necessary: a new probe fills free seats, a revoked
+ * Gives monitors the seats that a change of the probes makes possible or necessary: a probe fills free seats after its first session, a revoked
  * one is replaced, one that moved votes for its new region. Bounded batches; one replica at a time.
  */
 export async function startRebalance(context: Context, log: Logger): Promise<RunningService> {
@@ -51,7 +51,7 @@ async function probesFingerprint(pool: CommonQueryMethods): Promise<string> {
   const row = await pool.one(sql.type(z.object({ fingerprint: z.string() }))`
     select md5(coalesce(string_agg(concat_ws(' ', id, region, capabilities, is_paused, offline_since is null), ',' order by id), ''))
       as fingerprint
-    from probes where revoked_at is null`);
+    from probes where revoked_at is null and last_seen_at is not null`);
   return row.fingerprint;
 }
 
@@ -100,7 +100,10 @@ const monitorRow = z.object({
   supplement_seats: z.array(z.number()),
 });
 
-/** Monitors with a seat of a revoked or moved probe, or with fewer seats than they want; in order, at most a batch. */
+/**
+ * Monitors with a seat of a probe that was revoked, has moved or never connected, with a named probe that has connected since, or
+ * with fewer seats than they want; in order, at most a batch.
+ */
 async function unsettledMonitors(
   pool: CommonQueryMethods,
   which: ReturnType<typeof sql.fragment>,
@@ -111,7 +114,7 @@ async function unsettledMonitors(
     from monitors monitor cross join lateral (
       select coalesce(array_agg(seat.probe_id order by seat.probe_id), '{}') as seat_probes,
         coalesce(array_agg(seat.region order by seat.probe_id), '{}') as seat_regions,
-        coalesce(bool_or(probe.revoked_at is not null or probe.region <> seat.region), false) as is_stale
+        coalesce(bool_or(probe.revoked_at is not null or probe.last_seen_at is null or probe.region <> seat.region), false) as is_stale
       from assignments seat join probes probe on probe.id = seat.probe_id
       where seat.monitor_id = monitor.id and seat.ended_at is null and not seat.supplement
     ) held cross join lateral (
@@ -120,7 +123,11 @@ async function unsettledMonitors(
       from assignments where monitor_id = monitor.id and ended_at is null and supplement and stands_in_for is not null
     ) filling
     where ${which} and monitor.deleted_at is null and monitor.protocol <> ${groupProtocol} and (
-      held.is_stale or (
+      held.is_stale or exists (
+        select from probes named
+        where named.id = any (monitor.wanted_probe_ids) and named.id <> all (held.seat_probes)
+          and named.revoked_at is null and named.last_seen_at is not null
+      ) or (
         coalesce(cardinality(monitor.wanted_probe_ids), 0) = 0
         and cardinality(held.seat_probes) < greatest(${defaultSeats}, coalesce(cardinality(monitor.wanted_regions), 0))
       )
@@ -142,10 +149,12 @@ async function unsettledMonitors(
   }));
 }
 
+/** Probes that have had a session: the others get no seats yet. */
 async function seatingProbes(pool: CommonQueryMethods): Promise<SeatingProbe[]> {
   const rows = await pool.any(sql.type(candidateRow)`
     select id, workspace_id, region, capabilities, is_paused, offline_since is not null as is_lost,
+      true as has_connected,
       (select count(*)::int from assignments where probe_id = probes.id and ended_at is null) as load
-    from probes where revoked_at is null order by id`);
+    from probes where revoked_at is null and last_seen_at is not null order by id`);
   return rows.map((row) => ({ ...toCandidate(row), workspaceId: row.workspace_id }));
 }

@@ -114,6 +114,7 @@ class Story {
         capabilities: [],
         isLost: lostAt !== null,
         isPaused: false,
+        hasConnected: true,
         load: 0,
         lostSinceMs,
       };

@@ -31,6 +31,7 @@ export const candidateRow = z.object({
   capabilities: z.array(z.string()),
   is_lost: z.boolean(),
   is_paused: z.boolean(),
+  has_connected: z.boolean(),
   load: z.number(),
 });
 const seatRow = z.object({ probe_id: z.number(), region: z.string(), stands_in_for: z.number().nullable() });
@@ -136,7 +137,8 @@ export async function touchSeatsOfProbe(tx: Transaction, probeId: number): Promi
 export async function loadCandidates(tx: CommonQueryMethods, workspaceId: number): Promise<ProbeCandidate[]> {
   const rows = await tx.any(sql.type(candidateRow)`
     with usable as (
-      select id, workspace_id, region, capabilities, is_paused, offline_since is not null as is_lost
+      select id, workspace_id, region, capabilities, is_paused, offline_since is not null as is_lost,
+        last_seen_at is not null as has_connected
       from probes where revoked_at is null and (workspace_id is null or workspace_id = ${workspaceId})
     )
     select usable.*, case when (select count(*) from usable) > ${defaultSeats}
@@ -152,6 +154,7 @@ export function toCandidate(row: z.infer<typeof candidateRow>): ProbeCandidate {
     capabilities: row.capabilities,
     isLost: row.is_lost,
     isPaused: row.is_paused,
+    hasConnected: row.has_connected,
     load: row.load,
   };
 }

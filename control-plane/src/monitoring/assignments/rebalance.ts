@@ -1,4 +1,4 @@
-import { chooseProbes, defaultSeats } from './choose.ts';
+import { chooseProbes, defaultSeats, isAble } from './choose.ts';
 import type { ProbeCandidate } from './choose.ts';
 import { requiredCapabilities } from './requirements.ts';
 import type { SeatChange } from './seats/queries.ts';
@@ -16,11 +16,11 @@ export type SeatedMonitor = {
   readonly supplements: readonly { readonly probeId: number; readonly standsInFor: number }[];
 };
 
-/** A probe that is not revoked, with the workspace that it serves alone, if any. */
+/** A probe that has connected and is not revoked, with the workspace that it serves alone, if any. */
 export type SeatingProbe = ProbeCandidate & { readonly workspaceId: number | null };
 
 /**
- * What has to change so that every monitor has the seats it should have: seats of revoked probes are given up, seats whose probe
+ * What has to change so that every monitor has the seats it should have: seats of probes that are not given here are given up, seats whose probe
  * has moved to another region are opened anew there, and free ones go to probes that came later. Seats that fit stay, and
  * what is chosen here counts as load for what is chosen next. A supplement whose probe is chosen becomes a seat; that of a
  * revoked probe is chosen before others, since it checks the monitor already.
@@ -55,11 +55,19 @@ function planMonitor(monitor: SeatedMonitor, probes: readonly ProbeCandidate[]):
   ];
 }
 
+/** Named probes keep their seats until they are revoked. Those that connect after they were named get theirs then. */
+function namedSeats(monitor: SeatedMonitor, probes: readonly ProbeCandidate[], held: readonly number[]): number[] {
+  const requires = requiredCapabilities(monitor.protocol, monitor.url, monitor.settings);
+  return probes
+    .filter(({ id }) => held.includes(id) || monitor.wantedProbeIds?.includes(id) === true)
+    .filter((probe) => held.includes(probe.id) || isAble(probe, requires))
+    .map(({ id }) => id);
+}
+
 function wantedSeats(monitor: SeatedMonitor, probes: readonly ProbeCandidate[]): readonly number[] {
   const present = new Set(probes.map((probe) => probe.id));
   const held = monitor.seats.map((seat) => seat.probeId);
-  // Named probes were given when they were named; of those only the revoked go.
-  if (monitor.wantedProbeIds !== null && monitor.wantedProbeIds.length > 0) return held.filter((id) => present.has(id));
+  if (monitor.wantedProbeIds !== null && monitor.wantedProbeIds.length > 0) return namedSeats(monitor, probes, held);
   const healthy = new Set(probes.filter((probe) => !probe.isLost && !probe.isPaused).map((probe) => probe.id));
   const heirs = new Map(
     monitor.supplements

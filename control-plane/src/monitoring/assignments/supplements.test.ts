@@ -16,6 +16,7 @@ function probe(id: number, region: string, more: Partial<SupplementingProbe> = {
     capabilities: [],
     isLost: (more.lostSinceMs ?? null) !== null,
     isPaused: false,
+    hasConnected: true,
     load: 0,
     lostSinceMs: null,
     ...more,
@@ -145,6 +146,7 @@ t.test('a mass loss is more than half of the probes within five minutes', async 
     isMassLoss(
       lostForMin.map((minutes) => ({
         isPaused: false,
+        hasConnected: true,
         lostSinceMs: minutes === null ? null : nowMs - minutes * 60_000,
       })),
       nowMs,

@@ -799,11 +799,38 @@ t.test(
   },
 );
 
+t.test('a probe gets a seat with its first session: those that only enrolled leave N as it is', async (t) => {
+  await database.worker.query(sql.unsafe`update probes set revoked_at = now()`);
+  const [here, late, never] = [await newProbe(), await newProbe(), await newProbe()];
+  await new Agent(t, here).next('welcome');
+  const [monitor = 0, naming = 0] = await makeMonitors(database, owner, 2);
+  await database.worker.query(sql.unsafe`
+    update monitors set wanted_probe_ids = ${sql.array([late.probeId, never.probeId], 'int4')} where id = ${naming}`);
+  for (const id of [monitor, naming]) await database.worker.transaction((tx) => assignMonitor(tx, id));
+  const seats = async (monitorId: number): Promise<readonly number[]> =>
+    database.worker.anyFirst(sql.type(z.object({ probe_id: z.number() }))`
+      select probe_id from assignments where monitor_id = ${monitorId} and ended_at is null order by probe_id`);
+  t.same([await seats(monitor), await seats(naming)], [[here.probeId], []], 'when the monitors were made');
+  await rebalanceAll(database.worker);
+  t.same([await seats(monitor), await seats(naming)], [[here.probeId], []], 'and when seats were looked through');
+  // An installation from before this rule has such seats.
+  await database.worker.query(sql.unsafe`
+    insert into assignments (monitor_id, probe_id, region, started_at, revision)
+    values (${monitor}, ${never.probeId}, 'eu', now(), 1)`);
+  await new Agent(t, late).next('welcome');
+  await rebalanceAll(database.worker);
+  t.same([await seats(monitor), await seats(naming)], [[here.probeId, late.probeId], [late.probeId]]);
+  await database.worker.query(sql.unsafe`update monitors set deleted_at = now()`);
+});
+
 t.test(
   '10,000 monitors: a change is there within 1 s, a reconnect brings only what changed, a deletion is not forgotten',
   async (t) => {
     const probe = await newProbe();
     await database.worker.query(sql.unsafe`update probes set revoked_at = now() where id <> ${probe.probeId}`);
+    const before = new Agent(t, probe);
+    await before.next('welcome');
+    before.leave();
     const monitors = await makeMonitors(database, owner, 10_000);
     t.equal(await rebalanceAll(database.worker), 10_000);
     let startedMs = performance.now();

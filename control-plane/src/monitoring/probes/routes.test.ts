@@ -75,7 +75,7 @@ async function call(
 
 const [shared = 0, own = 0, foreign = 0] = await makeProbes(database, [
   { name: 'shared', region: 'eu' },
-  { name: 'own', region: 'us', workspaceId: owner.workspaceId },
+  { name: 'own', region: 'us', workspaceId: owner.workspaceId, hasConnected: false },
   { name: 'foreign', region: 'asia', workspaceId: stranger.workspaceId },
 ]);
 

@@ -6,7 +6,7 @@ import { candidateRow, toCandidate } from '../queries.ts';
 import { swapAfterMs, votedAgainMs } from '../supplements.ts';
 import type { SupplementedMonitor, SupplementingProbe } from '../supplements.ts';
 
-/** Probes that are not revoked, as the planner needs them, and whether there is anything to plan at all. */
+/** Probes that have connected and are not revoked, as the planner needs them, and whether there is anything to plan at all. */
 export type ProbesNow = {
   readonly probes: readonly (SupplementingProbe & {
     /** When it was heard of again after its last loss, ms since the epoch. */
@@ -28,7 +28,7 @@ export async function watchProbes(pool: CommonQueryMethods): Promise<z.infer<typ
         concat_ws(' ', id, workspace_id, region, capabilities, is_paused, offline_since, returned_at), ',' order by id), '')) as fingerprint,
       coalesce(bool_or(offline_since is not null), false) as is_any_lost,
       exists (select from assignments where supplement and ended_at is null) as has_supplements
-    from probes where revoked_at is null`);
+    from probes where revoked_at is null and last_seen_at is not null`);
 }
 
 const probeRow = candidateRow.extend({
@@ -39,8 +39,8 @@ const probeRow = candidateRow.extend({
 export async function supplementingProbes(pool: CommonQueryMethods): Promise<ProbesNow['probes']> {
   const rows = await pool.any(sql.type(probeRow)`
     select id, workspace_id, region, capabilities, is_paused, offline_since is not null as is_lost, offline_since, returned_at,
-      (select count(*)::int from assignments where probe_id = probes.id and ended_at is null) as load
-    from probes where revoked_at is null order by id`);
+      true as has_connected, (select count(*)::int from assignments where probe_id = probes.id and ended_at is null) as load
+    from probes where revoked_at is null and last_seen_at is not null order by id`);
   return rows.map((row) => ({
     ...toCandidate(row),
     workspaceId: row.workspace_id,

@@ -8,6 +8,7 @@ const probe = (id: number, more: Partial<ProbeCandidate> = {}): ProbeCandidate =
   capabilities: ['icmp'],
   isLost: false,
   isPaused: false,
+  hasConnected: true,
   load: 0,
   ...more,
 });

@@ -216,7 +216,7 @@ export type LostWatch = {
  * regularly, also while it is quiet: that this is done is what all replicas together know of the time in which heartbeats
  * could be written at all. One that has no session, and so met no error, would else take an outage of the database for the loss
  * of every probe of the others, and so would one whose query lay in a database that stood still. A probe that was registered and
- * never began a session is lost like any: it may have been given seats.
+ * never began a session is told of like any: whoever registered it expects it.
  * @returns the probes that were found lost
  */
 export async function noticeLostProbes(

@@ -30,7 +30,7 @@ export async function insertWorkspace(pool: pg.Pool, shards = 1): Promise<{ user
 export async function insertProbe(pool: pg.Pool, region: string): Promise<FixtureProbe> {
   const pair = createEd25519Pair();
   const found = await pool.query<{ id: number }>(
-    'insert into probes (name, region, signing_public_key) values ($1, $1, $2) returning id',
+    'insert into probes (name, region, signing_public_key, last_seen_at) values ($1, $1, $2, now()) returning id',
     [region, Buffer.from(pair.publicKey)],
   );
   return { id: found.rows[0]?.id ?? 0, region, seed: pair.seed };

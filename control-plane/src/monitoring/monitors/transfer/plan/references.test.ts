@@ -8,6 +8,7 @@ const probe = (id: number, name: string, region: string) => ({
   capabilities: [],
   isLost: false,
   isPaused: false,
+  hasConnected: true,
   load: 0,
 });
 
