@@ -25,7 +25,7 @@ void t.test('an alert is made with what was left out, read, listed, changed and 
     steps: [
       {
         after_seconds: 0,
-        targets: [{ channel: 'email', config_id: null, target: api.owner.email, locale: 'en', timezone: 'UTC' }],
+        targets: [{ channel: 'email', config_id: null, target: api.owner.email, locale: null, timezone: null }],
       },
     ],
     notify_on_recovery: true,

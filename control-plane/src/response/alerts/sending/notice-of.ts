@@ -91,8 +91,8 @@ const messageId = ({ id, message_id: drawn }: Pick<ClaimedDelivery, 'id' | 'mess
 
 const common = (delivery: ClaimedDelivery) => ({
   id: messageId(delivery),
-  locale: delivery.target.locale,
-  timezone: delivery.target.timezone,
+  locale: delivery.locale,
+  timezone: delivery.timezone,
   workspace: { id: delivery.workspace_id, name: delivery.workspace_name },
 });
 
