@@ -251,7 +251,7 @@ const shownTargetSchema = z
 export type ShownAlertTarget = z.output<typeof shownTargetSchema>;
 
 /** Why an active alert tells nobody. */
-export const alertDisabledReasons = ['owner_left'] as const;
+export const alertDisabledReasons = ['owner_left', 'scope_empty'] as const;
 
 /** Why nothing is sent to a target at present. */
 export const unusableReasons = [
@@ -295,7 +295,7 @@ export const alertSchema = z
       .enum(alertDisabledReasons)
       .nullable()
       .describe(
-        'Why it tells nobody although it is turned on. `owner_left`: its owner is no member of the workspace any more; new `steps` take it over. `null`: nothing hinders it.',
+        'Why it tells nobody although it is turned on. `owner_left`: its owner is no member of the workspace any more; new `steps` take it over. `scope_empty`: all that its scope named is gone. `null`: nothing hinders it.',
       ),
     is_default: z.boolean().describe('Made with the account, for its own mail address.'),
     owner: z

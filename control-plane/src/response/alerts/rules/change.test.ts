@@ -1,7 +1,8 @@
 import { createAlertSchema, updateAlertSchema } from '@parallax/api-contract';
 import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
-import { coveredOf, sameCovered, targetRight, valuesOf } from './change.ts';
+import { sameCovered } from '../../maintenance/index.ts';
+import { coveredOf, targetRight, valuesOf } from './change.ts';
 import type { AlertRow } from './row.ts';
 import { givenTarget, shownTarget } from './targets.ts';
 import type { StoredTarget } from './targets.ts';
