@@ -1801,8 +1801,8 @@
 -- ensure_hour_partitionsfirst_hour integer, last_hour integer security definer df351a3b5cf2e91725a2d8344db171f4
 -- ensure_packed_partitionsfirst_hour integer, last_hour integer security definer 191861506b43fc91695d69348877a44e
 -- ensure_result_partitionsfirst timestamp with time zone, last timestamp with time zone security definer c9da5673a09361f430c60a0ba1eaa7f1
--- follow_address security definer 24cfa353ae15469138a0386ec047570a
--- followed_targettarget jsonb, old_email text, new_email text, old_locale text, new_locale text, old_zone text, new_zone text d41d8cd98f00b204e9800998ecf8427e
+-- follow_address security definer c4588ac1bbb92e0b6fd93cf362d06d23
+-- followed_targettarget jsonb, old_email text, new_email text d41d8cd98f00b204e9800998ecf8427e
 -- identity_accept_inviteof_hash bytea, most_members integer, from_address text, in_request text, OUT outcome text, OUT workspace_id integer security definer 4696c9e08bc38b174421698c04d83807
 -- identity_account_tokenof_hash bytea, for_purpose text, OUT user_id integer, OUT email text, OUT mailed_to text security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_alert_linkof_token_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
@@ -1848,7 +1848,7 @@
 -- triggers
 -- CREATE TRIGGER monitors_look_at_expiries AFTER UPDATE OF is_active, deleted_at, probe_revision, certificate_thresholds_days, domain_thresholds_days ON public.monitors FOR EACH ROW WHEN ((((((old.is_active IS DISTINCT FROM new.is_active) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)) OR (old.probe_revision IS DISTINCT FROM new.probe_revision)) OR (old.certificate_thresholds_days IS DISTINCT FROM new.certificate_thresholds_days)) OR (old.domain_thresholds_days IS DISTINCT FROM new.domain_thresholds_days))) EXECUTE FUNCTION look_at_expiries_of_monitor()
 -- CREATE TRIGGER pauses_look_at_expiries AFTER INSERT OR UPDATE OF ended_at ON public.pauses FOR EACH ROW EXECUTE FUNCTION look_at_expiries_of_pause()
--- CREATE TRIGGER alerts_follow_address AFTER UPDATE OF email, locale, timezone ON public.users FOR EACH ROW WHEN (((old.email IS NOT NULL) AND (new.email IS NOT NULL) AND (((old.email IS DISTINCT FROM new.email) OR (old.locale IS DISTINCT FROM new.locale)) OR (old.timezone IS DISTINCT FROM new.timezone)))) EXECUTE FUNCTION follow_address()
+-- CREATE TRIGGER alerts_follow_address AFTER UPDATE OF email ON public.users FOR EACH ROW WHEN (((old.email IS NOT NULL) AND (new.email IS NOT NULL) AND (old.email IS DISTINCT FROM new.email))) EXECUTE FUNCTION follow_address()
 
 -- grants on tables
 -- access_tokens to parallax_api: INSERT, SELECT, UPDATE

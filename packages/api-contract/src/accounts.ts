@@ -41,7 +41,9 @@ export const resetPasswordRoute = route({
   credentials: 'none',
   tag,
   summary: 'Choose a new password with a mailed token',
-  description: 'Revokes all sessions of the account. A token that is unknown, used or too old is 422 `invalid_token`.',
+  description:
+    'Revokes all sessions of the account. Where nobody had confirmed its address before, API keys, access tokens, linked identities, passkeys and ' +
+    'second factors go too; the answer and a mail say what went. A token that is unknown, used or too old is 422 `invalid_token`.',
   body: z.object({ token: mailedToken, new_password: newPasswordSchema }).meta({ id: 'ResetPasswordRequest' }),
   success: { status: 200, answer: messageSchema },
   perAddressPerMinute: 10,

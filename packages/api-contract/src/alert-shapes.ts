@@ -93,8 +93,14 @@ const targetSchema = z
       .describe(
         'An address, a chat, a telephone number: what the channel says. Of mail `null` is the own address, which is followed when it changes.',
       ),
-    locale: localeSchema.nullish().describe('Default: that of whoever made the alert.'),
-    timezone: zoneSchema.nullish().describe('In which times are written. Default: that of whoever made the alert.'),
+    locale: localeSchema
+      .nullish()
+      .describe('Default, and `null`: that which whoever made the alert has when a message is sent.'),
+    timezone: zoneSchema
+      .nullish()
+      .describe(
+        'In which times are written. Default, and `null`: that which whoever made the alert has when a message is sent.',
+      ),
   })
   .meta({ id: 'AlertTargetInput' });
 export type AlertTargetInput = z.output<typeof targetSchema>;
@@ -238,14 +244,14 @@ const shownTargetSchema = z
     channel: z.string(),
     config_id: z.number().int().nullable(),
     target: z.string().describe('Masked for others than the owner of the alert.'),
-    locale: localeSchema,
-    timezone: z.string(),
+    locale: localeSchema.nullable().describe('Its own; `null`: that of the owner of the alert, also when it changes.'),
+    timezone: z.string().nullable().describe('Its own; `null`: that of the owner of the alert, also when it changes.'),
   })
   .meta({ id: 'AlertTarget' });
 export type ShownAlertTarget = z.output<typeof shownTargetSchema>;
 
 /** Why an active alert tells nobody. */
-export const alertDisabledReasons = ['owner_left'] as const;
+export const alertDisabledReasons = ['owner_left', 'scope_empty'] as const;
 
 /** Why nothing is sent to a target at present. */
 export const unusableReasons = [
@@ -289,7 +295,7 @@ export const alertSchema = z
       .enum(alertDisabledReasons)
       .nullable()
       .describe(
-        'Why it tells nobody although it is turned on. `owner_left`: its owner is no member of the workspace any more; new `steps` take it over. `null`: nothing hinders it.',
+        'Why it tells nobody although it is turned on. `owner_left`: its owner is no member of the workspace any more; new `steps` take it over. `scope_empty`: all that its scope named is gone. `null`: nothing hinders it.',
       ),
     is_default: z.boolean().describe('Made with the account, for its own mail address.'),
     owner: z

@@ -126,6 +126,9 @@ export const maintenanceOccurrenceSchema = z
   })
   .meta({ id: 'MaintenanceOccurrence' });
 
+/** Why a maintenance covers nothing. */
+export const maintenanceDisabledReasons = ['scope_empty'] as const;
+
 /** A maintenance as every route answers it. */
 export const maintenanceSchema = z
   .object({
@@ -134,6 +137,10 @@ export const maintenanceSchema = z
     name: z.string(),
     description: z.string(),
     status: z.enum(maintenanceStatuses).describe('A series is `scheduled` between its occurrences.'),
+    disabled_reason: z
+      .enum(maintenanceDisabledReasons)
+      .nullable()
+      .describe('Why it covers nothing. `scope_empty`: all that its scope named is gone. `null`: nothing hinders it.'),
     scope: z
       .object({
         all: z.boolean(),

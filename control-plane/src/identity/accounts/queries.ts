@@ -48,19 +48,40 @@ export async function endOtherSessions(
   return rowCount;
 }
 
+const livingRow = z.object({ n: z.number() });
+
+/** How many API keys and personal access tokens of the scope's user are good. */
+export async function countApiKeys(scope: Scope, transaction: Transaction): Promise<number> {
+  const isGood = sql.fragment`user_id = ${scope.userId} and revoked_at is null and coalesce(expires_at > now(), true)`;
+  return transaction.oneFirst(sql.type(livingRow)`
+    select (select count(*) from api_keys where ${isGood})::integer + (select count(*) from access_tokens where ${isGood})::integer as n`);
+}
+
 /** Revokes the API keys and the personal access tokens of the scope's user. @returns how many */
-export async function revokeApiKeys(scope: Scope, transaction: Transaction): Promise<number> {
+export async function revokeApiKeys(
+  scope: Scope,
+  transaction: Transaction,
+): Promise<{ readonly apiKeys: number; readonly accessTokens: number }> {
   const keys = await transaction.query(sql.unsafe`
     update api_keys set revoked_at = now() where user_id = ${scope.userId} and revoked_at is null`);
   const tokens = await transaction.query(sql.unsafe`
     update access_tokens set revoked_at = now() where user_id = ${scope.userId} and revoked_at is null`);
-  return keys.rowCount + tokens.rowCount;
+  return { apiKeys: keys.rowCount, accessTokens: tokens.rowCount };
 }
 
-/** Removes every way into the account of the scope's user but its password: linked identities, passkeys and second factors. */
-export async function removeOtherWays(scope: Scope, transaction: Transaction): Promise<void> {
-  await transaction.query(sql.unsafe`delete from identities where user_id = ${scope.userId}`);
-  await transaction.query(sql.unsafe`delete from passkeys where user_id = ${scope.userId}`);
-  await transaction.query(sql.unsafe`delete from totp_factors where user_id = ${scope.userId}`);
-  await transaction.query(sql.unsafe`delete from recovery_codes where user_id = ${scope.userId}`);
+/** Removes every way into the account of the scope's user but its password: linked identities, passkeys and second factors. @returns how many */
+export async function removeOtherWays(
+  scope: Scope,
+  transaction: Transaction,
+): Promise<{ readonly identities: number; readonly passkeys: number; readonly authenticators: number }> {
+  const remove = async (table: string): Promise<number> => {
+    const { rowCount } = await transaction.query(sql.unsafe`
+      delete from ${sql.identifier([table])} where user_id = ${scope.userId}`);
+    return rowCount;
+  };
+  const identities = await remove('identities');
+  const passkeys = await remove('passkeys');
+  const authenticators = await remove('totp_factors');
+  await remove('recovery_codes');
+  return { identities, passkeys, authenticators };
 }

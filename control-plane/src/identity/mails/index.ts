@@ -10,3 +10,5 @@ export {
   verifyAddressLetter,
 } from './letters.ts';
 export { linkTo } from './links.ts';
+export { listOfRevoked } from './revoked.ts';
+export type { Revoked } from './revoked.ts';

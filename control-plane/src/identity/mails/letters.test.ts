@@ -16,9 +16,19 @@ import {
 const url = 'https://monitor.example/auth/reset-password#token=abc';
 const hostile = '<img src=x onerror=alert(1)>"&@example.com';
 
+const none = { apiKeys: 0, accessTokens: 0, identities: 0, passkeys: 0, authenticators: 0 };
+
 const letters: Readonly<Record<string, (locale: 'en' | 'ru') => Letter>> = {
   resetPassword: (locale) => resetPasswordLetter(locale, url, '192.0.2.1'),
-  passwordChanged: (locale) => passwordChangedLetter(locale, '192.0.2.1'),
+  passwordChanged: (locale) =>
+    passwordChangedLetter(locale, { address: '192.0.2.1', isReset: false, revoked: none, keptKeys: 2 }),
+  passwordReset: (locale) =>
+    passwordChangedLetter(locale, {
+      address: '192.0.2.1',
+      isReset: true,
+      revoked: { apiKeys: 2, accessTokens: 1, identities: 1, passkeys: 3, authenticators: 1 },
+      keptKeys: 0,
+    }),
   verifyAddress: (locale) => verifyAddressLetter(locale, url),
   addressChange: (locale) => addressChangeLetter(locale, url),
   addressChangeNotice: (locale) => addressChangeNotice(locale, hostile, '192.0.2.1'),

@@ -1,4 +1,6 @@
 import type { Letter } from '../../platform/mail/letter.ts';
+import { listOfRevoked } from './revoked.ts';
+import type { Revoked } from './revoked.ts';
 
 type Locale = Letter['locale'];
 
@@ -35,25 +37,53 @@ export function resetPasswordLetter(locale: Locale, url: string, address: string
   }[locale];
 }
 
+/** How a password was changed, and what else that did. */
+export type PasswordChange = {
+  /** From which network address. */
+  readonly address: string;
+  /** By a mailed link, which ends every session; else by its owner, whose own session goes on. */
+  readonly isReset: boolean;
+  /** What was taken from an account whose address nobody had confirmed before. */
+  readonly revoked: Revoked;
+  /** API keys and access tokens that are good still. */
+  readonly keptKeys: number;
+};
+
 /** After the password was changed, by its owner or by a mailed link. */
-export function passwordChangedLetter(locale: Locale, address: string): Letter {
+export function passwordChangedLetter(locale: Locale, change: PasswordChange): Letter {
+  const { address, isReset, keptKeys } = change;
+  const revoked = listOfRevoked(change.revoked, locale);
   return {
     en: {
       locale,
       subject: 'Your password was changed',
-      paragraphs: ['The password of your Parallax account was changed, and your other sessions were ended.'],
+      paragraphs: [
+        `The password of your Parallax account was changed, and ${isReset ? 'all sessions' : 'your other sessions'} were ended.`,
+        ...(revoked === ''
+          ? []
+          : [
+              `The address of the account had never been confirmed, so somebody else may have made it. Revoked or removed as well: ${revoked}.`,
+            ]),
+      ],
       notes: [
         `If it was not you, ask for a new password on the sign-in page at once. ${origin(locale, address)}`,
-        'API keys and access tokens stay valid until you revoke them.',
+        ...(keptKeys === 0 ? [] : ['API keys and access tokens stay valid until you revoke them.']),
       ],
     },
     ru: {
       locale,
       subject: 'Пароль изменён',
-      paragraphs: ['Пароль вашей учётной записи Parallax изменён, остальные сеансы завершены.'],
+      paragraphs: [
+        `Пароль вашей учётной записи Parallax изменён, ${isReset ? 'все' : 'остальные'} сеансы завершены.`,
+        ...(revoked === ''
+          ? []
+          : [
+              `Адрес учётной записи никто не подтверждал, поэтому создать её мог кто-то другой. Также отозвано или удалено: ${revoked}.`,
+            ]),
+      ],
       notes: [
         `Если это были не вы, сразу запросите новый пароль на странице входа. ${origin(locale, address)}`,
-        'Ключи API и токены доступа действуют, пока вы их не отзовёте.',
+        ...(keptKeys === 0 ? [] : ['Ключи API и токены доступа действуют, пока вы их не отзовёте.']),
       ],
     },
   }[locale];

@@ -9,9 +9,10 @@ export type AlertTarget = {
   /** A configuration of the alert's owner; null of channels that need none. */
   readonly config_id: number | null;
   readonly target: string;
-  readonly locale: Locale;
-  /** IANA zone. */
-  readonly timezone: string;
+  /** Its own language; null: that of the alert's owner when a message is sent. */
+  readonly locale: Locale | null;
+  /** Its own IANA zone; null as above. */
+  readonly timezone: string | null;
 };
 
 /** A step of the escalation. */

@@ -5,6 +5,7 @@ import { quietLog } from '@parallax/testkit';
 import type { TestContext } from '@parallax/testkit';
 import t from 'tap';
 import { z } from 'zod';
+import { accountsCapability } from '../../identity/accounts/index.ts';
 import { sql } from '../../platform/database/pools.ts';
 import { enqueue } from '../../platform/outbox/enqueue.ts';
 import { workOnce } from '../../platform/outbox/worker.ts';
@@ -33,9 +34,9 @@ async function receiver(t: TestContext) {
 }
 
 /** The API with the engine, and mails as they would be handed to a server. */
-async function world(t: TestContext) {
+async function world(t: TestContext, more: Parameters<typeof alertsApi>[1] = []) {
   const mails: string[] = [];
-  const api = await alertsApi(t, [], {
+  const api = await alertsApi(t, more, {
     allowedPrivateTargets: ['127.0.0.0/8'],
     mailer: { send: async ({ text }) => void mails.push(text) },
   });
@@ -168,6 +169,58 @@ void t.test(
     });
   },
 );
+
+void t.test('messages speak the language that their person has now, unless the target has its own', async (t) => {
+  const { bodies, url } = await receiver(t);
+  const { api, mails, turn, until } = await world(t, [accountsCapability]);
+  const { id: monitorId } = await api.monitor({ name: 'Shop' });
+  const destinations = ['follows', 'own'].map((key) => ({ key, name: key, url: `${url}${key}` }));
+  const config = await api.call('POST', '/api/v1/alert-channel-configs', {
+    token: api.token,
+    body: { channel: 'webhook', settings: { destinations } },
+  });
+  t.equal(config.status, 201, config.text);
+  const hook = { channel: 'webhook', config_id: Number(config.body['id']) };
+  const made = await api.alert({
+    steps: [
+      {
+        targets: [
+          { ...hook, target: 'follows' },
+          { ...hook, target: 'own', locale: 'en', timezone: 'UTC' },
+        ],
+      },
+    ],
+  });
+  t.match(made.steps[0]?.targets, [
+    { locale: null, timezone: null },
+    { locale: 'en', timezone: 'UTC' },
+  ]);
+  const profile = await api.call('PATCH', '/api/v1/auth/me', {
+    token: api.token,
+    body: { locale: 'ru', timezone: 'Asia/Tokyo' },
+  });
+  t.equal(profile.status, 200, profile.text);
+  t.equal((await api.read(made.id)).version, made.version, 'which is no change of the alert');
+  const again = await api.alerts('PATCH', `/${made.id}`, { steps: made.steps });
+  t.match(again, { status: 200, body: { version: made.version, steps: made.steps } }, 'and goes back as it came');
+
+  await turn(monitorId, 'UP', 'DOWN');
+  const texts = await until(() => (bodies.length === 2 && mails.length > 0 ? bodies : undefined));
+  const titles = texts.map((text) => (JSON.parse(text) as { title: string }).title);
+  t.same(titles.toSorted(), ['Shop is down', 'Shop не работает'], 'but for the one with a language of its own');
+  const mail = mails.find((text) => text.includes('Shop'));
+  t.match(mail, 'не работает');
+  t.match(mail, 'GMT+9', 'in the zone of the person');
+
+  const back = await api.call('PATCH', '/api/v1/auth/me/locale', { token: api.token, body: { locale: 'en' } });
+  t.equal(back.status, 200, back.text);
+  await turn(monitorId, 'DOWN', 'UP');
+  const ends = await until(() => (bodies.length === 4 ? bodies.slice(2) : undefined));
+  t.notOk(
+    ends.some((text) => /[а-яё]/i.test(text)),
+    'what is told later follows too',
+  );
+});
 
 void t.test('a room that two members name by configurations of their own hears a thing once', async (t) => {
   const { bodies, url } = await receiver(t);

@@ -13,9 +13,9 @@ import { alertTrialRoutes } from './trials/routes.ts';
 export {
   leaveAlertsOfDeleted,
   leaveAlertsOfMoved,
-  removeAlertHistoryOfReset,
   removeAlertsOfWorkspace,
 } from './hooks/queries.ts';
+export { removeAlertHistoryOfReset } from './hooks/reset.queries.ts';
 export type { NamedPlace } from './of-targets/queries.ts';
 export { moveAlertTargets, muteAlertsTelling, targetsAt } from './of-targets/queries.ts';
 export { makeAlertLinks } from './links/gateway.ts';

@@ -1,7 +1,7 @@
 import type { TestContext } from '@parallax/testkit';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
-import { moveIncidents } from '../incidents/index.ts';
+import { moveIncidents, removeIncidentsOfReset } from '../incidents/index.ts';
 import { incidentsApi } from '../incidents/testing.ts';
 import type { IncidentsApi } from '../incidents/testing.ts';
 import { asText, compose } from '../messages/index.ts';
@@ -10,6 +10,7 @@ import type { AlertTarget } from './alert.ts';
 import { bundleOnce } from './bundling/job.ts';
 import type { AlertParts, OwnedTarget, Sent } from './channels-gateway.ts';
 import { leaveAlertsOfMoved } from './hooks/queries.ts';
+import { removeAlertHistoryOfReset } from './hooks/reset.queries.ts';
 import { occasionConsumers } from './occasions/consumer.ts';
 import { planOnce } from './planning/job.ts';
 import { createSender } from './sending/job.ts';
@@ -68,7 +69,10 @@ export const target = (name: string): AlertTarget => ({
 export async function alertsWorld(t: TestContext): Promise<AlertsWorld> {
   const api = await incidentsApi(t, {
     more: [{ name: 'alerts', consumers: occasionConsumers }],
-    monitors: { onMonitorsMoved: [leaveAlertsOfMoved, moveIncidents] },
+    monitors: {
+      onMonitorsMoved: [leaveAlertsOfMoved, moveIncidents],
+      onMonitorReset: [removeIncidentsOfReset, removeAlertHistoryOfReset],
+    },
   });
   const recorded: Recorded[] = [];
   const pool = api.database.worker;

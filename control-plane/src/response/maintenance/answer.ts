@@ -3,6 +3,7 @@ import type { Maintenance, MaintenanceWindow, OccurrenceEnd } from '@parallax/ap
 import { z } from 'zod';
 import type { Occurrence } from './recurrence/occurrences.ts';
 import type { StoredSchedule } from './schedule.ts';
+import { coveredOfAnswer, isEmptyScope } from './scope/given.ts';
 
 /** A maintenance with what it covers and the occurrence that lasts, as it is read. */
 export const maintenanceRow = z.object({
@@ -37,18 +38,15 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** A maintenance as the API answers it. */
 export function answerOf(row: MaintenanceRow): Maintenance {
+  const scope = { all: row.covers_all, subjects: row.subjects, group_ids: row.group_ids, tags: row.tags };
   return {
     id: row.id,
     workspace_id: row.workspace_id,
     name: row.name,
     description: row.description,
     status: row.status,
-    scope: {
-      all: row.covers_all,
-      subjects: row.subjects,
-      group_ids: row.group_ids,
-      tags: row.tags,
-    },
+    disabled_reason: isEmptyScope(coveredOfAnswer(scope)) ? 'scope_empty' : null,
+    scope,
     starts_at: iso(row.starts_at),
     ends_at: iso(row.starts_at + row.duration_seconds * 1_000),
     duration_seconds: row.duration_seconds,

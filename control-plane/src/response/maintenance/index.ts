@@ -16,7 +16,7 @@ export {
 export { joinOccurrences } from './cover/queries.ts';
 export { maintenanceOfMonitors } from './intervals/queries.ts';
 export { instantOf, isZone, wallOf } from './recurrence/zone.ts';
-export { requireFound, scopeOfBody } from './scope/given.ts';
+export { isEmptyScope, requireFound, sameCovered, scopeOfBody } from './scope/given.ts';
 export type { Covered, NamedScope } from './scope/given.ts';
 export { isWorkspaceThere, missingOf } from './scope/queries.ts';
 

@@ -216,3 +216,22 @@ function nextSpring(): number {
     if (ms > Date.now() + 3 * dayMs) return ms;
   }
 }
+
+void t.test('a maintenance whose scope has become empty says so, and is sent back as it is', async (t) => {
+  const api = await maintenanceApi(t);
+  const { id: monitorId } = await api.monitor();
+  const { id } = await api.maintenance({ scope: { subjects: [{ type: 'monitor', id: monitorId }] } });
+  t.match(await api.read(id), { disabled_reason: null });
+  const empty = { all: false, subjects: [], group_ids: [], tags: [] };
+  t.match(await api.plan('PUT', `/${id}`, { scope: empty }), { status: 422 }, 'nobody empties it');
+  t.equal((await api.call('DELETE', `/api/v1/monitors/${monitorId}`, { token: api.token })).status, 204);
+  const emptied = await api.read(id);
+  t.match(emptied, { disabled_reason: 'scope_empty', scope: empty, status: 'scheduled' });
+  t.match((await api.plan('GET', '')).body, { maintenance: [{ id, disabled_reason: 'scope_empty' }] });
+  const same = await api.plan('PUT', `/${id}`, { name: emptied.name, scope: emptied.scope });
+  t.match(same, { status: 200, body: { version: emptied.version } }, same.text);
+  const renamed = await api.plan('PUT', `/${id}`, { name: 'Renamed', scope: emptied.scope });
+  t.match(renamed, { status: 200, body: { name: 'Renamed', disabled_reason: 'scope_empty' } }, renamed.text);
+  const filled = await api.plan('PUT', `/${id}`, { scope: { tags: ['web'] } });
+  t.match(filled, { status: 200, body: { disabled_reason: null } }, filled.text);
+});

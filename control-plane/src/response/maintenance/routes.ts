@@ -34,7 +34,7 @@ import {
 } from './queries.ts';
 import type { MaintenanceChange } from './queries.ts';
 import { judgeSchedule, nothingToCome } from './schedule.ts';
-import { requireFound, scopeOfBody } from './scope/given.ts';
+import { coveredOfAnswer, requireFound, sameCovered, scopeOfBody } from './scope/given.ts';
 import { missingOf } from './scope/queries.ts';
 import { plainChange, scheduleChange } from './update.ts';
 
@@ -132,7 +132,9 @@ async function update(
   body: UpdateMaintenance,
   nowMs: number,
 ): Promise<Done | null> {
-  const covered = body.scope === undefined ? undefined : scopeOfBody(body.scope);
+  const before = coveredOfAnswer(maintenance.scope);
+  const given = body.scope === undefined ? undefined : scopeOfBody(body.scope, before);
+  const covered = given === undefined || sameCovered(given, before) ? undefined : given;
   const lastEndMs = await lastPlannedEnd(tx, maintenance.id);
   const changed = isOver(maintenance.status) ? undefined : scheduleChange(maintenance, body, nowMs, lastEndMs);
   if (changed === undefined && (covered !== undefined || namesSchedule(body))) {

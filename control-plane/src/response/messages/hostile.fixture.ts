@@ -96,7 +96,10 @@ const occasion: fc.Arbitrary<NoticeOccasion> = fc.record({
   startedMs: time,
   endedMs: orNull(time),
   resolution: orNull(
-    fc.oneof(fc.constantFrom('auto', 'manual', 'paused', 'deleted', 'folded', 'corrected'), hostileText),
+    fc.oneof(
+      fc.constantFrom('auto', 'manual', 'paused', 'deleted', 'removed', 'reset', 'folded', 'corrected'),
+      hostileText,
+    ),
   ),
   isAcknowledged: fc.boolean(),
   isManual: fc.boolean(),

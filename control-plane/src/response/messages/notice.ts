@@ -68,12 +68,15 @@ export type NoticeOccasion = {
   readonly title: string;
   readonly startedMs: number;
   readonly endedMs: number | null;
-  /** How it ended: auto, manual, paused, corrected, deleted, folded; null while it lasts. */
+  /**
+   * How it ended: auto, manual, paused, corrected, deleted, folded, reset; null while it lasts. `removed`: a person removed the incident, and what it is
+   * about may last.
+   */
   readonly resolution: string | null;
   readonly isAcknowledged: boolean;
   /** Opened by a person. */
   readonly isManual: boolean;
-  /** Who acknowledged or resolved it by hand, where that is known. */
+  /** Who acknowledged, resolved or removed it, where that is known. */
   readonly by: string | null;
   /** What whoever resolved it by hand wrote at that; null where nobody did. */
   readonly closing: string | null;

@@ -233,6 +233,20 @@ export function samples(locale: Locale): readonly Sample[] {
       }),
     },
     {
+      name: 'removed by a person while it lasts',
+      notice: notice('resolved', { occasion: occasion({ ...over, resolution: 'removed', by: who }) }),
+    },
+    {
+      name: 'recovered after a person removed it',
+      notice: notice('recovered', { occasion: occasion(over) }),
+    },
+    {
+      name: 'closed, the statistics were reset',
+      notice: notice('resolved', {
+        occasion: occasion({ ...over, resolution: 'reset' }),
+      }),
+    },
+    {
       name: 'recovered after it was resolved by a person',
       notice: notice('recovered', { occasion: occasion({ ...over, resolution: 'manual', by: who }) }),
     },

@@ -276,6 +276,47 @@ t.test('the link proves the address; who made the account without it keeps no ke
   t.equal(await isTaken(), 1, 'keys of an owner who proved the address stay');
 });
 
+t.test('the answer and the mail of a reset say what was really revoked', async (t) => {
+  const api = await testApi(t);
+  const { worker } = api.database;
+  const told = async (email: string, wanted: string) => {
+    const token = await mailedToken(api, email);
+    await takeMails(api);
+    const { status, body } = await reset(api, token, wanted);
+    t.equal(status, 200);
+    const [mail, ...others] = await takeMails(api);
+    t.same(others, []);
+    t.match(mail, { to: email, subject: 'Your password was changed' });
+    return { answer: String(body['message']), mail: mail?.text.replace(/\s+/g, ' ') ?? '' };
+  };
+  const unconfirmed = await api.account('unconfirmed@example.com');
+  const { accessToken: token } = unconfirmed;
+  for (const route of ['api-keys', 'api-keys', 'auth/tokens']) {
+    const made = await api.call('POST', `/api/v1/${route}`, { token, body: { name: 'for later' } });
+    t.equal(made.status, 201, made.text);
+  }
+  await worker.query(sql.unsafe`
+    insert into identities (user_id, way, issuer, subject)
+    values (${unconfirmed.id}, 'identity_provider_a', 'https://id.example', 'thief')`);
+  const first = await told(unconfirmed.email, other);
+  for (const text of Object.values(first)) {
+    t.match(text, /all sessions/);
+    t.match(text, /2 API keys, 1 access token/);
+    t.match(text, /1 linked identity/);
+    t.notMatch(text, /stay|other sessions|passkey|authenticator/);
+  }
+  t.match(first.mail, /never been confirmed/, 'and why');
+
+  const next = await api.call('POST', `${path}/login`, { body: { email: unconfirmed.email, password: other } });
+  await api.call('POST', '/api/v1/api-keys', { token: String(next.body['access_token']), body: { name: 'own' } });
+  const second = await told(unconfirmed.email, 'yet another phrase 9');
+  t.match(second.answer, /all sessions have ended; API keys and access tokens stay valid/);
+  t.match(second.mail, /all sessions were ended\..*API keys and access tokens stay valid until you revoke them/);
+
+  const bare = await told((await api.account('bare@example.com')).email, other);
+  t.notMatch(bare.answer + bare.mail, /revoked|removed|stay/, 'where there was nothing, nothing is said of it');
+});
+
 t.test('an account without a password proves itself by a recent sign-in and may set one', async (t) => {
   const api = await testApi(t);
   const ada = await api.account('ada@example.com');

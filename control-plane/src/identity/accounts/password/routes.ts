@@ -18,10 +18,11 @@ import { enqueueMail } from '../../../platform/mail/mail.ts';
 import { findTokenAccount, takeToken, voidTokens } from '../../account-tokens/index.ts';
 import { recordAudit } from '../../audit/index.ts';
 import { passwordHasher, whyTooCommon } from '../../auth/index.ts';
-import { passwordChangedLetter } from '../../mails/index.ts';
+import { listOfRevoked, passwordChangedLetter } from '../../mails/index.ts';
+import type { Revoked } from '../../mails/index.ts';
 import { invalidToken } from '../invalid-token.ts';
 import { requireProof } from '../proof/gateway.ts';
-import { endOtherSessions, lockAccount, removeOtherWays, revokeApiKeys } from '../queries.ts';
+import { countApiKeys, endOtherSessions, lockAccount, removeOtherWays, revokeApiKeys } from '../queries.ts';
 import { noteForgotten } from './consumer.ts';
 import { replacePassword, resetPassword } from './queries.ts';
 
@@ -40,8 +41,9 @@ export function passwordRoutes(context: Context): readonly Route[] {
       return { message: 'if the address has an account, a link to choose a new password is on its way to it' };
     }),
     handle(resetPasswordRoute, async ({ body, request }) => {
-      await resetForgotten(context, body, request);
-      return { message: 'the password was changed and all sessions have ended; log in with the new one' };
+      const revoked = await resetForgotten(context, body, request);
+      const parts = ['the password was changed and all sessions have ended', ...toldOf(revoked)];
+      return { message: `${parts.join('; ')}; log in with the new one` };
     }),
   ];
 }
@@ -68,7 +70,8 @@ async function changePassword(
     const ended = await endOtherSessions(scope, transaction, caller.sessionId, 'password');
     const event = { action: 'password.changed', subjectType: 'user', subjectId: caller.userId };
     await recordAudit(transaction, caller, request, { ...event, detail: { ended_sessions: ended } });
-    await tellChange(context, transaction, proof, request);
+    const keptKeys = await countApiKeys(scope, transaction);
+    await tellChange(context, transaction, proof, request, { isReset: false, revoked: nothing, keptKeys });
   });
 }
 
@@ -76,13 +79,13 @@ async function resetForgotten(
   context: Context,
   body: { readonly token: string; readonly new_password: string },
   request: RequestFacts,
-): Promise<void> {
+): Promise<Taken> {
   const account = await findTokenAccount(context.database.api, body.token, 'password');
   if (account === undefined) throw invalidToken('password');
   requireUncommon(body.new_password, account.email);
   const newHash = await passwordHasher(context).hash(body.new_password);
   const scope: Scope = { userId: account.userId, workspaceIds: [] };
-  await inScope(context.database.api, scope, async (transaction) => {
+  return inScope(context.database.api, scope, async (transaction) => {
     await lockAccount(scope, transaction);
     // The token decides: of several requests that bring it at once, one takes it.
     if (!(await takeToken(scope, transaction, body.token, 'password'))) throw invalidToken('password');
@@ -91,17 +94,33 @@ async function resetForgotten(
     await voidTokens(scope, transaction);
     const ended = await endOtherSessions(scope, transaction, undefined, 'password');
     // Whoever made the account without having its address may have left a key or another way in for later.
-    if (!user.was_verified) await removeOtherWays(scope, transaction);
-    const revoked = user.was_verified ? 0 : await revokeApiKeys(scope, transaction);
+    const revoked = user.was_verified
+      ? nothing
+      : { ...(await removeOtherWays(scope, transaction)), ...(await revokeApiKeys(scope, transaction)) };
+    const keptKeys = await countApiKeys(scope, transaction);
     const caller = { kind: 'user', userId: account.userId } as const;
     await recordAudit(transaction, caller, request, {
       action: 'password.reset',
       subjectType: 'user',
       subjectId: account.userId,
-      detail: { ended_sessions: ended, revoked_api_keys: revoked },
+      detail: { ended_sessions: ended, revoked_api_keys: revoked.apiKeys + revoked.accessTokens },
     });
-    await tellChange(context, transaction, user, request);
+    await tellChange(context, transaction, user, request, { isReset: true, revoked, keptKeys });
+    return { revoked, keptKeys };
   });
+}
+
+/** What a change took from an account, and what is good still. */
+type Taken = { readonly revoked: Revoked; readonly keptKeys: number };
+
+const nothing: Revoked = { apiKeys: 0, accessTokens: 0, identities: 0, passkeys: 0, authenticators: 0 };
+
+function toldOf({ revoked, keptKeys }: Taken): string[] {
+  const list = listOfRevoked(revoked, 'en');
+  return [
+    ...(list === '' ? [] : [`the address had never been confirmed, so these were revoked or removed: ${list}`]),
+    ...(keptKeys === 0 ? [] : ['API keys and access tokens stay valid']),
+  ];
 }
 
 function requireUncommon(password: string, email: string | null): void {
@@ -114,8 +133,9 @@ async function tellChange(
   transaction: Transaction,
   user: { readonly email: string | null; readonly locale: 'en' | 'ru' },
   request: RequestFacts,
+  change: Taken & { readonly isReset: boolean },
 ): Promise<void> {
   if (user.email === null) return;
-  const letter = passwordChangedLetter(user.locale, request.remoteAddress);
+  const letter = passwordChangedLetter(user.locale, { ...change, address: request.remoteAddress });
   await enqueueMail(transaction, context.sealer, { to: user.email, ...renderLetter(letter) });
 }

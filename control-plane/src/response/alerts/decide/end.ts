@@ -42,6 +42,7 @@ export function endMessage(
     return { ...outcome, withdraws: 'unsent' };
   }
   const over: Told = { ...told, state: 'over', toldSeq: occasion.seq, heldMs: null, heldBy: null };
+  if (occasion.resolution === 'reset') return closed(key, namers, over, reach);
   const { isUsable, holds } = waysToTellTheEnd(namers, occasion, reach.isUsable, nowMs);
   const free = holds.find(({ hold }) => hold === null);
   const speaker = free ?? holds[0];
@@ -66,6 +67,19 @@ export function endMessage(
     ...nothing(over),
     notifications: [decided(to, 'resolved', seq, reason === null ? { afterQuiet } : { status: 'suppressed', reason })],
   };
+}
+
+/**
+ * What is reset is told to services that keep an alarm open, at once: that reaches nobody, and nothing else would close it. Nothing of it stands in the
+ * history.
+ */
+function closed(key: string, namers: readonly Namer[], over: Told, reach: Reach): Outcome {
+  const speaker = namers.find(({ alert, target }) => alert.notifyOnRecovery && reach.isUsable(alert.ownerId, target));
+  const isClosed = reach.keepsOpen && speaker !== undefined;
+  const notifications = isClosed
+    ? [decided(addresseeOf(key, speaker), 'resolved', over.problemSeq, { reason: 'reset' })]
+    : [];
+  return { ...nothing(over), notifications, withdraws: 'held' };
 }
 
 /** Alerts that tell of ends, by which the target can be reached where there are such, and what holds them back. */
@@ -151,7 +165,7 @@ export function wasDown(
 const isTold = (resolution: string | null): boolean =>
   resolution === null || resolution === 'auto' || resolution === 'manual';
 
-/** What a target that was told of an end by hand is told when the thing itself recovers. */
+/** What a target that was told of an end by hand, or of a removal, is told when the thing itself recovers. */
 export function recoveredMessage(
   key: string,
   namers: readonly Namer[],
@@ -161,6 +175,8 @@ export function recoveredMessage(
   nowMs: number,
 ): Outcome {
   const change = occasion.pending.findLast(({ kind, seq }) => kind === 'recovered' && seq > told.toldSeq);
+  // Of what a person removed before anybody was told of it, nobody is told the end.
+  if (occasion.resolution !== 'manual' && told.sentMs === null) return nothing({ ...told, toldSeq: occasion.seq });
   const { isUsable, holds } = waysToTellTheEnd(namers, occasion, isUsableBy, nowMs);
   if (change === undefined || !isUsable) return nothing({ ...told, toldSeq: occasion.seq });
   const free = holds.find(({ hold }) => hold === null);

@@ -54,6 +54,8 @@ export async function historyPage(
   const at = (text: string) => sql.timestamp(new Date(text));
   const conditions = [
     sql.fragment`n.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')})`,
+    // By which services close what was reset: all that was told of it is forgotten.
+    sql.fragment`n.reason is distinct from 'reset'`,
     filter.alert_id === undefined ? undefined : sql.fragment`n.alert_id = ${filter.alert_id}`,
     filter.workspace_id === undefined ? undefined : sql.fragment`n.workspace_id = ${filter.workspace_id}`,
     filter.channel === undefined ? undefined : sql.fragment`n.channel = ${filter.channel}`,

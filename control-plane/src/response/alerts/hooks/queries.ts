@@ -52,37 +52,6 @@ export async function leaveAlertsOfMoved(
   return left.map((row) => ({ monitorId: row.monitor_id, dropped: { type: 'alert', id: row.alert_id } }));
 }
 
-/**
- * Hook of the reset of a monitor's statistics: what alerts have told of it goes from the histories. What is under way is not sent any more. An
- * incident that it shares with others says itself what becomes of it.
- */
-export async function removeAlertHistoryOfReset(tx: Transaction, monitorId: number): Promise<void> {
-  const ofMonitor = sql.fragment`subject_type = 'monitor' and subject_id = ${monitorId}`;
-  // In the order in which planner and sender lock: occasions, messages, what was told, notifications.
-  await tx.query(sql.unsafe`
-    select from alert_occasions where id = any(array(
-      select id from alert_occasions where ${ofMonitor} union select occasion_id from notifications where ${ofMonitor}))
-    order by id for update`);
-  await tx.query(sql.unsafe`
-    select from deliveries where id = any(array(
-      select delivery_id from notifications where ${ofMonitor} and delivery_id is not null))
-    order by id for update`);
-  const deliveries = await tx.anyFirst(sql.type(z.object({ id: z.bigint() }))`
-    delete from notifications where id = any(array(
-      select id from notifications where ${ofMonitor} order by id for update)) and delivery_id is not null
-    returning delivery_id as id`);
-  await tx.query(sql.unsafe`delete from notifications where ${ofMonitor}`);
-  await tx.query(sql.unsafe`
-    delete from alert_occasions where id = any(array(select id from alert_occasions where ${ofMonitor} order by id for update))`);
-  // A digest that told of others too stays with them.
-  await tx.query(sql.unsafe`
-    delete from deliveries d where d.id = any(${sql.array(
-      deliveries.map((id) => String(id)),
-      'int8',
-    )})
-      and d.lease_until is null and not exists (select from notifications n where n.delivery_id = d.id)`);
-}
-
 /** Hook of a deleted workspace whose monitors are gone. For the worker login. */
 export async function removeAlertsOfWorkspace(worker: DatabasePool, workspaceId: number): Promise<void> {
   await worker.query(sql.unsafe`delete from alert_occasions where workspace_id = ${workspaceId}`);

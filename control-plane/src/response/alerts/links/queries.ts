@@ -21,11 +21,12 @@ export async function insertLinks(
   // An occasion that is gone meanwhile has no link.
   await worker.query(sql.unsafe`
     insert into alert_links (token_hash, workspace_id, occasion_id, target_key, title, locale, timezone)
-    select decode(given.hash, 'hex'), given.workspace_id, o.id, given.target_key, given.title, coalesce(t.target ->> 'locale', 'en'),
-      coalesce(t.target ->> 'timezone', 'UTC')
+    select decode(given.hash, 'hex'), given.workspace_id, o.id, given.target_key, given.title, coalesce(t.target ->> 'locale', u.locale, 'en'),
+      coalesce(t.target ->> 'timezone', u.timezone, 'UTC')
     from ${sql.unnest(rows, ['text', 'int4', 'int8', 'text', 'text'])} as given (hash, workspace_id, occasion_id, target_key, title)
     join alert_occasions o on o.id = given.occasion_id
-    left join alert_told t on t.occasion_id = o.id and t.target_key = given.target_key`);
+    left join alert_told t on t.occasion_id = o.id and t.target_key = given.target_key
+    left join users u on u.id = t.owner_id`);
 }
 
 const linkRow = z.object({

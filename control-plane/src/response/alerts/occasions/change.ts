@@ -31,6 +31,7 @@ const incidentPayload = z.looseObject({
   workspace_id: z.number().int(),
   seq: z.number().int().min(1),
   reason: z.string().optional(),
+  by_user_id: z.number().int().optional(),
   title: z.string(),
   status: z.enum(['open', 'acknowledged', 'resolved']),
   severity: z.enum(['minor', 'major', 'critical']),
@@ -53,7 +54,7 @@ export const incidentKinds = [
 ] as const;
 
 /** @throws when the payload is none: the row stays, with the error */
-export function incidentChange(kind: (typeof incidentKinds)[number], payload: unknown): OccasionChange {
+export function incidentChange(kind: (typeof incidentKinds)[number], payload: unknown, nowMs: number): OccasionChange {
   const told = incidentPayload.parse(payload);
   const isDeleted = kind === 'incident.deleted';
   const isOver =
@@ -73,18 +74,25 @@ export function incidentChange(kind: (typeof incidentKinds)[number], payload: un
       member_count: told.member_count,
       members: told.members,
       ...(first === undefined ? {} : { first }),
+      ...(told.by_user_id === undefined ? {} : { removed_by: told.by_user_id }),
     },
     severity: told.severity,
     isLasting: true,
     startedMs,
-    endedMs: isOver ? Math.max(startedMs, told.resolved_at === null ? startedMs : Date.parse(told.resolved_at)) : null,
-    resolution: isDeleted ? 'deleted' : told.resolution,
+    endedMs: isOver ? Math.max(startedMs, told.resolved_at === null ? nowMs : Date.parse(told.resolved_at)) : null,
+    resolution: resolutionOf(told, isDeleted),
     isAcknowledged: told.status === 'acknowledged',
     seq: told.seq,
     kind: what === 'deleted' ? 'resolved' : what,
     reason: told.reason ?? null,
     isProblem: kind === 'incident.opened' || (kind === 'incident.updated' && told.reason === 'reopened' && !isOver),
   };
+}
+
+/** How it ended for those who were told of it: what a person removes may last, and a reset of statistics ends nothing. */
+function resolutionOf(told: z.output<typeof incidentPayload>, isDeleted: boolean): string | null {
+  if (told.reason === 'reset') return 'reset';
+  return isDeleted && told.status !== 'resolved' ? 'removed' : told.resolution;
 }
 
 /** How a status that is no incident is named, and how bad it is; null of those that are an incident, or none. */

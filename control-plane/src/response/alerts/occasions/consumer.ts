@@ -8,6 +8,7 @@ import type { OccasionChange } from './change.ts';
 import { onDelisted, onExpiring, onListed } from './notices/consumer.ts';
 import { onProbe, onProbeEnd } from './probes/consumer.ts';
 import { endOccasions, lookAtHeld, monitorsOf, writeChanges } from './queries.ts';
+import { forgetReset } from '../hooks/reset.queries.ts';
 import type { Ending } from './queries.ts';
 import { instant, monitorSubject, ofMonitor, ofWorkspace } from './work.ts';
 import type { Work } from './work.ts';
@@ -24,13 +25,11 @@ const clearing = ofWorkspace.extend({
 /** Notes what there is to tell. Who is told is decided after the commit, by the planner. */
 export const occasionConsumers: readonly OutboxConsumer<Context>[] = [
   ...incidentKinds.map((kind) =>
-    consumer(kind, (transaction, rows, nowMs) =>
-      writeChanges(
-        transaction,
-        rows.map((row) => incidentChange(kind, row.payload)),
-        nowMs,
-      ),
-    ),
+    consumer(kind, async (transaction, rows, nowMs) => {
+      const changes = rows.map((row) => incidentChange(kind, row.payload, nowMs));
+      await writeChanges(transaction, changes, nowMs);
+      if (kind === 'incident.deleted') await forgetReset(transaction, changes);
+    }),
   ),
   consumer('monitor.transition', onTransitions),
   consumer('monitor.paused', onPaused),
@@ -71,6 +70,8 @@ async function onTransitions(transaction: Transaction, rows: readonly OutboxRow[
   for (const { monitor_id: id, to, at } of told) {
     const monitor = monitors.get(id);
     if (monitor === undefined) continue;
+    // That nothing is known right after a reset of the statistics is what whoever reset them wanted.
+    const isOfReset = to === 'UNKNOWN' && monitor.reset_at !== null && at <= monitor.reset_at;
     const status = statusEvent(to);
     const others = statusEvents.filter((event) => event !== status?.event && monitor.open_events.includes(event));
     if (others.length > 0) {
@@ -78,8 +79,8 @@ async function onTransitions(transaction: Transaction, rows: readonly OutboxRow[
     }
     // An outage stays one while some see it, or nobody can say.
     const isPartOfOutage = status?.isBelowOutage === true && monitor.has_incident;
-    if (status === null || isPartOfOutage || !monitor.is_watched || monitor.open_events.includes(status.event))
-      continue;
+    if (status === null || isPartOfOutage || isOfReset || !monitor.is_watched) continue;
+    if (monitor.open_events.includes(status.event)) continue;
     begun.push(
       beginning({
         workspaceId: monitor.workspace_id,

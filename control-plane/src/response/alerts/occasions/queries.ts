@@ -71,7 +71,7 @@ export type Ending = {
   /** Only of this list, of those that blocklists make. */
   readonly provider?: string;
   readonly atMs: number;
-  readonly resolution: 'auto' | 'paused' | 'corrected' | 'deleted';
+  readonly resolution: 'auto' | 'paused' | 'corrected' | 'deleted' | 'reset';
 };
 
 /** Ends occasions of subjects. Those of incidents end with their incident. */
@@ -158,13 +158,14 @@ const monitorRow = z.object({
   name: z.string(),
   is_watched: z.boolean(),
   has_incident: z.boolean(),
+  reset_at: z.number().nullable(),
   open_events: z.array(z.string()),
 });
 
 /** What a change of status must know of monitors, by number. */
 export async function monitorsOf(transaction: Transaction, ids: readonly number[]) {
   const rows = await transaction.any(sql.type(monitorRow)`
-    select m.id, m.workspace_id, m.name, m.deleted_at is null and m.is_active as is_watched,
+    select m.id, m.workspace_id, m.name, m.deleted_at is null and m.is_active as is_watched, m.reset_at,
       exists (
         select from incident_members u where u.subject_type = 'monitor' and u.subject_id = m.id and u.ended_at is null and not u.is_manual
       ) as has_incident,

@@ -25,7 +25,7 @@ void t.test('an alert is made with what was left out, read, listed, changed and 
     steps: [
       {
         after_seconds: 0,
-        targets: [{ channel: 'email', config_id: null, target: api.owner.email, locale: 'en', timezone: 'UTC' }],
+        targets: [{ channel: 'email', config_id: null, target: api.owner.email, locale: null, timezone: null }],
       },
     ],
     notify_on_recovery: true,
@@ -168,6 +168,32 @@ void t.test('a viewer reads, an editor writes; addresses and targets belong to t
     (await api.alerts('POST', '', { workspace_id: api.workspaceId, name: 'x', steps: ownMail }, stranger)).status,
     404,
   );
+});
+
+void t.test('an alert whose scope has become empty says so, and is sent back as it is', async (t) => {
+  const api = await alertsApi(t);
+  const { id: monitorId } = await api.monitor();
+  const { id: groupId } = await api.group();
+  const subjects = [{ type: 'monitor', id: monitorId }];
+  const { id } = await api.alert({ scope: { subjects, group_ids: [groupId] } });
+  t.equal((await api.call('DELETE', `/api/v1/monitors/${monitorId}`, { token: api.token })).status, 204);
+  t.match(await api.read(id), { disabled_reason: null, scope: { group_ids: [groupId] } }, 'something is left');
+  t.match(
+    await api.alerts('PATCH', `/${id}`, { scope: { all: false, subjects: [], group_ids: [], tags: [] } }),
+    { status: 422, body: { errors: [{ path: '/scope', code: 'scope_is_empty' }] } },
+    'nobody empties it',
+  );
+  t.equal((await api.groups('DELETE', `/${groupId}`)).status, 204);
+  const emptied = await api.read(id);
+  const empty = { all: false, subjects: [], group_ids: [], tags: [] };
+  t.match(emptied, { is_active: true, disabled_reason: 'scope_empty', scope: empty });
+  t.match((await api.alerts('GET', '?search=alert')).body['alerts'], [{ id, disabled_reason: 'scope_empty' }]);
+  const same = await api.alerts('PATCH', `/${id}`, { name: emptied.name, scope: emptied.scope });
+  t.match(same, { status: 200, body: { version: emptied.version, disabled_reason: 'scope_empty' } }, same.text);
+  const renamed = await api.alerts('PATCH', `/${id}`, { name: 'Renamed', scope: emptied.scope });
+  t.match(renamed, { status: 200, body: { name: 'Renamed', scope: empty } }, renamed.text);
+  const filled = await api.alerts('PATCH', `/${id}`, { scope: { tags: ['web'] } });
+  t.match(filled, { status: 200, body: { disabled_reason: null, scope: { tags: ['web'] } } }, filled.text);
 });
 
 void t.test('the alert of somebody who left stays, and whoever gives it new steps takes it over', async (t) => {

@@ -1,4 +1,6 @@
 import type { Alert, UnusableReason } from '@parallax/api-contract';
+import { isEmptyScope } from '../../maintenance/index.ts';
+import { coveredOf } from './change.ts';
 import type { AlertRow } from './row.ts';
 import { shownTarget } from './targets.ts';
 import type { StoredTarget } from './targets.ts';
@@ -20,7 +22,7 @@ export function answerOf(row: AlertRow, reader: Reader, unusable: readonly Unusa
     name: row.name,
     description: row.description,
     is_active: row.is_active,
-    disabled_reason: row.owner === null ? 'owner_left' : null,
+    disabled_reason: row.owner === null ? 'owner_left' : isEmptyScope(coveredOf(row)) ? 'scope_empty' : null,
     is_default: row.is_default,
     owner: row.owner,
     scope: { all: row.covers_all, subjects: row.subjects, group_ids: row.group_ids, tags: row.tags },

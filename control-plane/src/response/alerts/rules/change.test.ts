@@ -1,13 +1,14 @@
 import { createAlertSchema, updateAlertSchema } from '@parallax/api-contract';
 import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
-import { coveredOf, sameCovered, targetRight, valuesOf } from './change.ts';
+import { sameCovered } from '../../maintenance/index.ts';
+import { coveredOf, targetRight, valuesOf } from './change.ts';
 import type { AlertRow } from './row.ts';
 import { givenTarget, shownTarget } from './targets.ts';
 import type { StoredTarget } from './targets.ts';
 import { changedValues, createdValues, mayTellMore, mutedUntil, placedTargets } from './values.ts';
 
-const own = { email: 'me@example.com', locale: 'ru', timezone: 'Europe/Berlin' } as const;
+const own = { email: 'me@example.com' } as const;
 const nowMs = Date.parse('2026-01-05T10:00:00Z');
 const mask = ({ target }: StoredTarget): string => `${target.slice(0, 1)}…`;
 
@@ -15,8 +16,8 @@ const target = fc.record({
   channel: fc.constantFrom('email', 'sms', 'team-chat'),
   config_id: fc.option(fc.integer({ min: 1, max: 3 })),
   target: fc.constantFrom('anna', 'alex', 'boris', 'b'),
-  locale: fc.constantFrom('en', 'ru'),
-  timezone: fc.constantFrom('UTC', 'Europe/Berlin'),
+  locale: fc.constantFrom('en', 'ru', null),
+  timezone: fc.constantFrom('UTC', 'Europe/Berlin', null),
 });
 const steps = fc
   .array(fc.array(target, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 })
@@ -100,7 +101,7 @@ void t.test(
     const made = createdValues(body, own, nowMs);
     t.match(made, {
       name: 'Night',
-      steps: [{ after_seconds: 0, targets: [{ target: own.email, locale: 'ru', timezone: 'Europe/Berlin' }] }],
+      steps: [{ after_seconds: 0, targets: [{ target: own.email, locale: null, timezone: null }] }],
       quiet_hours: { except_severity: 'critical', windows: [{ days: [1, 7] }] },
       muted_until: nowMs + 86_400_000,
     });

@@ -79,18 +79,3 @@ export function coveredOf(row: AlertRow): Covered {
     tags: row.tags,
   };
 }
-
-/** Whether two scopes name the same. */
-export function sameCovered(one: Covered, other: Covered): boolean {
-  const sorted = (ids: readonly number[]) => [...new Set(ids)].toSorted((a, b) => a - b);
-  const plain = ({ all, monitorIds, heartbeatIds, webhookCheckIds, groupIds, tags }: Covered) =>
-    JSON.stringify([
-      all,
-      sorted(monitorIds),
-      sorted(heartbeatIds),
-      sorted(webhookCheckIds),
-      sorted(groupIds),
-      [...tags].toSorted(),
-    ]);
-  return plain(one) === plain(other);
-}

@@ -90,11 +90,11 @@ export async function countAlerts(scope: Scope, connection: CommonQueryMethods):
     select count(*)::integer as n from alerts a where ${ofScope(scope)}`);
 }
 
-const ownRow = z.object({ email: z.string().nullable(), locale: z.enum(['en', 'ru']), timezone: z.string() });
+const ownRow = z.object({ email: z.string().nullable() });
 
 /** What targets of the scope's user are given that name nothing else. */
 export async function ownDefaults(scope: Scope, connection: CommonQueryMethods): Promise<OwnDefaults> {
-  return connection.one(sql.type(ownRow)`select email, locale, timezone from users where id = ${scope.userId}`);
+  return connection.one(sql.type(ownRow)`select email from users where id = ${scope.userId}`);
 }
 
 const json = (value: unknown) => sql.fragment`${value === null ? null : JSON.stringify(value)}::jsonb`;

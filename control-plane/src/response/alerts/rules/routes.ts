@@ -15,9 +15,9 @@ import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
 import { maskTarget } from '../../channels/index.ts';
-import { missingOf, requireFound, scopeOfBody } from '../../maintenance/index.ts';
+import { missingOf, requireFound, sameCovered, scopeOfBody } from '../../maintenance/index.ts';
 import { lookAgain } from '../occasions/queries.ts';
-import { coveredOf, sameCovered, targetRight, valuesOf } from './change.ts';
+import { coveredOf, targetRight, valuesOf } from './change.ts';
 import { askReadersOf, changeAlert, judged, noAlert, record, requireRoom, seenBy, shown } from './gateway.ts';
 import type { Actor, RuleParts, Done } from './gateway.ts';
 import { findAlert, insertAlert, listAlerts, ownDefaults, removeAlert, writeAlert } from './queries.ts';
@@ -138,7 +138,7 @@ async function update(
     { steps: given.steps ?? [], failover: given.failover ?? null },
     right === 'owner' ? alert : undefined,
   );
-  const covered = body.scope === undefined ? undefined : scopeOfBody(body.scope);
+  const covered = body.scope === undefined ? undefined : scopeOfBody(body.scope, coveredOf(alert));
   if (covered !== undefined) {
     requireFound(alert.workspace_id, covered, await missingOf(tx, alert.workspace_id, covered));
   }

@@ -5,8 +5,8 @@ const targetShape = z.object({
   channel: z.string(),
   config_id: z.number().nullable(),
   target: z.string(),
-  locale: z.enum(['en', 'ru']),
-  timezone: z.string(),
+  locale: z.enum(['en', 'ru']).nullable(),
+  timezone: z.string().nullable(),
 });
 
 /** An alert with its scope, as it is read. Times are milliseconds since the epoch. */

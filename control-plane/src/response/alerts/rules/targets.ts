@@ -6,8 +6,9 @@ export type StoredTarget = {
   /** Null: mail that the installation sends. */
   readonly config_id: number | null;
   readonly target: string;
-  readonly locale: 'en' | 'ru';
-  readonly timezone: string;
+  /** Its own; null: that of the alert's owner when a message is sent. */
+  readonly locale: 'en' | 'ru' | null;
+  readonly timezone: string | null;
 };
 
 export type StoredStep = { readonly after_seconds: number; readonly targets: readonly StoredTarget[] };
@@ -18,8 +19,6 @@ export type PlacedTarget = { readonly path: string; readonly target: StoredTarge
 /** Of whoever makes an alert: what a target is given that names nothing else. */
 export type OwnDefaults = {
   readonly email: string | null;
-  readonly locale: 'en' | 'ru';
-  readonly timezone: string;
 };
 
 /** What was given of a target, as it would be stored; whether it can be is judged elsewhere. Without a target: '' unless it is mail. */
@@ -29,8 +28,8 @@ export function givenTarget(given: AlertTargetInput, own: OwnDefaults): StoredTa
     channel: given.channel,
     config_id: given.config_id ?? null,
     target: given.target ?? (isOwnMail ? (own.email ?? '') : ''),
-    locale: given.locale ?? own.locale,
-    timezone: given.timezone ?? own.timezone,
+    locale: given.locale ?? null,
+    timezone: given.timezone ?? null,
   };
 }
 

@@ -2,7 +2,7 @@ import type { Logger } from '@parallax/telemetry';
 import type { DatabasePool } from 'slonik';
 import type { AlertParts, Links } from '../channels-gateway.ts';
 import { mostAttempts, retryAtMs } from '../decide/retry.ts';
-import { closingOf, membersOf, reportOf, seenOf, writtenOf } from './facts/queries.ts';
+import { closingOf, membersOf, nameOf, reportOf, seenOf, writtenOf } from './facts/queries.ts';
 import type { Message, Notice } from '../../messages/index.ts';
 import { noticeOfMany, noticeOfOne } from './notice-of.ts';
 import { claimDeliveries } from './claim/queries.ts';
@@ -158,8 +158,11 @@ async function noticeOf(context: SenderContext, delivery: ClaimedDelivery, part:
   const closing = isClosed ? await closingOf(pool, incidentId, part.seq) : null;
   const ping = first?.type === 'heartbeat' ? pingOf(members?.cause?.['evidence']) : null;
   const report = first === undefined || ping === null ? null : await reportOf(pool, first.id, ping);
-  const notice = (links?: Links): Notice =>
-    noticeOfOne(delivery, part, { members, seen, written, closing, report }, links, context.publicUrl, context.now());
+  const { removed_by: removedById } = part.facts;
+  const isRemoved = part.resolution === 'removed' && typeof removedById === 'number';
+  const removedBy = isRemoved ? await nameOf(pool, removedById) : null;
+  const more = { members, removedBy, seen, written, closing, report };
+  const notice = (links?: Links): Notice => noticeOfOne(delivery, part, more, links, context.publicUrl, context.now());
   const title = composed(context, delivery, notice())?.title;
   return title === undefined ? notice() : notice(await linksOf(context, delivery, part, title));
 }

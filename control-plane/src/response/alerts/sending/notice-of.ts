@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Links } from '../channels-gateway.ts';
 import type {
   Notice,
@@ -14,6 +15,8 @@ import type { Part } from './queries.ts';
 /** What is known of an occasion beside its row. */
 export type MoreFacts = {
   readonly members: IncidentMembers | undefined;
+  /** Who removed its incident. */
+  readonly removedBy: string | null;
   readonly seen: Seen | undefined;
   /** What somebody wrote of it and this message announces. */
   readonly written: string | null;
@@ -88,8 +91,8 @@ const messageId = ({ id, message_id: drawn }: Pick<ClaimedDelivery, 'id' | 'mess
 
 const common = (delivery: ClaimedDelivery) => ({
   id: messageId(delivery),
-  locale: delivery.target.locale,
-  timezone: delivery.target.timezone,
+  locale: delivery.locale,
+  timezone: delivery.timezone,
   workspace: { id: delivery.workspace_id, name: delivery.workspace_name },
 });
 
@@ -100,10 +103,10 @@ const reasons = ['members', 'reopened', 'update', 'changed'] as const;
 const reasonOf = (reason: string | null): (typeof reasons)[number] =>
   reasons.find((each) => each === reason) ?? 'changed';
 
-function occasionOf(part: Part, { members, seen, closing, report }: MoreFacts): NoticeOccasion {
+function occasionOf(part: Part, more: MoreFacts): NoticeOccasion {
   const { facts } = part;
-  const subjects = members?.subjects ?? ownSubject(part);
-  const isByHand = part.resolution === 'manual';
+  const { members, seen, closing, report } = more;
+  const subjects = members?.subjects ?? ownSubjects(part);
   return {
     event: part.event,
     incidentId: part.incident_id,
@@ -114,7 +117,7 @@ function occasionOf(part: Part, { members, seen, closing, report }: MoreFacts): 
     resolution: part.resolution,
     isAcknowledged: part.acknowledged_at !== null,
     isManual: facts['is_manual'] === true,
-    by: part.kind === 'resolved' && isByHand ? (members?.resolvedBy ?? null) : (members?.acknowledgedBy ?? null),
+    by: whoActed(part, more),
     closing,
     subjects,
     subjectCount: members?.count ?? subjects.length,
@@ -126,9 +129,25 @@ function occasionOf(part: Part, { members, seen, closing, report }: MoreFacts): 
   };
 }
 
-function ownSubject(part: Part): readonly NoticeSubject[] {
+/** Who ended it by hand, where that is told; else who takes care of it. */
+function whoActed(part: Part, { members, removedBy }: MoreFacts): string | null {
+  if (part.kind === 'resolved' && part.resolution === 'removed') return removedBy;
+  if (part.kind === 'resolved' && part.resolution === 'manual') return members?.resolvedBy ?? null;
+  return members?.acknowledgedBy ?? null;
+}
+
+const toldMembers = z.array(z.object({ type: z.string(), id: z.number(), name: z.string() })).catch([]);
+
+/** Its subject; of an incident that is gone those that it had. */
+function ownSubjects(part: Part): readonly NoticeSubject[] {
   const { subject_type: type, subject_id: id, facts } = part;
-  if (type === null || id === null) return [];
+  if (type === null || id === null) {
+    const { started_at: startedMs, ended_at: endedMs } = part;
+    return toldMembers.parse(facts['members']).map((member) => {
+      const status = member.type === 'monitor' ? 'DOWN' : null;
+      return { ...member, status, startedMs, endedMs };
+    });
+  }
   const { name, status } = facts;
   return [
     {
@@ -191,8 +210,13 @@ function lineOf(part: Part, publicUrl: string): NoticeLine {
   };
 }
 
+/** Its incident was removed: it has no page any more. */
+const isGone = ({ kind, resolution }: Part): boolean =>
+  resolution === 'removed' || resolution === 'reset' || (kind === 'recovered' && resolution !== 'manual');
+
 /** The console's page. */
 function pageOf(part: Part, publicUrl: string): string | null {
+  if (isGone(part)) return publicUrl;
   if (part.incident_id !== null) return `${publicUrl}/incidents/${part.incident_id}`;
   const { subject_type: type, subject_id: id } = part;
   if (id === null) return publicUrl;

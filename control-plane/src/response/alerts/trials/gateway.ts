@@ -11,12 +11,20 @@ type TestResult = AlertTest['results'][number];
 /** Whose alert it is: the configurations and the workspace by which it is sent. */
 export type TestPlace = { readonly ownerId: number; readonly workspaceId: number };
 
+/** Language and zone of the owner, which are those of targets that have none of their own. */
+export type OwnersTongue = { readonly locale: 'en' | 'ru'; readonly timezone: string };
+
 /** The real target of an owner's target. */
 export const keyOf = (ownerId: number, { channel, config_id: configId, target }: StoredTarget): string =>
   targetKeyOf({ ownerId, channel, configId, target });
 
 /** Sends a test message to one target, unless it has had as many as it may. No transaction is open meanwhile. */
-export async function sendTest(context: Context, place: TestPlace, target: StoredTarget): Promise<TestResult> {
+export async function sendTest(
+  context: Context,
+  place: TestPlace,
+  target: StoredTarget,
+  tongue: OwnersTongue,
+): Promise<TestResult> {
   const masked = { channel: target.channel, target_masked: maskTarget(target) };
   const rate = context.limits.rate('channel_test_to_target');
   const counted = await countOnce(context.database.api, `channel-tests-to:${keyOf(place.ownerId, target)}`, rate);
@@ -25,7 +33,8 @@ export async function sendTest(context: Context, place: TestPlace, target: Store
     const error = `${rate.quota} test messages an hour go to one target; try again in ${seconds} s`;
     return { ...masked, ok: false, error_code: 'rate_limited', error, latency_ms: null, retry_after_seconds: seconds };
   }
-  const { locale, timezone } = target;
+  const locale = target.locale ?? tongue.locale;
+  const timezone = target.timezone ?? tongue.timezone;
   const message = testMessage({
     id: randomUUID(),
     locale,

@@ -8,6 +8,7 @@ import type { Route } from '../../../platform/http/handler.ts';
 import { countOnce } from '../../../platform/http/rate-limits.ts';
 import { noAlert } from '../rules/gateway.ts';
 import { findAlert } from '../rules/queries.ts';
+import { tongueOf } from './queries.ts';
 import { distinctTargets } from './distinct-targets.ts';
 import { keyOf, requireAnySent, sendTest } from './gateway.ts';
 
@@ -25,10 +26,11 @@ export function alertTrialRoutes(context: Context): Route[] {
       const rate = context.limits.rate('channel_test');
       const counted = await countOnce(context.database.api, `channel-tests:${caller.userId}`, rate);
       applyRates(request.reply, [counted], 'test messages', 'of this account');
+      const tongue = await tongueOf(context.database.worker, alert.owner_id);
       const place = { ownerId: alert.owner_id, workspaceId: alert.workspace_id };
       const targets = distinctTargets(alert, (target) => keyOf(alert.owner_id, target));
       const results = await Promise.all(
-        targets.slice(0, alertLimits.testTargets).map((target) => sendTest(context, place, target)),
+        targets.slice(0, alertLimits.testTargets).map((target) => sendTest(context, place, target, tongue)),
       );
       requireAnySent(results);
       return { ok: results.every(({ ok }) => ok), results };

@@ -82,7 +82,7 @@ export const pushover: Channel<Settings, Content> = {
         : { url, url_title: cut(message.links.find((link) => link.url === url)?.label ?? '', 100) }),
       ...priorityOf(message, emergency),
     };
-    const isOver = message.state === 'recovered' || message.kind === 'acknowledged';
+    const isOver = message.state === 'recovered' || message.kind === 'resolved' || message.kind === 'acknowledged';
     return { form, ends: emergency && isOver ? message.subjectKey : null };
   },
   send: async ({ form, ends }, { settings }, io) => {

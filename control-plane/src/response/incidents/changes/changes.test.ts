@@ -135,7 +135,11 @@ void t.test('a deleted incident is gone, and its outage opens no other', async (
   await api.turns(monitorId, 'UP', atMs + 2_000);
   t.match(await api.incidents('GET'), { total: 0 });
   t.match(await api.incidents('GET', '/stats'), { total: 0 });
-  t.same(await kinds(api), ['incident.opened', 'incident.updated update', 'incident.deleted']);
+  t.same(
+    await kinds(api),
+    ['incident.opened', 'incident.updated update', 'incident.deleted', 'incident.recovered'],
+    'who was told of it is told that it has recovered',
+  );
   t.notOk(await api.database.worker.exists(sql.unsafe`select from incident_updates`), 'what people wrote is removed');
 });
 
@@ -152,7 +156,7 @@ void t.test(
     await api.passes(5_000);
     t.same(await kinds(api), ['incident.opened', 'incident.acknowledged']);
     await api.call('POST', `/api/v1/monitors/${monitorId}/reset-stats`, { token: api.token, body: { confirm: true } });
-    t.same((await kinds(api)).slice(2), ['incident.deleted'], 'a reset ends it for who was told');
+    t.same((await kinds(api)).slice(2), ['incident.deleted reset'], 'a reset ends it where an alarm is open');
     await api.database.worker.query(sql.unsafe`
     insert into incidents (workspace_id, title, started_at, detected_late) values (${api.workspaceId}, 'late', now(), true)`);
     const late = (await api.incidents('GET')) as { incidents: { id: number }[] };

@@ -128,13 +128,18 @@ export async function noteAnnounced(transaction: Transaction, updateId: number, 
   await transaction.query(sql.unsafe`update incident_updates set told_seq = ${seq} where id = ${updateId}`);
 }
 
-/** Hides an incident, and removes what people wrote of it. Its outages stay known, so they open no other. */
+/**
+ * Hides an incident, and removes what people wrote of it. Its outages stay known, so they open no other; who was told of them and still waits for
+ * their end is told of it.
+ */
 export async function hideIncident(transaction: Transaction, incidentId: number): Promise<void> {
   await transaction.query(sql.unsafe`
     delete from incident_updates where incident_id in (select id from incidents where id = ${incidentId} or folded_into = ${incidentId})`);
   await transaction.query(sql.unsafe`
-    update incidents set deleted_at = clock_timestamp(), description = '', postmortem = null, assignee_id = null, tell_at = null,
-      held_at = null, awaits_recovery = false, version = version + 1, updated_at = clock_timestamp(),
+    update incidents i set deleted_at = clock_timestamp(), description = '', postmortem = null, assignee_id = null,
+      tell_at = null, held_at = null, version = version + 1, updated_at = clock_timestamp(),
+      awaits_recovery = awaits_recovery or (told_seq > 0 and status <> 'resolved' and not is_manual and exists (
+        select from incident_members u where u.incident_id = i.id and u.ended_at is null and not u.is_manual)),
       title = case when has_own_title then 'deleted' else title end
     where id = ${incidentId} or folded_into = ${incidentId}`);
 }

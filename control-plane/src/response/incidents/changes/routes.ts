@@ -105,7 +105,7 @@ export function incidentChangeRoutes(context: Context): Route[] {
     handle(deleteIncidentRoute, async ({ params, caller, request }) => {
       const id = params.incident_id;
       await changing(context, { caller, request }, id, async (_scope, tx, incident) => {
-        await announce(tx, id, { kind: 'deleted' }, context.now());
+        await announce(tx, id, { kind: 'deleted', userId: caller.userId }, context.now());
         await hideIncident(tx, id);
         return { action: 'incident.deleted', detail: { title: incident.title } };
       });

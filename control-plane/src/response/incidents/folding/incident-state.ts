@@ -27,7 +27,7 @@ export type Told = {
   readonly dueMs: number | null;
   /** Since when its first message is held back by a maintenance. */
   readonly heldMs: number | null;
-  /** It was resolved by hand while something failed: its recovery is to be told. */
+  /** It was resolved or removed by hand while something failed: its recovery is to be told. */
   readonly awaitsRecovery: boolean;
 };
 
@@ -61,10 +61,10 @@ export const noneUnlisted: IncidentState['unlisted'] = { outages: 0, subjects: 0
 export const countMembers = ({ members, unlisted }: Pick<IncidentState, 'members' | 'unlisted'>): number =>
   members.length + unlisted.outages;
 
-/** What is announced of an incident; `reason` says why of an update. */
+/** What is announced of an incident; `reason` says why of an update, and `reset` of an end that a reset of statistics made. */
 export type Message = {
   readonly kind: 'opened' | 'updated' | 'resolved' | 'recovered';
-  readonly reason?: 'members' | 'reopened';
+  readonly reason?: 'members' | 'reopened' | 'reset';
 };
 
 /** Nothing was told and nothing will be. */

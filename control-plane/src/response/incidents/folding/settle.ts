@@ -53,20 +53,23 @@ function whatIsTold(
   isHeld: boolean,
 ): { readonly told: Told; readonly messages: readonly Message[] } {
   const { told } = before;
-  if (after.isDeleted) return { told: { ...told, dueMs: null, heldMs: null, awaitsRecovery: false }, messages: [] };
-  if (after.resolution === 'manual' && !after.isManual) {
-    const isEnded = !after.members.some(isOpen);
-    // That nobody looks any more, by a pause or a deletion, is no recovery.
-    const end = resolutionOf(after.members);
-    const isRecovered = told.awaitsRecovery && isEnded && (end === 'auto' || end === 'corrected');
-    return {
-      told: { ...told, dueMs: null, awaitsRecovery: told.awaitsRecovery && !isEnded },
-      messages: isRecovered ? [{ kind: 'recovered' }] : [],
-    };
-  }
+  if (after.isDeleted) return toldOfRecovery(after, { ...told, heldMs: null });
+  if (after.resolution === 'manual' && !after.isManual) return toldOfRecovery(after, told);
   return after.status === 'resolved'
     ? toldOfEnd(before, after, nowMs, isHeld)
     : toldOfOpen(before, after, nowMs, isHeld);
+}
+
+/** What is told of an incident that a person has ended or removed: the recovery of what still failed then. */
+function toldOfRecovery(after: IncidentState, told: Told) {
+  const isEnded = !after.members.some(isOpen);
+  // That nobody looks any more, by a pause or a deletion, is no recovery.
+  const end = resolutionOf(after.members);
+  const isRecovered = told.awaitsRecovery && isEnded && (end === 'auto' || end === 'corrected');
+  return {
+    told: { ...told, dueMs: null, awaitsRecovery: told.awaitsRecovery && !isEnded },
+    messages: isRecovered ? ([{ kind: 'recovered' }] as const) : [],
+  };
 }
 
 function toldOfOpen(before: IncidentState, after: IncidentState, nowMs: number, isHeld: boolean) {

@@ -3,9 +3,11 @@ import type { DatabasePool } from 'slonik';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { endMember, removeMembers } from '../members/queries.ts';
+import { settleAfterReset } from '../folding/settle-after-reset.ts';
 import { messageEntry } from '../state/message-entry.ts';
-import { settleIncident } from '../state/queries.ts';
-import { factsOf } from '../state/writing/queries.ts';
+import type { IncidentFacts } from '../state/message-entry.ts';
+import { isHeld, lockIncidents, settleIncident } from '../state/queries.ts';
+import { factsOf, writeIncident } from '../state/writing/queries.ts';
 import { enqueue } from '../../../platform/outbox/enqueue.ts';
 import { ofMonitor } from '../subject.ts';
 
@@ -25,14 +27,19 @@ export async function removeIncidentsOfReset(
   transaction: Transaction,
   monitorId: number,
 ): Promise<{ readonly incidents: number }> {
-  await lockIncidentsWith(transaction, [monitorId]);
+  const before = new Map<number, IncidentFacts | null>();
+  for (const id of await lockIncidentsWith(transaction, [monitorId])) before.set(id, await factsOf(transaction, id));
   const ids = (await removeMembers(transaction, ofMonitor(monitorId))).toSorted((a, b) => a - b);
   const emptied = await transaction.anyFirst(sql.typeAlias('id')`
     select id from incidents i where id = any(${sql.array(ids, 'int4')}) and not is_manual
       and not exists (select from incident_members u where u.incident_id = i.id) order by id for update`);
-  for (const id of emptied) await tellRemoved(transaction, id);
+  for (const id of emptied) await tellRemoved(transaction, id, before.get(id) ?? null);
   await transaction.query(sql.unsafe`delete from incidents where id = any(${sql.array(emptied, 'int4')})`);
-  for (const id of ids) if (!emptied.includes(id)) await settleIncident(transaction, id, Date.now());
+  const left = ids.filter((id) => !emptied.includes(id));
+  for (const before of await lockIncidents(transaction, left)) {
+    const { incident, messages } = settleAfterReset(before, Date.now(), await isHeld(transaction, before));
+    await writeIncident(transaction, incident, messages);
+  }
   return { incidents: ids.length };
 }
 
@@ -40,14 +47,17 @@ export async function removeIncidentsOfReset(
  * Locks the incidents that monitors are part of, in the order of their numbers: until the transaction ends nobody joins them or folds them into
  * others. Monitors are locked before, so that they join none. Looks again, since one may have been folded into another while it waited.
  */
-async function lockIncidentsWith(transaction: Transaction, monitorIds: readonly number[]): Promise<void> {
+async function lockIncidentsWith(
+  transaction: Transaction,
+  monitorIds: readonly number[],
+): Promise<ReadonlySet<number>> {
   const locked = new Set<number>();
   for (;;) {
     const ids = await transaction.anyFirst(sql.typeAlias('id')`
       select distinct incident_id as id from incident_members
       where subject_type = 'monitor' and subject_id = any(${sql.array(monitorIds, 'int4')})`);
     const others = ids.filter((id) => !locked.has(id));
-    if (others.length === 0) return;
+    if (others.length === 0) return locked;
     await transaction.query(sql.unsafe`
       select from incidents where id = any(${sql.array(others, 'int4')}) order by id for update`);
     for (const id of others) locked.add(id);
@@ -56,13 +66,12 @@ async function lockIncidentsWith(transaction: Transaction, monitorIds: readonly 
 
 const toldRow = z.object({ n: z.number() });
 
-/** Who was told that an incident is open is told that it is gone: nothing else will end it for them. */
-async function tellRemoved(transaction: Transaction, incidentId: number): Promise<void> {
+/** Of an incident that was told it is told that it is gone: nothing else will close it where services keep alarms open. */
+async function tellRemoved(transaction: Transaction, incidentId: number, facts: IncidentFacts | null): Promise<void> {
   const told = await transaction.maybeOneFirst(sql.type(toldRow)`
     select told_seq as n from incidents where id = ${incidentId} and status <> 'resolved' and told_seq > 0 and deleted_at is null`);
-  const facts = told === null ? null : await factsOf(transaction, incidentId);
   if (told !== null && facts !== null) {
-    await enqueue(transaction, messageEntry(facts, { kind: 'deleted' }, told + 1));
+    await enqueue(transaction, messageEntry(facts, { kind: 'deleted', reason: 'reset' }, told + 1));
   }
 }
 

@@ -28,7 +28,10 @@ const iso = (value: number): string => new Date(value).toISOString();
 /** What else is announced of an incident, by what people do. */
 export type Announced = {
   readonly kind: Message['kind'] | 'acknowledged' | 'deleted';
+  /** Of `deleted`: `reset`, when the statistics of all that it was made from were reset; nothing when a person deleted it. */
   readonly reason?: Message['reason'] | 'changed' | 'update';
+  /** Who did it, where a message names them. */
+  readonly userId?: number;
 };
 
 /**
@@ -44,6 +47,7 @@ export function messageEntry(facts: IncidentFacts, message: Announced, seq: numb
       workspace_id: facts.workspace_id,
       seq,
       ...(message.reason === undefined ? {} : { reason: message.reason }),
+      ...(message.userId === undefined ? {} : { by_user_id: message.userId }),
       title: facts.title,
       status: facts.status,
       severity: facts.severity,

@@ -1,5 +1,5 @@
 import { invalidInput, Problem } from '@parallax/api-contract';
-import type { InputError, MaintenanceScopeInput, MaintenanceSubjectType } from '@parallax/api-contract';
+import type { InputError, Maintenance, MaintenanceScopeInput, MaintenanceSubjectType } from '@parallax/api-contract';
 
 /** What a maintenance covers, as it is stored. */
 export type Covered = {
@@ -19,11 +19,47 @@ export const placeOfSubject = (type: MaintenanceSubjectType, id: number): string
   `${type.replaceAll('_', ' ')} ${id}`;
 export const placeOfGroup = (id: number): string => `group ${id}`;
 
+/** Whether a scope covers nothing and never will: what it named is gone. A group without members and a tag may cover something again. */
+export function isEmptyScope(scope: Covered): boolean {
+  const { all, monitorIds, heartbeatIds, webhookCheckIds, groupIds, tags } = scope;
+  return !all && [monitorIds, heartbeatIds, webhookCheckIds, groupIds, tags].every((list) => list.length === 0);
+}
+
+/** Whether two scopes name the same. */
+export function sameCovered(one: Covered, other: Covered): boolean {
+  const sorted = (ids: readonly number[]) => [...new Set(ids)].toSorted((a, b) => a - b);
+  const plain = ({ all, monitorIds, heartbeatIds, webhookCheckIds, groupIds, tags }: Covered) =>
+    JSON.stringify([
+      all,
+      sorted(monitorIds),
+      sorted(heartbeatIds),
+      sorted(webhookCheckIds),
+      sorted(groupIds),
+      [...tags].toSorted(),
+    ]);
+  return plain(one) === plain(other);
+}
+
+/** A scope as it is answered, as it is stored. */
+export function coveredOfAnswer(scope: Maintenance['scope']): Covered {
+  const idsOf = (type: MaintenanceSubjectType) =>
+    scope.subjects.filter((subject) => subject.type === type).map(({ id }) => id);
+  return {
+    all: scope.all,
+    monitorIds: idsOf('monitor'),
+    heartbeatIds: idsOf('heartbeat'),
+    webhookCheckIds: idsOf('webhook_check'),
+    groupIds: scope.group_ids,
+    tags: scope.tags,
+  };
+}
+
 /**
  * Reads the scope of a body.
+ * @param before what is changed: where its scope has become empty, the same may be sent again
  * @throws Problem `invalid_input` when it covers nothing, or everything and something
  */
-export function scopeOfBody(given: MaintenanceScopeInput): NamedScope {
+export function scopeOfBody(given: MaintenanceScopeInput, before?: Covered): NamedScope {
   const places = new Map<string, Pick<InputError, 'in' | 'path'>>();
   const note = (key: string, path: string): void => {
     if (!places.has(key)) places.set(key, { in: 'body', path });
@@ -42,7 +78,8 @@ export function scopeOfBody(given: MaintenanceScopeInput): NamedScope {
     groupIds: [...new Set(given.group_ids ?? [])],
     tags: [...(given.tags ?? [])],
   };
-  requireScope(scope, { in: 'body', path: '/scope' });
+  const isAsBefore = before !== undefined && isEmptyScope(before) && isEmptyScope(scope);
+  if (!isAsBefore) requireScope(scope, { in: 'body', path: '/scope' });
   return { ...scope, places };
 }
 
@@ -77,7 +114,7 @@ function requireScope(scope: Covered, place: Pick<InputError, 'in' | 'path'>): v
   const named = [monitorIds, heartbeatIds, webhookCheckIds, groupIds, tags].flat().length;
   if (scope.all && named > 0)
     throw invalidInput(place.in, place.path, 'scope_contradicts', 'give either all or lists, not both');
-  if (!scope.all && named === 0)
+  if (isEmptyScope(scope))
     throw invalidInput(
       place.in,
       place.path,

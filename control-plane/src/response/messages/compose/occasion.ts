@@ -72,7 +72,8 @@ function coreOf(telling: Telling): Core {
     case 'resolved':
       return {
         kind: state === 'problem' ? 'resolved' : 'information',
-        state: state === 'problem' ? 'recovered' : state,
+        // What a person removed has not recovered by that; services close it by the kind.
+        state: state === 'problem' && occasion.resolution !== 'removed' ? 'recovered' : 'information',
         title: endedTitle(telling),
         sentences: [...endSentences(telling, by), ...closingSentences(telling)],
       };
@@ -81,7 +82,7 @@ function coreOf(telling: Telling): Core {
         kind: 'resolved',
         state: 'recovered',
         title: endedTitle({ ...telling, occasion: { ...occasion, resolution: 'auto' } }),
-        sentences: [sentences.recovered],
+        sentences: [occasion.resolution === 'manual' ? sentences.recovered : sentences.recoveredRemoved],
       };
     case 'was_down':
       return {
@@ -184,7 +185,7 @@ function timeFacts({ setting, occasion, lasted }: Telling): (readonly [label: st
   if (notAfterMs !== undefined)
     return [[notAfterMs > nowMs ? labels.expires : labels.expired, wholeMomentOf(words.dates, zone, notAfterMs)]];
   const started = told(setting, occasion.startedMs);
-  if (occasion.endedMs === null)
+  if (occasion.endedMs === null || occasion.resolution === 'removed')
     return [[labels.since, lasted.length === 0 ? started : words.withDuration(started, lasted)]];
   return [
     [labels.began, started],
@@ -227,7 +228,7 @@ function subjectLines(setting: Setting, occasion: NoticeOccasion): string[] {
   const lines = occasion.subjects.slice(0, 20).map((subject) => {
     const matter = matterOfSubject(subject) ?? 'down';
     const name = named(words, subject.name, 80);
-    const endedMs = subject.endedMs ?? occasion.endedMs;
+    const endedMs = subject.endedMs ?? (occasion.resolution === 'removed' ? null : occasion.endedMs);
     if (endedMs !== null)
       return words.lineOver(
         isOutage(matter) ? words.ended(name, matter) : name,

@@ -49,6 +49,7 @@ export function endedTitle(telling: Telling): string {
   const { subjects, subjectCount, details, resolution, title } = occasion;
   const name = named(words, subjects[0]?.name ?? title);
   if (resolution === 'corrected') return words.titles.corrected(listOfNames(telling));
+  if (resolution === 'removed') return words.titles.removed(problemTitle(telling, occasion.isManual ? 'now' : 'still'));
   if (resolution !== null && resolution !== 'auto') return words.titles.closed(problemTitle(telling, 'now'));
   switch (matter) {
     case 'listed':
@@ -143,13 +144,18 @@ export function reasonSentences({ setting, occasion, matter, said }: Telling): s
 }
 
 /** How it ended, and how long it lasted. */
-export function endSentences({ setting, occasion, matter, lasted }: Telling, by: string | null): string[] {
+export function endSentences(telling: Telling, by: string | null): string[] {
+  const { setting, occasion, matter, lasted } = telling;
   const { sentences } = setting.words;
+  if (occasion.resolution === 'removed') {
+    return [sentences.removedBy(by, occasion.isManual ? null : problemTitle(telling, 'still'))];
+  }
   const how: Readonly<Record<string, string>> = {
     manual: sentences.closedBy(by),
     paused: sentences.paused,
     deleted: sentences.deleted,
     folded: sentences.folded,
+    reset: sentences.reset,
     corrected: sentences.corrected,
   };
   const { resolution, details } = occasion;

@@ -165,6 +165,7 @@ export const en: Words = {
     updated: (title) => `Update: ${title}`,
     joined: (title) => `Now ${title}`,
     closed: (title) => `Resolved: ${title}`,
+    removed: (title) => `Removed: ${title}`,
     corrected: (title) => `Correction, there was no outage: ${title}`,
     allClear: (maintenance) => `All clear after maintenance: ${maintenance}`,
     digest: (lasting, over) =>
@@ -197,9 +198,13 @@ export const en: Words = {
     closing: (text) => `Closing words: ${text}`,
     paused: 'It ended because the check was paused.',
     deleted: 'It ended because the check was deleted.',
+    reset: 'It was closed because the statistics were reset.',
+    removedBy: (by, still) =>
+      `The incident was removed${by === null ? '' : ` by ${by}`}${still === null ? '' : `; ${still}`}.`,
     folded: 'It is a part of another incident now.',
     corrected: 'Later results show that it was fine all the time.',
     recovered: 'It had been resolved by hand; now the checks succeed again.',
+    recoveredRemoved: 'The incident had been removed by hand; now the checks succeed again.',
     wasDown: 'It was over before this could be told.',
     allClear: (count) => `${counted(count, 'outage')} began and ended during the maintenance. Nothing is to be done.`,
     certificate: (date) => `It is valid until ${date}. Renew it, and make sure that the server uses the new one.`,

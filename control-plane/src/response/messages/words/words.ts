@@ -75,6 +75,7 @@ export type Words = {
     readonly updated: (title: string) => string;
     readonly joined: (title: string) => string;
     readonly closed: (title: string) => string;
+    readonly removed: (title: string) => string;
     readonly corrected: (title: string) => string;
     readonly allClear: (maintenance: string) => string;
     readonly digest: (lasting: number, over: number) => string;
@@ -99,9 +100,13 @@ export type Words = {
     readonly closing: (text: string) => string;
     readonly paused: string;
     readonly deleted: string;
+    readonly reset: string;
+    /** A person removed the incident; `still` says that what it is about lasts, null where nobody measures that. */
+    readonly removedBy: (by: string | null, still: string | null) => string;
     readonly folded: string;
     readonly corrected: string;
     readonly recovered: string;
+    readonly recoveredRemoved: string;
     readonly wasDown: string;
     readonly allClear: (count: number) => string;
     readonly certificate: (date: string) => string;

@@ -21,6 +21,9 @@ const deliveryRow = z.object({
   created_at: z.number(),
   /** Drawn when it was made, and of no other message of any installation; null of those of before there were such. */
   message_id: z.string().nullable(),
+  /** The target's own language and zone, or those that its owner has now. */
+  locale: z.enum(['en', 'ru']),
+  timezone: z.string(),
   /** Whose alert it is is still a member of the workspace. */
   is_member: z.boolean(),
 });
@@ -135,9 +138,9 @@ async function claimOf(
       order by shared.next_attempt_at, d.id limit ${most}
       for update of d skip locked)
     update deliveries d set lease_until = ${at(nowMs + leaseMs)}, leased_by = ${replica}, attempts = d.attempts + 1
-    from picked, workspaces w where d.id = picked.id and w.id = d.workspace_id
+    from picked, workspaces w, users u where d.id = picked.id and w.id = d.workspace_id and u.id = d.owner_id
     returning d.id, d.workspace_id, w.name as workspace_name, d.owner_id, d.target_key, d.target, d.kind, d.attempts, d.created_at,
-      d.message_id::text as message_id,
+      d.message_id::text as message_id, coalesce(d.target ->> 'locale', u.locale) as locale, coalesce(d.target ->> 'timezone', u.timezone) as timezone,
       w.deleted_at is null and exists (
         select from workspace_members m where m.workspace_id = d.workspace_id and m.user_id = d.owner_id) as is_member`);
   return rows.map((row) => ({ ...row, id: Number(row.id), target: row.target as AlertTarget }));

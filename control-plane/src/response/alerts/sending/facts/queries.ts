@@ -79,6 +79,13 @@ export async function membersOf(
   return found;
 }
 
+const nameRow = z.object({ name: z.string().nullable() });
+
+/** The name of an account; null where it has none or is gone. */
+export async function nameOf(connection: CommonQueryMethods, userId: number): Promise<string | null> {
+  return connection.maybeOneFirst(sql.type(nameRow)`select display_name as name from users where id = ${userId}`);
+}
+
 const reportRow = z.object({ body: z.string() });
 
 /** What a job wrote with a signal, by the signal's number; null where it wrote nothing, or that is not kept any more. */
@@ -145,15 +152,15 @@ export async function seenOf(
   const probes = new Map(rows.map((row) => [row.id, row]));
   const failing = voters.filter(({ vote }) => vote !== 'UP').slice(0, 10);
   const failures = await failuresBehind(connection, monitorId, startedMs * 1_000, failing);
-  const nameOf = (id: number): string => probes.get(id)?.name ?? (id === 0 ? ofControlPlane : `probe ${id}`);
+  const probeName = (id: number): string => probes.get(id)?.name ?? (id === 0 ? ofControlPlane : `probe ${id}`);
   return {
     votes: voters.map((vote) => ({
-      probe: nameOf(vote.voter),
+      probe: probeName(vote.voter),
       region: probes.get(vote.voter)?.region ?? null,
       vote: vote.vote,
       code: codeOf(vote) ?? null,
       text: failures.get(vote.voter)?.message ?? null,
     })),
-    missing: missing.map(nameOf),
+    missing: missing.map(probeName),
   };
 }

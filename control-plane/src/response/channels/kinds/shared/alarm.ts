@@ -8,7 +8,8 @@ export type AlarmAction = 'open' | 'acknowledge' | 'close';
  * the lowest level: nothing else of such a service reaches people.
  */
 export function actionOf({ kind, state }: Pick<Message, 'kind' | 'state'>): AlarmAction {
-  if (state === 'recovered') return 'close';
+  // What a person removed is closed, though what it is about may fail still.
+  if (state === 'recovered' || kind === 'resolved') return 'close';
   return state === 'problem' && kind === 'acknowledged' ? 'acknowledge' : 'open';
 }
 
