@@ -253,6 +253,37 @@ void t.test(
   },
 );
 
+void t.test('a signal that changes the state counts, however many pings came before it', async (t) => {
+  const minuteMs = Math.floor(Date.now() / 60_000) * 60_000 + 60_000;
+  let nowMs = minuteMs + 1_000;
+  const api = await heartbeatsApi(t, { context: { now: () => nowMs } });
+  const made = await api.heartbeat({ expected_interval_seconds: 10, failures_before_alert: 2 });
+  const path = `/ping/${String(made['uuid'])}`;
+  const many = (suffix: string, count: number) =>
+    Promise.all(Array.from({ length: count }, async () => (await api.ping(path + suffix)).status));
+  const taken = (statuses: readonly number[]) => statuses.filter((status) => status === 200).length;
+  t.equal(taken(await many('', 70)), 60);
+  t.equal((await api.ping(`${path}/log`)).status, 429, 'what changes nothing is above the rate');
+  t.equal((await api.ping(`${path}/fail`)).status, 200, 'a failure counts');
+  t.equal(await statusOf(api, made['id']), 'up', 'of the two that make an alarm it is the first');
+  t.equal((await api.ping(`${path}/fail`)).status, 200);
+  t.equal(await statusOf(api, made['id']), 'down');
+  t.equal((await api.ping(`${path}/success`)).status, 200, 'the first success after it counts');
+  t.equal((await api.ping(`${path}/success`)).status, 429, 'the second one changes nothing');
+  t.equal((await api.ping(`${path}/start`)).status, 200, 'a run begins');
+  t.equal((await api.ping(path)).status, 200, 'and ends');
+  t.match(
+    (await api.told(made['id'])).map(({ kind }) => kind),
+    ['heartbeat.failed', 'heartbeat.recovered'],
+  );
+  nowMs = minuteMs + 11_500;
+  t.equal((await api.ping(path)).status, 200, 'a ping that was expected counts, so that the rate makes no miss');
+  t.equal((await api.ping(path)).status, 429);
+  t.equal(taken(await many('/fail', 70)), 54, 'as many changes as signals: 60 of each in a minute');
+  nowMs = minuteMs + 60_000;
+  t.equal((await api.ping(path)).status, 200, 'the next minute is another one');
+});
+
 void t.test('push monitors answer as those of Uptime Kuma do', async (t) => {
   const api = await heartbeatsApi(t);
   const token = 'Abcdef0123456789Abcdef0123456789';
