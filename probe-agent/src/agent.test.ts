@@ -30,7 +30,7 @@ void t.test(
         operatorJwt: nats.operatorJwt(Date.now()),
         systemAccount: nats.systemAccount,
         accounts: {
-          [nats.account]: nats.accountJwt([], Date.now()),
+          ...nats.accountJwts([], Date.now()),
           [nats.systemAccount]: nats.systemAccountJwt(Date.now()),
         },
       },

@@ -12,7 +12,13 @@ export type ExternalBroker = {
 
 type BrokerSettings = Pick<
   ControlPlaneSettings,
-  'natsUrl' | 'natsAccount' | 'natsAccountSigningKey' | 'natsOperatorSigningKey' | 'natsSystemCredentials'
+  | 'natsUrl'
+  | 'natsAccount'
+  | 'natsAccountSigningKey'
+  | 'natsProbeAccount'
+  | 'natsProbeAccountSigningKey'
+  | 'natsOperatorSigningKey'
+  | 'natsSystemCredentials'
 >;
 
 /**
@@ -21,7 +27,9 @@ type BrokerSettings = Pick<
  */
 export function externalBroker(settings: BrokerSettings): ExternalBroker | undefined {
   const { natsUrl, natsAccount, natsAccountSigningKey, natsOperatorSigningKey, natsSystemCredentials } = settings;
-  const given = [natsAccount, natsAccountSigningKey, natsOperatorSigningKey, natsSystemCredentials];
+  const { natsProbeAccount, natsProbeAccountSigningKey } = settings;
+  const ofProbes = [natsProbeAccount, natsProbeAccountSigningKey];
+  const given = [natsAccount, natsAccountSigningKey, ...ofProbes, natsOperatorSigningKey, natsSystemCredentials];
   if (given.every((value) => value === undefined)) return undefined;
   if (natsUrl === undefined || natsAccount === undefined || natsAccountSigningKey === undefined) {
     throw new InstallationError(
@@ -34,9 +42,18 @@ export function externalBroker(settings: BrokerSettings): ExternalBroker | undef
       'PARALLAX_NATS_OPERATOR_SIGNING_KEY and PARALLAX_NATS_SYSTEM_CREDENTIALS revoke probes together: set both or neither',
     );
   }
-  const access = checked('PARALLAX_NATS_ACCOUNT_SIGNING_KEY', () =>
-    openNatsAccount(natsAccount, natsAccountSigningKey),
-  );
+  if ((natsProbeAccount === undefined) !== (natsProbeAccountSigningKey === undefined)) {
+    throw new InstallationError(
+      'PARALLAX_NATS_PROBE_ACCOUNT and PARALLAX_NATS_PROBE_ACCOUNT_SIGNING_KEY belong together: set both or neither',
+    );
+  }
+  const own = { account: natsAccount, signingSeed: natsAccountSigningKey };
+  const probes =
+    natsProbeAccount === undefined || natsProbeAccountSigningKey === undefined
+      ? own
+      : { account: natsProbeAccount, signingSeed: natsProbeAccountSigningKey };
+  checked('PARALLAX_NATS_ACCOUNT_SIGNING_KEY', () => openNatsAccount(own));
+  const access = checked('PARALLAX_NATS_PROBE_ACCOUNT_SIGNING_KEY', () => openNatsAccount(own, probes));
   if (natsOperatorSigningKey === undefined || natsSystemCredentials === undefined) return { access };
   checked('PARALLAX_NATS_OPERATOR_SIGNING_KEY', () => {
     const { kind } = readNkeySeed(natsOperatorSigningKey);

@@ -1,4 +1,4 @@
-import { createAuthority, createNatsSeeds, openAuthority, openNatsAuthority } from '@parallax/pki';
+import { createAuthority, createNatsSeeds, createProbeSeeds, openAuthority, openNatsAuthority } from '@parallax/pki';
 import type { Authority, NatsAuthority, NatsRevocation } from '@parallax/pki';
 import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
@@ -12,6 +12,7 @@ const natsSeedsSchema = z.object({
   account: z.string(),
   accountSigning: z.string(),
 });
+const probeSeedsSchema = z.object({ probes: z.string(), probesSigning: z.string() });
 
 /** The installation's certificate authority, made at first use. @param pool a pool of the worker login */
 export async function loadAuthority(pool: DatabasePool, sealer: Sealer, nowMs: number): Promise<Authority> {
@@ -27,10 +28,18 @@ export async function loadAuthority(pool: DatabasePool, sealer: Sealer, nowMs: n
 
 /** The broker's chain of trust, made at first use. @param pool a pool of the worker login */
 export async function loadNatsAuthority(pool: DatabasePool, sealer: Sealer): Promise<NatsAuthority> {
-  const { secret } = await installationKey(pool, sealer, 'nats', async () => ({
-    secret: Buffer.from(JSON.stringify(createNatsSeeds())),
-  }));
-  return openNatsAuthority(natsSeedsSchema.parse(JSON.parse(secret.toString('utf8'))));
+  const made = createNatsSeeds();
+  const seedsOf = async (name: string, seeds: object): Promise<unknown> => {
+    const { secret } = await installationKey(pool, sealer, name, async () => ({
+      secret: Buffer.from(JSON.stringify(seeds)),
+    }));
+    return JSON.parse(secret.toString('utf8'));
+  };
+  return openNatsAuthority({
+    ...natsSeedsSchema.parse(await seedsOf('nats', natsSeedsSchema.parse(made))),
+    // In a key of their own: installations from before probes had an account have none, and get it here.
+    ...probeSeedsSchema.parse(await seedsOf('nats probes', createProbeSeeds())),
+  });
 }
 
 const revokedProbe = z.object({ signing_public_key: z.instanceof(Buffer), revoked_at: z.number() });

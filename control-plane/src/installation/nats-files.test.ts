@@ -6,7 +6,7 @@ import { chooseDataFolder, findNatsServer, runProcess } from '@parallax/embedded
 import { createEd25519Pair, inboxPrefix, nkeyPublic, signEd25519 } from '@parallax/pki';
 import { freePort } from '@parallax/testkit';
 import t from 'tap';
-import { pushAccount } from '../monitoring/probes/broker-access/job.ts';
+import { pushAccounts } from '../monitoring/probes/broker-access/job.ts';
 import { testDatabase } from '../platform/database/testing.ts';
 import { writeNatsFiles } from './nats-files.ts';
 import { openInstallation } from './open.ts';
@@ -82,11 +82,11 @@ t.test(
     t.ok(await dial(2, good));
 
     // Two seconds on, since these lists are told apart by whole seconds.
-    await pushAccount({
+    await pushAccounts({
       server: `${host}:${port}`,
       authorityPem: authority.certificatePem,
       credentials: nats.systemCredentials(nowMs),
-      accountJwt: nats.accountJwt([{ publicKey: bad.publicKey, revokedAtMs: nowMs + 1_000 }], nowMs + 2_000),
+      accountJwts: nats.accountJwts([{ publicKey: bad.publicKey, revokedAtMs: nowMs + 1_000 }], nowMs + 2_000),
     });
     t.notOk(await dial(1, bad));
 

@@ -73,7 +73,7 @@ async function operatorOf(nats: OpenInstallation['nats'], pool: DatabasePool) {
     systemAccount: nats.systemAccount,
     accounts: {
       [nats.systemAccount]: nats.systemAccountJwt(installedAtMs),
-      [nats.account]: nats.accountJwt(revocations, listedAtMs),
+      ...nats.accountJwts(revocations, listedAtMs),
     },
   };
 }

@@ -130,7 +130,7 @@ async function brokerMaterial(
       systemAccount: nats.systemAccount,
       accounts: {
         [nats.systemAccount]: nats.systemAccountJwt(nowMs),
-        [nats.account]: nats.accountJwt(await revokedProbeKeys(pool), nowMs),
+        ...nats.accountJwts(await revokedProbeKeys(pool), nowMs),
       },
     },
     tls: { certificatePem: server.chainPem, keyPem: server.keyPem },

@@ -4,6 +4,7 @@ import {
   forgetProcess,
   recordProcess,
   runProcess,
+  within,
   type ProcessSpec,
   type RunningProcess,
 } from '@parallax/embedded';
@@ -32,6 +33,10 @@ export type Child = {
 
 export type ChildOptions = {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Told of every start, before the process is ready, and with undefined of every end. */
+  readonly onProcess?: (
+    running: { readonly pid: number; readonly steps: ProcessSpec['stopSteps'] } | undefined,
+  ) => void;
   readonly sleep?: (delayMs: number, signal: AbortSignal) => Promise<void>;
 };
 
@@ -53,10 +58,12 @@ export async function startChild(plan: ChildPlan, options: ChildOptions, signal:
         onSpawn: (running) => {
           current = running;
           recordProcess(plan.record, running.identity);
+          options.onProcess?.({ pid: running.pid, steps: within(spec.stopSteps, plan.stopWithinMs) });
         },
       });
     } catch (error) {
       forgetProcess(plan.record);
+      options.onProcess?.(undefined);
       throw error;
     }
   };
@@ -70,6 +77,7 @@ export async function startChild(plan: ChildPlan, options: ChildOptions, signal:
         const exit = await running.exited;
         current = undefined;
         forgetProcess(plan.record);
+        options.onProcess?.(undefined);
         if (stopping.signal.aborted) return;
         options.log.warn(
           { child: plan.name, pid: running.pid, exit: exitText(exit) },

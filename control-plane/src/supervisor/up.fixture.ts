@@ -31,7 +31,7 @@ await runUp({
             systemAccount: authority.systemAccount,
             accounts: {
               [authority.systemAccount]: authority.systemAccountJwt(now),
-              [authority.account]: authority.accountJwt([], now),
+              ...authority.accountJwts([], now),
             },
           },
           tls: await (await testAuthority()).issue({ names: ['localhost'] }),

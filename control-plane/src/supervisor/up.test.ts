@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { identityOf, isRunning, type ProcessIdentity } from '@parallax/embedded';
 import { freePort, leakGuard, tcpTarget, type TestContext } from '@parallax/testkit';
 import t from 'tap';
@@ -71,6 +72,26 @@ function recorded(dataDir: string): ProcessIdentity[] {
   );
 }
 
+function recordedByName(dataDir: string): ReadonlyMap<string, ProcessIdentity> {
+  const folder = recordsFolder(dataDir);
+  return new Map(
+    readdirSync(folder).map((name) => [
+      path.parse(name).name,
+      JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as ProcessIdentity,
+    ]),
+  );
+}
+
+/** The shell among the children of a supervisor. */
+function guardOf(supervisor: number): number {
+  const listed = spawnSync('/bin/ps', ['-A', '-o', 'pid=,ppid=,comm='], { encoding: 'utf8' }).stdout;
+  const found = listed
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .find(([, parent, name]) => parent === String(supervisor) && /(^|\/)(sh|dash|bash)$/.test(name ?? ''));
+  return Number(found?.[0]);
+}
+
 t.test('everything comes up, and is stopped in order by one signal of several', async (t) => {
   const checkout = checkoutOf(t);
   const dataDir = path.join(checkout, 'data');
@@ -117,12 +138,42 @@ t.test('a second start on the same data folder is refused with the folder and th
   t.ok(identityOf(first.process.pid ?? 0));
 });
 
-t.test('after kill -9 of the supervisor the next start ends what it left and starts anew', async (t) => {
+t.test('after kill -9 of the supervisor everything ends by itself, in order and within 10 s', async (t) => {
+  const checkout = checkoutOf(t);
+  const first = start(t, checkout, { PARALLAX_LOCAL_PROBES: '2' });
+  await first.url;
+  const children = recordedByName(path.join(checkout, 'data'));
+  // What is asked first ends last: between two questions an end can only come in the right order.
+  const stages = [['PostgreSQL'], ['nats-server'], ['control-plane'], ['probe-local-1', 'probe-local-2']];
+  const killedMs = performance.now();
+  first.process.kill('SIGKILL');
+  const orders: boolean[] = [];
+  for (let run = stages; run.length > 0; ) {
+    const running = stages.map((names) => names.some((name) => isRunning(children.get(name) as ProcessIdentity)));
+    orders.push(running.every((runs, stage) => runs || running.slice(stage).every((later) => !later)));
+    run = stages.filter((_, stage) => running[stage]);
+    if (performance.now() - killedMs > 15_000) break;
+    await sleep(10);
+  }
+  const tookMs = performance.now() - killedMs;
+  t.comment(`ended after ${Math.round(tookMs)} ms`);
+  t.ok(tookMs < 10_000);
+  t.equal(children.size, 5);
+  t.same([...children.values()].filter(isRunning), []);
+  t.ok(orders.every(Boolean), 'agents, control plane, nats-server, PostgreSQL');
+  await first.ended;
+  const second = start(t, checkout, { PARALLAX_LOCAL_PROBES: '0' });
+  await second.url;
+});
+
+t.test('when its guard was killed too, the next start ends what it left and starts anew', async (t) => {
   const checkout = checkoutOf(t);
   const dataDir = path.join(checkout, 'data');
   const first = start(t, checkout);
   await first.url;
   const left = recorded(dataDir);
+  const guard = guardOf(first.process.pid ?? 0);
+  process.kill(guard, 'SIGKILL');
   first.process.kill('SIGKILL');
   await first.ended;
   t.equal(left.filter(isRunning).length, 4);

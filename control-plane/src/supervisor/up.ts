@@ -21,7 +21,7 @@ import {
   type ControlPlaneSettings,
 } from '@parallax/settings';
 import type { Logger, Shutdown } from '@parallax/telemetry';
-import { startChild, type Child, type ChildPlan } from './child.ts';
+import { startChild, type Child, type ChildOptions, type ChildPlan } from './child.ts';
 import {
   dialled,
   enrolmentAddress,
@@ -31,6 +31,7 @@ import {
   settingsOfUp,
   type Ports,
 } from './environment.ts';
+import { startGuard } from './guard.ts';
 import { endLeftovers, recordsFolder } from './leftovers.ts';
 import type { DatabaseUrls, InstallationInput, ProcessCommand, UpParts } from './parts.ts';
 import { choosePorts, systemPorts, type PortRequest } from './ports.ts';
@@ -58,8 +59,10 @@ export const upStopDeadlineMs = 9_700;
 
 const appStopSteps: readonly SignalStep[] = [{ signal: 'SIGTERM', waitMs: 8_000 }];
 const registerWithinMs = 30_000;
-/** Together below `upStopDeadlineMs`; the agents end side by side. */
+/** In the order in which they stop, together below `upStopDeadlineMs`; the agents end side by side. */
 const stopWithinMs = { agent: 2_000, serve: 3_500, nats: 1_500, postgres: 2_000 };
+type Part = keyof typeof stopWithinMs;
+const stages = Object.keys(stopWithinMs);
 
 /**
  * Runs the whole product on one machine: PostgreSQL, nats-server, the control plane and local agents, each a process of its own that
@@ -89,12 +92,17 @@ export async function up(options: UpOptions): Promise<UpResult> {
   await endLeftovers(dataDir, log);
   const settings = settingsOfUp(given, dataDir, await ports(given, dataDir, options));
 
+  const guard = startGuard((reason) => {
+    if (!shutdown.signal.aborted) log.warn({ reason }, 'what ends the other processes with this one has ended itself');
+  });
   const children: Child[] = [];
-  const run: Run = async (name, stopLimitMs, prepare, onStop = (stop) => shutdown.onShutdown(name, stop)) => {
+  const run: Run = async (name, part, prepare, onStop = (stop) => shutdown.onShutdown(name, stop)) => {
     shutdown.signal.throwIfAborted();
     const startedMs = performance.now();
-    const plan: ChildPlan = { name, prepare, stopWithinMs: stopLimitMs, record: recordOf(dataDir, name) };
-    const starting = startChild(plan, { log }, shutdown.signal);
+    const plan: ChildPlan = { name, prepare, stopWithinMs: stopWithinMs[part], record: recordOf(dataDir, name) };
+    const onProcess: ChildOptions['onProcess'] = (running) =>
+      guard.set(name, running === undefined ? undefined : { ...running, stage: stages.indexOf(part) });
+    const starting = startChild(plan, { log, onProcess }, shutdown.signal);
     // Registered before it is there, so that whatever was started is stopped even when the start is cut off.
     onStop(() => starting.then((child) => child.stop()).catch(() => {}));
     children.push(await starting);
@@ -109,7 +117,7 @@ export async function up(options: UpOptions): Promise<UpResult> {
     let material = prepared.nats;
     let isFirst = true;
     const binary = natsBinary({ ...env, PARALLAX_NATS_SERVER: given.natsServer }, dataDir);
-    await run('nats-server', stopWithinMs.nats, async () => {
+    await run('nats-server', 'nats', async () => {
       // Later starts need the revocations of that moment.
       if (!isFirst) material = (await parts.prepareInstallation(input)).nats;
       isFirst = false;
@@ -125,7 +133,7 @@ export async function up(options: UpOptions): Promise<UpResult> {
     });
   }
   let isFirstServe = true;
-  await run('control plane', stopWithinMs.serve, () => {
+  await run('control plane', 'serve', () => {
     const spec = serveSpec(options, input, isFirstServe);
     isFirstServe = false;
     return Promise.resolve(spec);
@@ -144,7 +152,7 @@ export async function up(options: UpOptions): Promise<UpResult> {
 
 type Run = (
   name: string,
-  stopLimitMs: number,
+  part: Part,
   prepare: () => Promise<ProcessSpec>,
   onStop?: (stop: () => Promise<void>) => void,
 ) => Promise<void>;
@@ -190,7 +198,7 @@ async function database(settings: ControlPlaneSettings, options: UpOptions, run:
   }
   const dataDir = settings.dataDir ?? '';
   let urlOf: ((database: string, user?: string) => string) | undefined;
-  await run('PostgreSQL', stopWithinMs.postgres, async () => {
+  await run('PostgreSQL', 'postgres', async () => {
     const { spec, url } = await preparePostgres({ dataDir, durable: true, log: options.log });
     urlOf = url;
     return spec;
@@ -258,7 +266,7 @@ async function startAgents(options: UpOptions, input: InstallationInput, run: Ru
     const env = environmentOfAgent(options.env, input.settings, { name, stateDir });
     await run(
       `probe ${name}`,
-      stopWithinMs.agent,
+      'agent',
       () => Promise.resolve(agentSpec(options, name, 'run', env)),
       (stop) => stops.push(stop),
     );

@@ -167,6 +167,15 @@ const withSecretSchema = heartbeatSchema
   .extend({ secret: z.string().describe('What signals by slug carry in `X-Secret`. Shown once.') })
   .meta({ id: 'HeartbeatWithSecret' });
 
+const exchangedSchema = withSecretSchema
+  .extend({
+    push_url: z
+      .string()
+      .nullable()
+      .describe('For clients of Uptime Kuma, in place of the imported one. Shown once; null where none was imported.'),
+  })
+  .meta({ id: 'HeartbeatWithNewSecret' });
+
 /** A signal as it was recorded. */
 export const pingSchema = z
   .object({
@@ -311,10 +320,11 @@ export const regenerateHeartbeatSecretRoute = route({
   path: '/api/v1/heartbeats/:id/regenerate-secret',
   credentials: 'bearer',
   tag,
-  summary: 'Make a new secret',
-  description: 'The old one is not taken any more. The uuid stays.',
+  summary: 'Make a new secret, uuid and push token',
+  description:
+    'The previous secret and the previous URLs by uuid and by push token stop working immediately. The URL by ping key and slug stays: its ping key belongs to the workspace.',
   params,
-  success: { status: 200, answer: withSecretSchema },
+  success: { status: 200, answer: exchangedSchema },
   errors: [403, 404],
 });
 

@@ -7,8 +7,14 @@ import type { RouteContract } from './route.ts';
 export const pingBodyBytes = 10_000;
 
 const tag = 'Pings';
-/** A signal counts whatever its body is: of a longer one the beginning is kept, and of an endless one no more is read than this. */
-const bytes = { keptBytes: pingBodyBytes, readBytes: 1_048_576 };
+const mebibyte = 1_048_576;
+/**
+ * A signal counts whatever its body is. Up to a mebibyte is read for `duration_ms` and `payload`, as far as there is memory for long bodies. An endless one is
+ * read to one byte more, which tells that there is more.
+ */
+const bytes = { keptBytes: mebibyte, certainBytes: pingBodyBytes, readBytes: mebibyte + 1 };
+/** The body of a push monitor says nothing. */
+const passedOver = { keptBytes: pingBodyBytes, readBytes: mebibyte };
 
 const text = z.string().max(300);
 /** Whatever else stands in a query is passed over: clients send what they like. */
@@ -23,6 +29,14 @@ const signalQuery = z.object({
     .describe('`1`: makes the heartbeat when there is none with this slug, expected daily with an hour of grace.'),
 });
 
+/** What whoever asks for JSON is answered. */
+export const pingTakenSchema = z
+  .object({ ok: z.literal(true), created: z.boolean().describe('This signal has made its heartbeat.') })
+  .meta({ id: 'PingTaken' });
+export type PingTaken = z.output<typeof pingTakenSchema>;
+
+const answers = 'The answer is text; `Accept: application/json` gets `{"ok": true, "created": false}`.';
+
 const ok = {
   status: 200,
   answer: z.string().meta({ examples: ['OK'] }),
@@ -33,7 +47,8 @@ const errors = [404, 429];
 
 const meanings: Readonly<Record<string, string>> = {
   start: 'A run begins.',
-  success: 'A run has ended well. `duration_ms` and `payload` of a JSON body are kept.',
+  success:
+    'A run has ended well. `duration_ms` and `payload` of a JSON body of up to 1 MiB are kept, a payload of up to 10,000 bytes.',
   fail: 'A run has failed; the alarm does not wait for a deadline.',
   log: 'Something to be kept with the signals; changes nothing else.',
   keepalive: 'A run goes on: its maximum run time counts anew.',
@@ -53,7 +68,7 @@ const bySlug = methods.flatMap((method): RouteContract[] => [
     credentials: 'none',
     tag,
     summary: 'Record a ping',
-    description: 'A run has ended well. Takes HEAD too.',
+    description: `A run has ended well. Takes HEAD too. ${answers}`,
     params: ofSlug,
     query: signalQuery,
     ...(method === 'POST' ? { bytes } : {}),
@@ -68,7 +83,7 @@ const bySlug = methods.flatMap((method): RouteContract[] => [
       credentials: 'secret-header',
       tag,
       summary: `Record a signal: ${word}`,
-      description: `${meanings[word] ?? ''} ${secretText}`,
+      description: `${meanings[word] ?? ''} ${secretText} ${answers}`,
       params: ofSlug,
       query: signalQuery,
       ...(method === 'POST' ? { bytes } : {}),
@@ -83,7 +98,7 @@ const bySlug = methods.flatMap((method): RouteContract[] => [
     credentials: 'secret-header',
     tag,
     summary: 'Record the exit code of a run',
-    description: `0 is a success, 1 to 255 a failure. ${secretText}`,
+    description: `0 is a success, 1 to 255 a failure. ${secretText} ${answers}`,
     params: ofSlug.extend({ exit_code: text }),
     query: signalQuery,
     ...(method === 'POST' ? { bytes } : {}),
@@ -114,8 +129,7 @@ const likeHealthchecks = methods.flatMap((method): RouteContract[] =>
       credentials: 'none',
       tag,
       summary,
-      description:
-        'As clients of Healthchecks send them. A uuid is itself the secret; by slug, a signal may need `X-Secret`.',
+      description: `As clients of Healthchecks send them. A uuid is itself the secret; by slug, a signal may need \`X-Secret\`. ${answers}`,
       params,
       query: signalQuery,
       ...(method === 'POST' ? { bytes } : {}),
@@ -144,7 +158,7 @@ const likeKuma = methods.map((method) =>
         .optional()
         .describe('Milliseconds.'),
     }),
-    ...(method === 'POST' ? { bytes } : {}),
+    ...(method === 'POST' ? { bytes: passedOver } : {}),
     success: { status: 200, answer: z.object({ ok: z.boolean() }).meta({ id: 'PushTaken' }) },
     errors,
   }),

@@ -59,6 +59,8 @@ export type BytesBody =
   | {
       /** What handlers are given, at most. */
       readonly keptBytes: number;
+      /** What they are given even while many long bodies are held in memory; absent: as much as `keptBytes`. */
+      readonly certainBytes?: number;
       /** What is read, at most: a body that goes on is answered without being read to its end, and its connection closed. */
       readonly readBytes: number;
     };

@@ -118,14 +118,24 @@ export const setDefaultWorkspaceRoute = route({
   errors: [404],
 });
 
+const exchangedKeySchema = workspaceSchema
+  .extend({
+    exchanged_heartbeats: z.number().int().describe('Heartbeats that have a new uuid.'),
+    push_urls: z
+      .array(z.object({ heartbeat_id: z.number().int(), name: z.string(), push_url: z.string() }))
+      .describe('New push URLs in place of the imported ones. Shown once.'),
+  })
+  .meta({ id: 'WorkspaceWithNewPingKey' });
+
 export const regeneratePingKeyRoute = route({
   method: 'POST',
   path: '/api/v1/workspaces/:id/regenerate-ping-key',
   credentials: 'bearer',
   tag,
-  summary: 'Replace the ping key',
-  description: 'For the owner. All ping URLs of the workspace stop working at once.',
+  summary: 'Replace the ping key and all ping URLs of the workspace',
+  description:
+    'For the owner. Every heartbeat gets a new uuid, and a new push token where it had one: no previous ping URL works any more. Secrets for `X-Secret` stay; they are no URLs.',
   params: z.object({ id: idSchema }),
-  success: { status: 200, answer: workspaceSchema },
+  success: { status: 200, answer: exchangedKeySchema },
   errors: [403, 404],
 });

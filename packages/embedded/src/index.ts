@@ -20,6 +20,7 @@ export {
   type ProcessSpec,
   type Readiness,
   type RunningProcess,
+  within,
 } from './run-process.ts';
 export { postgresOwner, preparePostgres, startPostgres, type PostgresOptions, type PostgresUrl } from './postgres.ts';
 export { openDataFolder, privateFolder } from './private-folder.ts';

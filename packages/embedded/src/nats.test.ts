@@ -16,7 +16,7 @@ function operator(revocations: readonly NatsRevocation[], nowMs: number) {
     systemAccount: authority.systemAccount,
     accounts: {
       [authority.systemAccount]: authority.systemAccountJwt(nowMs),
-      [authority.account]: authority.accountJwt(revocations, nowMs),
+      ...authority.accountJwts(revocations, nowMs),
     },
   };
 }

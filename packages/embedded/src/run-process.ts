@@ -136,7 +136,7 @@ async function untilReady(
 }
 
 /** The same steps with their waits shortened in proportion when they take longer than that together. */
-function within(steps: readonly SignalStep[], limitMs: number | undefined): readonly SignalStep[] {
+export function within(steps: readonly SignalStep[], limitMs: number | undefined): readonly SignalStep[] {
   const totalMs = steps.reduce((sum, step) => sum + step.waitMs, 0);
   if (limitMs === undefined || totalMs <= limitMs) return steps;
   return steps.map((step) => ({ signal: step.signal, waitMs: Math.floor((step.waitMs * limitMs) / totalMs) }));

@@ -3,13 +3,16 @@ import { createNkey, nkeyFromSeed, nkeyPublic, readNkeySeed } from './nkeys.ts';
 import type { Nkey, NkeyKind } from './nkeys.ts';
 import { PkiError } from './errors.ts';
 
-/** The four seeds of the broker's chain of trust, as text; they live sealed in the database. */
+/** The seeds of the broker's chain of trust, as text; they live sealed in the database. */
 export type NatsSeeds = {
   readonly operator: string;
   readonly system: string;
   readonly account: string;
   /** Signs users of the account, so that the account's own key is needed only for the account's JWT. */
   readonly accountSigning: string;
+  /** The account of the probes, and what signs them. */
+  readonly probes: string;
+  readonly probesSigning: string;
 };
 
 export type ProbeJwtRequest = {
@@ -28,11 +31,16 @@ export type NatsRevocation = { readonly publicKey: Uint8Array; readonly revokedA
 /** Mints what nats-server in operator mode needs to know whom it may let in. */
 export type NatsAuthority = {
   readonly systemAccount: string;
+  /** Of the control plane: it has JetStream, and takes the results of the account of the probes. */
   readonly account: string;
+  readonly probeAccount: string;
   readonly operatorJwt: (nowMs: number) => string;
   readonly systemAccountJwt: (nowMs: number) => string;
-  /** With every revocation there is: the JWT that is pushed last is the whole truth. */
-  readonly accountJwt: (revocations: readonly NatsRevocation[], nowMs: number) => string;
+  /**
+   * The JWT of both accounts by their public keys, with every revocation there is: what is pushed last is the whole truth. The account of the control plane has
+   * the revocations too, since probes were its users before they had an account of their own.
+   */
+  readonly accountJwts: (revocations: readonly NatsRevocation[], nowMs: number) => Readonly<Record<string, string>>;
   /** May publish its own results and hear its own inbox, nothing else. */
   readonly mintProbeJwt: (request: ProbeJwtRequest) => string;
   /** Credentials of the control plane in the account: everything there. */
@@ -42,7 +50,10 @@ export type NatsAuthority = {
 };
 
 /** What one account can do by a signing key alone: mint users. All that there is when somebody else runs the operator. */
-export type NatsAccountAccess = Pick<NatsAuthority, 'account' | 'mintProbeJwt' | 'controlPlaneCredentials'>;
+export type NatsAccountAccess = Pick<
+  NatsAuthority,
+  'account' | 'probeAccount' | 'mintProbeJwt' | 'controlPlaneCredentials'
+>;
 
 const anyNumber = -1;
 const unrestricted = { pub: {}, sub: {}, subs: anyNumber, data: anyNumber, payload: anyNumber };
@@ -65,6 +76,9 @@ const storageLimits = {
   mem_max_stream_bytes: anyNumber,
   disk_max_stream_bytes: anyNumber,
 };
+const noStorageLimits = { mem_storage: 0, disk_storage: 0, streams: 0, consumer: 0 };
+/** What crosses from the account of the probes to that of the control plane. */
+const everyResult = 'results.*.*';
 /** A signed batch has at most 128 KiB and its envelope. */
 const probePayloadBytes = 160 * 1024;
 
@@ -74,7 +88,13 @@ export function createNatsSeeds(): NatsSeeds {
     system: createNkey('account').seedText,
     account: createNkey('account').seedText,
     accountSigning: createNkey('account').seedText,
+    ...createProbeSeeds(),
   };
+}
+
+/** The seeds of the probes' account alone, for an installation from before it had one. */
+export function createProbeSeeds(): Pick<NatsSeeds, 'probes' | 'probesSigning'> {
+  return { probes: createNkey('account').seedText, probesSigning: createNkey('account').seedText };
 }
 
 /** @throws PkiError when a seed is mistyped or of another kind */
@@ -82,10 +102,15 @@ export function openNatsAuthority(seeds: NatsSeeds): NatsAuthority {
   const operator = keyOf('operator', seeds.operator);
   const system = keyOf('account', seeds.system);
   const account = keyOf('account', seeds.account);
-  const accountSigning = keyOf('account', seeds.accountSigning);
+  const probes = keyOf('account', seeds.probes);
+  const accountOf = (key: Nkey, name: string, nowMs: number, nats: object): string =>
+    signNatsJwt(operator, { sub: key.publicText, name, nats: { type: 'account', ...nats } }, nowMs);
 
   return {
-    ...openNatsAccount(account.publicText, seeds.accountSigning),
+    ...openNatsAccount(
+      { account: account.publicText, signingSeed: seeds.accountSigning },
+      { account: probes.publicText, signingSeed: seeds.probesSigning },
+    ),
     systemAccount: system.publicText,
     operatorJwt: (nowMs) =>
       signNatsJwt(
@@ -93,50 +118,54 @@ export function openNatsAuthority(seeds: NatsSeeds): NatsAuthority {
         { sub: operator.publicText, name: 'parallax', nats: { type: 'operator', system_account: system.publicText } },
         nowMs,
       ),
-    systemAccountJwt: (nowMs) =>
-      signNatsJwt(
-        operator,
-        { sub: system.publicText, name: 'SYS', nats: { type: 'account', limits: connectionLimits } },
-        nowMs,
-      ),
-    accountJwt: (revocations, nowMs) =>
-      signNatsJwt(
-        operator,
-        {
-          sub: account.publicText,
-          name: 'PARALLAX',
-          nats: {
-            type: 'account',
-            limits: { ...connectionLimits, ...storageLimits },
-            signing_keys: [accountSigning.publicText],
-            revocations: revocationTable(revocations),
-          },
-        },
-        nowMs,
-      ),
+    systemAccountJwt: (nowMs) => accountOf(system, 'SYS', nowMs, { limits: connectionLimits }),
+    accountJwts: (revocations, nowMs) => ({
+      [account.publicText]: accountOf(account, 'PARALLAX', nowMs, {
+        limits: { ...connectionLimits, ...storageLimits },
+        signing_keys: [keyOf('account', seeds.accountSigning).publicText],
+        // As a service, not as a stream: for a service the server answers to the account that the request came from.
+        exports: [{ name: 'results', subject: everyResult, type: 'service' }],
+        revocations: revocationTable(revocations),
+      }),
+      [probes.publicText]: accountOf(probes, 'PROBES', nowMs, {
+        limits: { ...connectionLimits, ...noStorageLimits },
+        signing_keys: [keyOf('account', seeds.probesSigning).publicText],
+        imports: [{ name: 'results', subject: everyResult, account: account.publicText, type: 'service' }],
+        revocations: revocationTable(revocations),
+      }),
+    }),
     systemCredentials: (nowMs) => user(system, undefined, 'control-plane-system', nowMs),
   };
 }
 
+/** An account and the seed of one of its signing keys. */
+export type NatsSigner = {
+  /** Public key of the account, "A…". */
+  readonly account: string;
+  readonly signingSeed: string;
+};
+
 /**
- * @param account public key of the account, "A…"
- * @param signingSeed seed of one of its signing keys
- * @throws PkiError when the seed is mistyped or of another kind
+ * @param own the account of the control plane, which has JetStream
+ * @param probes the account of the probes; absent: the same, and then whatever a probe names as the reply of its message is reached by the stream's answer
+ * @throws PkiError when a seed is mistyped or of another kind
  */
-export function openNatsAccount(account: string, signingSeed: string): NatsAccountAccess {
-  const signing = keyOf('account', signingSeed);
+export function openNatsAccount(own: NatsSigner, probes: NatsSigner = own): NatsAccountAccess {
+  const signing = keyOf('account', own.signingSeed);
+  const probeSigning = keyOf('account', probes.signingSeed);
   return {
-    account,
+    account: own.account,
+    probeAccount: probes.account,
     mintProbeJwt: ({ probeId, publicKey, shards, nowMs, expiresAtMs }) =>
       signNatsJwt(
-        signing,
+        probeSigning,
         {
           sub: nkeyPublic('user', publicKey),
           name: `probe-${probeId}`,
           exp: Math.floor(expiresAtMs / 1000),
           nats: {
             type: 'user',
-            issuer_account: account,
+            issuer_account: probes.account,
             pub: { allow: Array.from({ length: shards }, (_, shard) => resultSubject(probeId, shard)) },
             sub: { allow: [`${inboxPrefix(probeId)}.>`] },
             subs: 16,
@@ -146,7 +175,7 @@ export function openNatsAccount(account: string, signingSeed: string): NatsAccou
         },
         nowMs,
       ),
-    controlPlaneCredentials: (nowMs) => user(signing, account, 'control-plane', nowMs),
+    controlPlaneCredentials: (nowMs) => user(signing, own.account, 'control-plane', nowMs),
   };
 }
 

@@ -45,11 +45,11 @@ t.test(
     const jwt = authority.mintProbeJwt({ probeId: 7, publicKey, shards: 2, nowMs, expiresAtMs: nowMs + 3_600_000 });
     const claims = decode<Record<string, unknown>>(jwt);
     t.equal(claims.sub, nkeyPublic('user', publicKey));
-    t.equal(claims.iss, fromSeed(Buffer.from(seeds.accountSigning)).getPublicKey());
+    t.equal(claims.iss, fromSeed(Buffer.from(seeds.probesSigning)).getPublicKey());
     t.equal(claims.exp, 1_700_003_600);
     t.match(claims.nats, {
       type: 'user',
-      issuer_account: authority.account,
+      issuer_account: authority.probeAccount,
       pub: { allow: ['results.7.0', 'results.7.1'] },
       sub: { allow: ['_INBOX_7.>'] },
     });
@@ -62,13 +62,16 @@ t.test(
   },
 );
 
-t.test('the account names every revoked key with a whole second that is not before the revocation', async (t) => {
+t.test('both accounts name every revoked key with a whole second that is not before the revocation', async (t) => {
   const authority = openNatsAuthority(createNatsSeeds());
   const { publicKey } = createEd25519Pair();
-  const claims = decode<Record<string, unknown>>(
-    authority.accountJwt([{ publicKey, revokedAtMs: 1_700_000_000_001 }], 1),
-  );
-  t.same(claims.nats['revocations'], { [nkeyPublic('user', publicKey)]: 1_700_000_001 });
+  const jwts = authority.accountJwts([{ publicKey, revokedAtMs: 1_700_000_000_001 }], 1);
+  t.same(Object.keys(jwts).sort(), [authority.account, authority.probeAccount].sort());
+  for (const [account, jwt] of Object.entries(jwts)) {
+    const claims = decode<Record<string, unknown>>(jwt);
+    t.equal(claims.sub, account);
+    t.same(claims.nats['revocations'], { [nkeyPublic('user', publicKey)]: 1_700_000_001 });
+  }
 });
 
 t.test(

@@ -112,7 +112,18 @@ export const controlPlaneSettings = defineSettings(
     NATS_ACCOUNT_SIGNING_KEY: {
       schema: text,
       secret: true,
-      meaning: 'seed of a signing key of that account, which signs the credentials of probes and of the control plane',
+      meaning: 'seed of a signing key of that account, which signs the credentials of the control plane',
+    },
+    NATS_PROBE_ACCOUNT: {
+      schema: z.string().regex(/^A[A-Z2-7]{55}$/, 'expected the public key of an account, `A…`'),
+      meaning:
+        'public key of another account there, for probes: without JetStream, and importing `results.*.*` as a service, which `NATS_ACCOUNT` exports. Unset: probes are users of ' +
+        '`NATS_ACCOUNT`, and one that was broken into could empty the stream of results',
+    },
+    NATS_PROBE_ACCOUNT_SIGNING_KEY: {
+      schema: text,
+      secret: true,
+      meaning: 'seed of a signing key of that account, which signs the credentials of probes',
     },
     NATS_OPERATOR_SIGNING_KEY: {
       schema: text,

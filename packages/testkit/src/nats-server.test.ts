@@ -40,7 +40,7 @@ t.test('a server in operator mode lets in who has credentials, over TLS, and nob
       systemAccount: authority.systemAccount,
       accounts: {
         [authority.systemAccount]: authority.systemAccountJwt(now),
-        [authority.account]: authority.accountJwt([], now),
+        ...authority.accountJwts([], now),
       },
     },
     // For an address the client checks the certificate against the name localhost.

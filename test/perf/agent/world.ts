@@ -78,7 +78,7 @@ export async function startWorld(
         operatorJwt: nats.operatorJwt(Date.now()),
         systemAccount: nats.systemAccount,
         accounts: {
-          [nats.account]: nats.accountJwt([], Date.now()),
+          ...nats.accountJwts([], Date.now()),
           [nats.systemAccount]: nats.systemAccountJwt(Date.now()),
         },
       },

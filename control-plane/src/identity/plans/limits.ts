@@ -149,7 +149,11 @@ export const namedLimits = {
     route: 'GET /api/v1/probe/ips',
     meaning: 'reads of the addresses of probes; `/probe/ips` at the root counts for itself',
   },
-  ping: { rate: perMinute(60), countedBy: 'target', meaning: 'signals of one heartbeat' },
+  ping: {
+    rate: perMinute(60),
+    countedBy: 'target',
+    meaning: 'signals of one heartbeat; as many more that change its state',
+  },
   unknown_ping: {
     rate: perMinute(60),
     countedBy: 'address',

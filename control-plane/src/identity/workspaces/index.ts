@@ -15,5 +15,6 @@ export { inviteTokenHash } from './invites/token.ts';
 export { inviteProblem, refusals as inviteRefusals } from './invites/verdict.ts';
 export type { InviteRefusal } from './invites/verdict.ts';
 export { mostMembers } from './limits.ts';
+export { exchangePingKey } from './ping-key.queries.ts';
 export { makePingKey } from './ping-key.ts';
 export { deletedWorkspaces, listWorkspaces, markWorkspaceDeleted, recordWorkspaceEmpty } from './queries.ts';

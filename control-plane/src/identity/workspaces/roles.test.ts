@@ -32,7 +32,6 @@ const table: readonly Entry[] = [
   entry('rename', 'PUT', at(''), [401, 404, 403, 403, 200, 403], name),
   entry('delete', 'DELETE', at(''), [401, 404, 403, 403, 204, 403]),
   entry('set default', 'POST', at('/set-default'), [401, 404, 200, 200, 200, 403]),
-  entry('ping key', 'POST', at('/regenerate-ping-key'), [401, 404, 403, 403, 200, 403]),
   entry('members', 'GET', at('/members'), [401, 404, 200, 200, 200, 403]),
   entry('invite by mail', 'POST', at('/members'), [401, 404, 403, 403, 201, 403], () => ({ email: 'x@example.com' })),
   entry('change role', 'PATCH', atMember, [401, 404, 403, 403, 200, 403], role),

@@ -6,7 +6,6 @@ import {
   listWorkspaceNamesRoute,
   listWorkspacesRoute,
   Problem,
-  regeneratePingKeyRoute,
   setDefaultWorkspaceRoute,
   updateWorkspaceRoute,
 } from '@parallax/api-contract';
@@ -155,21 +154,6 @@ function writeRoutes(context: Context): readonly Route[] {
         await recordAudit(transaction, caller, request, { action: 'workspace.made_default', subjectType, subjectId });
         return readAgain(scope, transaction, params.id);
       });
-      return workspaceAnswer(row);
-    }),
-    handle(regeneratePingKeyRoute, async ({ caller, params, request }) => {
-      requireRole(caller, params.id, 'owner');
-      const scope = scopeOf(caller);
-      const row = await inScope(api, scope, async (transaction) => {
-        requireOwner(await lockWorkspace(scope, transaction, params.id), params.id);
-        await changeWorkspace(transaction, params.id, { pingKey: makePingKey() });
-        await recordAudit(transaction, caller, request, {
-          ...ofWorkspace(params.id),
-          action: 'workspace.ping_key_regenerated',
-        });
-        return readAgain(scope, transaction, params.id);
-      });
-      void request.reply.header('etag', etagOf(row.version));
       return workspaceAnswer(row);
     }),
   ];

@@ -112,19 +112,6 @@ void t.test('a default is not deleted; another is gone for everybody at once', a
   t.same(mark, { name: 'deleted', ping_key: `deleted-${cast.workspaceId}`, is_deleted: true, emptied_at: null });
 });
 
-void t.test('a new ping key takes the place of the old one', async (t) => {
-  const cast = await castApi(t);
-  const { accessToken: token } = cast.owner;
-  const path = `${base}/${cast.workspaceId}`;
-  const before = (await cast.call('GET', path, { token })).body['ping_key'];
-  const after = await cast.call('POST', `${path}/regenerate-ping-key`, { token });
-  t.match(after, { status: 200, body: { ping_key: /^[\w-]{32}$/, version: 2 } });
-  t.not(after.body['ping_key'], before);
-  const log = await cast.database.worker.anyFirst(sql.type(z.object({ text: z.string() }))`
-    select row_to_json(audit_log)::text as text from audit_log`);
-  t.notOk(log.join().includes(String(after.body['ping_key'])), 'the log does not know it');
-});
-
 void t.test(`a user may own ${mostOwnWorkspaces} workspaces, also when they are made at once`, async (t) => {
   const api = await testApi(t);
   const ada = await api.account('ada@example.com');

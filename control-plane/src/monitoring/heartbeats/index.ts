@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { startHeartbeatSweep } from './history/job.ts';
 import { historyRoutes } from './history/routes.ts';
 import { intakeRoutes } from './intake/routes.ts';
+import { pingUrlRoutes } from './ping-urls.routes.ts';
 import { heartbeatRoutes } from './routes.ts';
 import { importRoutes } from './transfer/routes.ts';
 import { startDeadlines } from './watch/job.ts';
@@ -15,6 +16,7 @@ export const heartbeatsCapability: Capability<Context> = {
   name: 'heartbeats',
   routes: (context) => [
     ...heartbeatRoutes(context),
+    ...pingUrlRoutes(context),
     ...importRoutes(context),
     ...historyRoutes(context),
     ...intakeRoutes(context),

@@ -189,10 +189,10 @@ export async function writeConfiguration(tx: Transaction, row: HeartbeatRow, cha
     where id = ${row.id}`);
 }
 
-/** Exchanges the secret of a heartbeat that the caller has locked. */
+/** Writes the secret of a heartbeat that the caller has locked; the version is counted with the URLs, which are exchanged with it. */
 export async function writeSecret(tx: Transaction, id: number, secretHash: Buffer): Promise<void> {
   await tx.query(sql.unsafe`
-    update heartbeats set secret_hash = ${sql.binary(secretHash)}, version = version + 1, updated_at = clock_timestamp() where id = ${id}`);
+    update heartbeats set secret_hash = ${sql.binary(secretHash)} where id = ${id}`);
 }
 
 /** A change of the configuration beside its fields: paused or resumed. */

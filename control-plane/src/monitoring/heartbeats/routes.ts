@@ -4,13 +4,11 @@ import {
   listHeartbeatsRoute,
   pauseHeartbeatRoute,
   readHeartbeatRoute,
-  regenerateHeartbeatSecretRoute,
   resumeHeartbeatRoute,
   updateHeartbeatRoute,
 } from '@parallax/api-contract';
 import type { Heartbeat } from '@parallax/api-contract';
 import type { Context } from '../../context.ts';
-import { randomKeyHash } from '../../platform/crypto/random-key.ts';
 import { inScope } from '../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../platform/http/caller.ts';
 import type { Caller } from '../../platform/http/caller.ts';
@@ -22,17 +20,9 @@ import { answerOf } from './answer.ts';
 import type { HeartbeatRow } from './answer.ts';
 import { changeOf, configured, isRescheduled } from './change.ts';
 import { changeHeartbeat, makeHeartbeat, newCredentials, record, writeSwitched } from './gateway.ts';
-import { makeSecret, slugOf } from './make.ts';
+import { slugOf } from './make.ts';
 import { noHeartbeat } from './not-found.ts';
-import {
-  findHeartbeat,
-  listHeartbeats,
-  markDeleted,
-  nextVersion,
-  writeConfiguration,
-  writeSecret,
-  zoneOfUser,
-} from './queries.ts';
+import { findHeartbeat, listHeartbeats, markDeleted, nextVersion, writeConfiguration, zoneOfUser } from './queries.ts';
 import { outboxKey } from './stored/announce.ts';
 import { writeStates } from './stored/queries.ts';
 import { rulesOf } from './stored/rules.ts';
@@ -138,15 +128,6 @@ export function heartbeatRoutes(context: Context): Route[] {
         return { action: 'heartbeat.resumed' };
       });
       return answered(params.id, changed, caller);
-    }),
-
-    handle(regenerateHeartbeatSecretRoute, async ({ params, caller, request }) => {
-      const secret = makeSecret();
-      const changed = await changeHeartbeat(context, { caller, request }, params.id, async (tx, row) => {
-        await writeSecret(tx, row.id, randomKeyHash(secret));
-        return { action: 'heartbeat.secret_regenerated' };
-      });
-      return { ...answered(params.id, changed, caller), secret };
     }),
   ];
 }

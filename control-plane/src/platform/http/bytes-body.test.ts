@@ -19,9 +19,12 @@ const contract = route({
   success: { status: 200, answer: z.object({ text: z.string().nullable(), isCut: z.boolean() }) },
 });
 
-async function start(t: TestContext) {
+const mebibyte = 1_048_576;
+const long = { ...contract, bytes: { keptBytes: 64 * mebibyte, certainBytes: 10, readBytes: 65 * mebibyte } };
+
+async function start(t: TestContext, served: typeof contract = contract, requestTimeoutMs = 400) {
   const taken: object[] = [];
-  const answering = handle(contract, async ({ bytes }) => {
+  const answering = handle(served, async ({ bytes }) => {
     const answer = { text: bytes?.bytes.toString('latin1') ?? null, isCut: bytes?.isCut ?? false };
     taken.push(answer);
     return answer;
@@ -32,7 +35,7 @@ async function start(t: TestContext) {
     trustedProxies: [],
     authenticate: async () => undefined,
     limit: async () => undefined,
-    limits: { requestTimeoutMs: 400, headersTimeoutMs: 200, checkingIntervalMs: 50 },
+    limits: { requestTimeoutMs, headersTimeoutMs: requestTimeoutMs / 2, checkingIntervalMs: 50 },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   t.teardown(() => app.close());
@@ -51,6 +54,19 @@ void t.test('any body is taken, and cut where it is long', async (t) => {
   t.same(await send({ body: 'x', headers: { 'content-type': 'no/such; type' } }), { text: 'x', isCut: false });
   t.same(await send({ body: 'x', headers: { 'content-encoding': 'gzip' } }), { text: 'x', isCut: false });
   t.same(await send({ body: 'a'.repeat(90_000) }), { text: 'a'.repeat(10), isCut: true });
+});
+
+void t.test('long bodies share a memory, and what has no room there is cut to what is certain', async (t) => {
+  const url = `http://127.0.0.1:${(await start(t, long, 60_000)).port}/any`;
+  const send = async (bytes: number) => {
+    const answer = await fetch(url, { method: 'POST', body: 'a'.repeat(bytes) });
+    const { text, isCut } = (await answer.json()) as { text: string; isCut: boolean };
+    return { length: text.length, isCut };
+  };
+  for (const round of ['first', 'again, since all was given back']) {
+    t.same(await send(33 * mebibyte), { length: 10, isCut: true }, round);
+    t.same(await send(20 * mebibyte), { length: 20 * mebibyte, isCut: false }, round);
+  }
 });
 
 void t.test('of an endless body no more is read than is wanted, and its connection is closed', async (t) => {

@@ -20,8 +20,12 @@ export function encodeAnswer(contract: RouteContract, result: unknown): EncodedA
   if (result instanceof JsonText) return { status, contentType: json, payload: result.text };
   if (result instanceof OtherText) return { status, contentType: result.contentType, payload: result.text };
   if (result instanceof AlternativeAnswer) {
+    const other = contract.alternative?.status ?? status;
+    if (result.answer instanceof OtherText) {
+      return { status: other, contentType: result.answer.contentType, payload: result.answer.text };
+    }
     const payload = contentType === undefined ? encode(contract, answer, result.answer) : result.answer;
-    return { status: contract.alternative?.status ?? status, contentType: contentType ?? json, payload };
+    return { status: other, contentType: contentType ?? json, payload };
   }
   if (contentType !== undefined) return { status, contentType, payload: result };
   return { status, contentType: json, payload: encode(contract, answer, result) };

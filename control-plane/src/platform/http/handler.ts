@@ -51,9 +51,9 @@ export class OtherText {
 
 /** The success body under the other status that the contract names as its alternative. */
 export class AlternativeAnswer<Answer> {
-  readonly answer: Answer;
+  readonly answer: Answer | OtherText;
 
-  constructor(answer: Answer) {
+  constructor(answer: Answer | OtherText) {
     this.answer = answer;
   }
 }

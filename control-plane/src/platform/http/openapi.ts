@@ -133,7 +133,7 @@ function requestBytes(limits: BytesBody): Node {
   const description =
     'maxBytes' in limits
       ? `At most ${limits.maxBytes} bytes.`
-      : `Anything; the first ${limits.keptBytes} bytes are kept.`;
+      : `Anything; the first ${limits.keptBytes} bytes are read.`;
   return { required: false, content: { '*/*': { schema: { type: 'string', format: 'binary', description } } } };
 }
 

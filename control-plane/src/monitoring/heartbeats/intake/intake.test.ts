@@ -228,6 +228,99 @@ void t.test('bodies of any kind count, with what is wrong as a warning', async (
   t.equal(await statusOf(api, made['id']), 'up');
 });
 
+void t.test('a long body is read for its duration and payload, and its beginning is kept', async (t) => {
+  const api = await heartbeatsApi(t);
+  const made = await api.heartbeat();
+  const path = `/ping/${String(made['uuid'])}`;
+  const json = { 'content-type': 'application/json' };
+  const mebibyte = 1_048_576;
+  const log = (length: number) => 'a "quoted\\\\" line\\n'.repeat(length / 20);
+  const body = (bytes: number, tail = '"duration_ms":1500,"payload":{"rows":3,"text":"} ] \\" ,"}') => {
+    const head = '{ "log": "';
+    return `${head}${'a'.repeat(bytes - head.length - tail.length - 4)}" ,${tail}}`.padEnd(bytes);
+  };
+  const told = { duration_ms: 1_500, payload: { rows: 3, text: '} ] " ,' } };
+  const kept = { body_truncated: true, warnings: ['body_truncated'] };
+  const cases: [string, string, object][] = [
+    ['20,000 bytes', body(20_000), { ...told, ...kept }],
+    ['a mebibyte', body(mebibyte), { ...told, ...kept }],
+    [
+      'one more',
+      body(mebibyte + 1),
+      { duration_ms: null, payload: null, warnings: ['body_truncated', 'body_not_json'] },
+    ],
+    [
+      'after nested values',
+      `{"log":[${JSON.stringify(log(20_000))},{"payload":[{}]}],"duration_ms":7}`,
+      { duration_ms: 7, payload: null, ...kept },
+    ],
+    [
+      'a payload of 10,000 bytes',
+      `{"payload":{"a":"${'a'.repeat(9_992)}"}, "duration_ms":7}`,
+      { duration_ms: 7, payload: { a: 'a'.repeat(9_992) } },
+    ],
+    [
+      'a longer payload',
+      `{"payload":{"a":"${'a'.repeat(9_993)}"}, "duration_ms":7}`,
+      { duration_ms: 7, payload: null, warnings: ['body_truncated', 'payload_too_large'] },
+    ],
+    [
+      'a payload that is none',
+      body(20_000, '"payload":7,"duration_ms":-1'),
+      { duration_ms: null, warnings: ['body_truncated', 'duration_ignored', 'payload_ignored'] },
+    ],
+    [
+      'a duration twice',
+      body(20_000, '"duration_ms":7,"duration_ms":8'),
+      { duration_ms: null, warnings: ['body_truncated', 'body_not_json'] },
+    ],
+    [
+      'not closed',
+      body(20_000).trimEnd().slice(0, -1),
+      { duration_ms: null, warnings: ['body_truncated', 'body_not_json'] },
+    ],
+    ['something behind it', `${body(20_000)}x`, { duration_ms: null, warnings: ['body_truncated', 'body_not_json'] }],
+    [
+      'NUL in the payload',
+      body(20_000, '"payload":{"a":"\\u0000"}'),
+      { payload: null, warnings: ['body_truncated', 'body_not_json'] },
+    ],
+    ['only brackets', '{"a":'.repeat(100_000), { duration_ms: null, warnings: ['body_truncated', 'body_not_json'] }],
+  ];
+  for (const [name, text, expected] of cases) {
+    t.equal((await api.ping(path, { method: 'POST', body: text, headers: json })).status, 200, name);
+    const [ping] = await api.pings(made['id']);
+    t.match(ping, expected, name);
+    t.ok(String(ping?.['body']).length <= 10_000, `${name}: what is kept stays 10,000 bytes`);
+  }
+});
+
+void t.test('whoever asks for JSON is answered in JSON', async (t) => {
+  const api = await heartbeatsApi(t);
+  const made = await api.heartbeat();
+  const ask = (path: string, accept: string, method = 'GET') => api.ping(path, { method, headers: { accept } });
+  const path = `/ping/${String(made['uuid'])}`;
+  const answer = await ask(path, 'application/json');
+  t.match(answer, { status: 200, text: '{"ok":true,"created":false}' });
+  t.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+  t.equal(answer.headers.get('vary'), 'Accept');
+  t.match(await ask(`${path}/fail`, 'application/json, text/plain, */*', 'POST'), { text: /^\{"ok":true/ });
+  t.match(await ask(`/ping/${api.pingKey}/asked?create=1`, 'application/json'), {
+    status: 201,
+    text: '{"ok":true,"created":true}',
+  });
+  t.match(await ask('/ping/nothing', 'application/json'), { status: 404, text: /"code":"not_found"/ });
+  for (const accept of [
+    '*/*',
+    'text/plain',
+    'text/plain, application/json;q=0.5',
+    'application/json;q=0, */*',
+    'image/png',
+  ]) {
+    t.match(await ask(path, accept), { status: 200, text: 'OK' }, accept);
+  }
+});
+
 void t.test(
   'only so many signals of one heartbeat are taken in a minute, and so many that are wrong from one address',
   async (t) => {
@@ -252,6 +345,37 @@ void t.test(
     t.equal((await api.ping(path(other), from)).status, 200, 'what is right is taken from there all the same');
   },
 );
+
+void t.test('a signal that changes the state counts, however many pings came before it', async (t) => {
+  const minuteMs = Math.floor(Date.now() / 60_000) * 60_000 + 60_000;
+  let nowMs = minuteMs + 1_000;
+  const api = await heartbeatsApi(t, { context: { now: () => nowMs } });
+  const made = await api.heartbeat({ expected_interval_seconds: 10, failures_before_alert: 2 });
+  const path = `/ping/${String(made['uuid'])}`;
+  const many = (suffix: string, count: number) =>
+    Promise.all(Array.from({ length: count }, async () => (await api.ping(path + suffix)).status));
+  const taken = (statuses: readonly number[]) => statuses.filter((status) => status === 200).length;
+  t.equal(taken(await many('', 70)), 60);
+  t.equal((await api.ping(`${path}/log`)).status, 429, 'what changes nothing is above the rate');
+  t.equal((await api.ping(`${path}/fail`)).status, 200, 'a failure counts');
+  t.equal(await statusOf(api, made['id']), 'up', 'of the two that make an alarm it is the first');
+  t.equal((await api.ping(`${path}/fail`)).status, 200);
+  t.equal(await statusOf(api, made['id']), 'down');
+  t.equal((await api.ping(`${path}/success`)).status, 200, 'the first success after it counts');
+  t.equal((await api.ping(`${path}/success`)).status, 429, 'the second one changes nothing');
+  t.equal((await api.ping(`${path}/start`)).status, 200, 'a run begins');
+  t.equal((await api.ping(path)).status, 200, 'and ends');
+  t.match(
+    (await api.told(made['id'])).map(({ kind }) => kind),
+    ['heartbeat.failed', 'heartbeat.recovered'],
+  );
+  nowMs = minuteMs + 11_500;
+  t.equal((await api.ping(path)).status, 200, 'a ping that was expected counts, so that the rate makes no miss');
+  t.equal((await api.ping(path)).status, 429);
+  t.equal(taken(await many('/fail', 70)), 54, 'as many changes as signals: 60 of each in a minute');
+  nowMs = minuteMs + 60_000;
+  t.equal((await api.ping(path)).status, 200, 'the next minute is another one');
+});
 
 void t.test('push monitors answer as those of Uptime Kuma do', async (t) => {
   const api = await heartbeatsApi(t);

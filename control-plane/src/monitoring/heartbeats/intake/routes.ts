@@ -1,10 +1,11 @@
 import { pingBodyBytes, pingRoutes, Problem, pushRoutes } from '@parallax/api-contract';
+import type { PingTaken } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { randomKeyHash } from '../../../platform/crypto/random-key.ts';
 import { applyRates } from '../../../platform/http/apply-rates.ts';
-import type { GivenBytes } from '../../../platform/http/bytes-body.ts';
 import { clientNetwork } from '../../../platform/http/client-address.ts';
-import { AlternativeAnswer, handle } from '../../../platform/http/handler.ts';
+import { prefersJson } from '../../../platform/http/accept.ts';
+import { AlternativeAnswer, handle, OtherText } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
 import { isJsonMediaType } from '../../../platform/http/json-body.ts';
 import { countOnce } from '../../../platform/http/rate-limits.ts';
@@ -42,10 +43,10 @@ export function intakeRoutes(context: Context): Route[] {
         const outcome = await commit(intake, offer);
         if (lastOf(asked.create) === '1' && (await makes(context, request, offer, outcome))) {
           settle(request, await commit(intake, offer));
-          return new AlternativeAnswer('Created');
+          return new AlternativeAnswer(answerOf(request, 'Created'));
         }
         await refuse(context, request, outcome);
-        return 'OK';
+        return answerOf(request, 'OK');
       }),
     ),
     ...pushRoutes.map((contract) =>
@@ -63,6 +64,14 @@ export function intakeRoutes(context: Context): Route[] {
       }),
     ),
   ];
+}
+
+/** Text, as clients of Healthchecks know it, or JSON where the client prefers that. */
+function answerOf(request: RequestFacts, text: 'OK' | 'Created'): string | OtherText {
+  request.reply.header('vary', 'Accept');
+  if (!prefersJson(request.header('accept'))) return text;
+  const answer: PingTaken = { ok: true, created: text === 'Created' };
+  return new OtherText(JSON.stringify(answer), 'application/json; charset=utf-8');
 }
 
 /** An address that is nobody's: what cannot be one is looked up like any other, so that it is refused in the same time. */
@@ -161,13 +170,7 @@ function lastOf(value: string | readonly string[] | undefined): string | undefin
 
 /** The message of a push monitor is its body, its response time the duration. */
 function bodyOfPush(message: string | undefined, ping: string | undefined): ReadBody {
-  const bytes = Buffer.from(message ?? '');
-  const given: GivenBytes & { isJson: boolean } = {
-    bytes: bytes.subarray(0, pingBodyBytes),
-    isCut: bytes.length > pingBodyBytes,
-    isJson: false,
-  };
-  const read = readBody(given);
+  const read = readBody({ bytes: Buffer.from(message ?? ''), isCut: false, isJson: false });
   const durationMs = ping !== undefined && /^[0-9]{1,10}(\.[0-9]{1,6})?$/.test(ping) ? Math.round(Number(ping)) : null;
   return { ...read, durationMs };
 }

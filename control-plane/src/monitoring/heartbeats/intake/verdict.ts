@@ -5,6 +5,7 @@ import type { RangeEdit } from '../stored/ranges.ts';
 import { rulesOf } from '../stored/rules.ts';
 import type { Locked } from '../stored/queries.ts';
 import type { OutboxEntry } from '../../../platform/outbox/enqueue.ts';
+import { changesState } from '../signals/change.ts';
 import { decide } from '../signals/decide.ts';
 import type { Decided } from '../signals/decide.ts';
 import type { State } from '../state.ts';
@@ -40,7 +41,10 @@ export type Folded = {
   readonly counted: number;
 };
 
-/** Folds the signals of a batch, in the order in which they came, into the heartbeat that they are for. */
+/**
+ * Folds the signals of a batch, in the order in which they came, into the heartbeat that they are for. Above the rate only those count that change the state,
+ * and of these as many once more: pings never hold up a failure, and nobody makes more changes than that in a minute.
+ */
 export function foldOffers(heartbeat: Locked, offers: readonly Offer[], perMinute: number): Folded {
   const rules = rulesOf(heartbeat);
   let { state, pings, countedMinute, counted } = heartbeat;
@@ -51,12 +55,6 @@ export function foldOffers(heartbeat: Locked, offers: readonly Offer[], perMinut
   for (const offer of offers) {
     const minute = Math.floor(offer.atMs / 60_000);
     if (minute > countedMinute) [countedMinute, counted] = [minute, 0];
-    if (counted >= perMinute) {
-      outcomes.set(offer, { kind: 'limited', resetSeconds: 60 - Math.floor((offer.atMs % 60_000) / 1_000) });
-      continue;
-    }
-    counted += 1;
-    pings += 1;
     const { said, rid, method, body } = offer;
     const signal = {
       ...said,
@@ -66,6 +64,13 @@ export function foldOffers(heartbeat: Locked, offers: readonly Offer[], perMinut
       atMs: Math.max(offer.atMs, state.lastPingMs ?? 0),
     };
     const decided = decide(rules, state, signal);
+    const most = changesState(state, decided.state, signal.atMs) ? 2 * perMinute : perMinute;
+    if (counted >= most) {
+      outcomes.set(offer, { kind: 'limited', resetSeconds: 60 - Math.floor((offer.atMs % 60_000) / 1_000) });
+      continue;
+    }
+    counted += 1;
+    pings += 1;
     const n = pings;
     recorded.push({ offer, n, decided });
     outcomes.set(offer, { kind: 'taken' });

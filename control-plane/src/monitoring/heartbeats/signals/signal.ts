@@ -27,4 +27,5 @@ export type Warning =
   | 'body_not_json'
   | 'duration_ignored'
   | 'payload_ignored'
+  | 'payload_too_large'
   | 'rid_ignored';

@@ -1,4 +1,4 @@
-import { jetstream } from '@nats-io/jetstream';
+import { AckPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
 import {
@@ -17,11 +17,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { loadNatsAuthority, prepareInstallation } from '../../../installation/index.ts';
 import { connectBus } from '../../../platform/bus/nats-bus.ts';
-import { ensureResultsStream } from '../../../platform/bus/results-stream.ts';
+import { ensureResultsStream, resultsStream } from '../../../platform/bus/results-stream.ts';
 import { sql } from '../../../platform/database/pools.ts';
 import { testDatabase } from '../../../platform/database/testing.ts';
 import { testContext } from '../../../testing/probes.ts';
-import { pushAccount, startBrokerAccess } from './job.ts';
+import { pushAccounts, startBrokerAccess } from './job.ts';
 
 const { urls, database } = await testDatabase(t);
 const dataDir = mkdtempSync(path.join(tmpdir(), 'parallax-broker-'));
@@ -104,6 +104,57 @@ t.test('a probe publishes its own results of every shard and nothing else', asyn
   t.same(heard, [], "a probe hears nobody else's messages");
 });
 
+t.test('what a probe names as the reply of its own message reaches nothing', async (t) => {
+  const [bad, other] = [await newProbe(), await newProbe()];
+  await ensureResultsStream(bus.connection, { shards: 2, probeIds: [bad.id, other.id] });
+  const subject = resultSubject(other.id, 0);
+  for (let waiting = 0; waiting < 990; waiting += 1) other.connection.publish(subject, 'waiting');
+  await other.connection.flush();
+  const manager = await jetstreamManager(bus.connection);
+  const consumer = await manager.consumers.add(resultsStream, {
+    durable_name: 'waiting',
+    filter_subject: subject,
+    ack_policy: AckPolicy.Explicit,
+  });
+  const heard: string[] = [];
+  const watched = [`dispatch.${other.id}`, 'config.0', 'outbox', 'probes.changed', 'live.wanted', '$JS.API.>'];
+  for (const each of watched) {
+    bus.connection.subscribe(each, {
+      callback: (_error, { subject: at, data }) => {
+        // The stream's answer names itself; the requests of this test do not.
+        if (new TextDecoder().decode(data).startsWith(`{"stream":"${resultsStream}"`)) heard.push(at);
+      },
+    });
+  }
+  await bus.connection.flush();
+  const attacks = [
+    `$JS.API.STREAM.PURGE.${resultsStream}`,
+    `$JS.API.STREAM.DELETE.${resultsStream}`,
+    `$JS.API.CONSUMER.DELETE.${resultsStream}.${consumer.name}`,
+    `dispatch.${other.id}`,
+    resultSubject(other.id, 0),
+    resultSubject(other.id, 1),
+    'config.0',
+    'outbox',
+    'probes.changed',
+    'live.wanted',
+  ];
+  for (const reply of attacks) bad.connection.publish(resultSubject(bad.id, 0), 'x', { reply });
+  await bad.connection.flush();
+  // The stream answers one message after the other: when this one is answered, all before it are.
+  t.ok(await publish(bad, resultSubject(bad.id, 0)));
+  await bus.connection.flush();
+  const { state } = await manager.streams.info(resultsStream, { subjects_filter: 'results.>' });
+  t.match(
+    state.subjects,
+    { [subject]: 990, [resultSubject(bad.id, 0)]: attacks.length + 1 },
+    'all that waited is there',
+  );
+  t.notOk(state.subjects?.[resultSubject(other.id, 1)], 'and nothing came in the name of another probe');
+  t.equal((await manager.consumers.info(resultsStream, 'waiting')).num_pending, 990);
+  t.same(heard, [], 'no process was told anything');
+});
+
 t.test('credentials end at their time', async (t) => {
   const short = await newProbe(1_500);
   const error = await short.connection.closed();
@@ -152,11 +203,11 @@ t.test(
         ...prepared.nats,
         tls: await certificates.issue({ names: [name] }),
       });
-      return pushAccount({
+      return pushAccounts({
         server: `127.0.0.1:${port}`,
         authorityPem: certificates.certificatePem,
         credentials: nats.systemCredentials(Date.now()),
-        accountJwt: nats.accountJwt([], Date.now()),
+        accountJwts: nats.accountJwts([], Date.now()),
       });
     };
     await t.resolves(withCertificateOf(controlPlaneServerName), 'without localhost and without its address');

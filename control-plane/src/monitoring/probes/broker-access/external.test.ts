@@ -18,7 +18,7 @@ import path from 'node:path';
 import { externalBroker, prepareInstallation } from '../../../installation/index.ts';
 import type { ExternalBroker } from '../../../installation/index.ts';
 import { connectBus } from '../../../platform/bus/nats-bus.ts';
-import { ensureResultsStream } from '../../../platform/bus/results-stream.ts';
+import { ensureResultsStream, resultsStream } from '../../../platform/bus/results-stream.ts';
 import { sql } from '../../../platform/database/pools.ts';
 import { testDatabase } from '../../../platform/database/testing.ts';
 import { testContext } from '../../../testing/probes.ts';
@@ -28,6 +28,7 @@ const nowMs = Date.now();
 // The keys of somebody else's cluster: the operator keeps its own key and gives a signing key of it, and one of the account.
 const [operator, operatorSigning] = [createNkey('operator'), createNkey('operator')];
 const [system, account, accountSigning] = [createNkey('account'), createNkey('account'), createNkey('account')];
+const [probes, probesSigning] = [createNkey('account'), createNkey('account')];
 const open = { conn: -1, data: -1, exports: -1, imports: -1, payload: -1, subs: -1, wildcards: true };
 const storage = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 };
 
@@ -55,6 +56,8 @@ const settings = {
   natsUrl: 'tls://broker.example.org:4222',
   natsAccount: account.publicText,
   natsAccountSigningKey: accountSigning.seedText,
+  natsProbeAccount: probes.publicText,
+  natsProbeAccountSigningKey: probesSigning.seedText,
   natsOperatorSigningKey: operatorSigning.seedText,
   natsSystemCredentials: systemCredentials,
 };
@@ -82,6 +85,12 @@ t.test(
           [account.publicText]: accountJwt(account, 'GIVEN', {
             limits: { ...open, ...storage, conn: 77 },
             signing_keys: [accountSigning.publicText],
+            exports: [{ name: 'results', subject: 'results.*.*', type: 'service' }],
+          }),
+          [probes.publicText]: accountJwt(probes, 'PROBES', {
+            limits: { ...open, conn: 78 },
+            signing_keys: [probesSigning.publicText],
+            imports: [{ name: 'results', subject: 'results.*.*', account: account.publicText, type: 'service' }],
           }),
         },
       },
@@ -118,6 +127,8 @@ t.test(
       });
     const probe = await dial();
     t.teardown(() => probe.close());
+    const taken = await probe.request(`results.${id}.0`, 'x', { timeout: 5_000 });
+    t.match(taken.json(), { stream: resultsStream }, 'its results cross to the account of the control plane');
 
     const context = testContext(database, bus, { sealer: prepared.sealer, externalBroker: broker });
     const access = await startBrokerAccess(context, quietLog);
@@ -132,11 +143,11 @@ t.test(
       authenticator: credsAuthenticator(new TextEncoder().encode(systemCredentials)),
     });
     t.teardown(() => asSystem.close());
-    const present = await asSystem.request(`$SYS.REQ.ACCOUNT.${account.publicText}.CLAIMS.LOOKUP`, '', {
+    const present = await asSystem.request(`$SYS.REQ.ACCOUNT.${probes.publicText}.CLAIMS.LOOKUP`, '', {
       timeout: 5_000,
     });
     const claims = readNatsClaims(present.string());
-    t.match(claims, { name: 'GIVEN', nats: { limits: { conn: 77 }, signing_keys: [accountSigning.publicText] } });
+    t.match(claims, { name: 'PROBES', nats: { limits: { conn: 78 }, signing_keys: [probesSigning.publicText] } });
   },
 );
 
@@ -146,12 +157,23 @@ t.test('without the operator’s key nothing is pushed, and the log says what th
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
   const { sealer } = await prepareInstallation({ dataDir, databaseUrls: urls, shards: 1, serverNames: [], nowMs });
   const { log, lines } = keptLog('info');
-  const { natsOperatorSigningKey: _key, natsSystemCredentials: _credentials, ...account } = settings;
-  const broker = externalBroker({ ...account, natsOperatorSigningKey: undefined, natsSystemCredentials: undefined });
+  const broker = externalBroker({ ...settings, natsOperatorSigningKey: undefined, natsSystemCredentials: undefined });
   const context = testContext(database, undefined as never, { sealer, externalBroker: broker });
   const access = await startBrokerAccess(context, log);
   await access.stop();
   t.match(lines, [{ msg: /keeps its access to the broker until its credentials end/ }]);
+  t.equal(lines.length, 1);
+  const shared = externalBroker({ ...settings, natsProbeAccount: undefined, natsProbeAccountSigningKey: undefined });
+  t.equal(
+    shared?.access.probeAccount,
+    settings.natsAccount,
+    'without an account of their own probes share the one there is',
+  );
+  const sharing = { ...shared, revoking: undefined } as unknown as ExternalBroker;
+  await (
+    await startBrokerAccess(testContext(database, undefined as never, { sealer, externalBroker: sharing }), log)
+  ).stop();
+  t.match(lines[1], { msg: /PARALLAX_NATS_PROBE_ACCOUNT/ }, 'and the log says what that means');
 });
 
 t.test('settings of a broker that do not go together are refused by name', (t) => {
@@ -160,7 +182,9 @@ t.test('settings of a broker that do not go together are refused by name', (t) =
   const refused = (more: Partial<typeof settings>, message: RegExp) =>
     t.throws(() => externalBroker({ ...none, ...more }), message);
   refused({ natsAccountSigningKey: settings.natsAccountSigningKey }, /set PARALLAX_NATS_URL, PARALLAX_NATS_ACCOUNT/);
-  refused({ ...settings, natsSystemCredentials: undefined as never }, /set both or neither/);
+  refused({ ...settings, natsSystemCredentials: undefined as never }, /revoke probes together: set both or neither/);
+  refused({ ...settings, natsProbeAccount: undefined as never }, /PROBE_ACCOUNT_SIGNING_KEY belong together/);
+  refused({ ...settings, natsProbeAccountSigningKey: 'SAnonsense' }, /PROBE_ACCOUNT_SIGNING_KEY: not a NATS seed/);
   refused(
     { ...settings, natsAccountSigningKey: operator.seedText },
     /ACCOUNT_SIGNING_KEY: expected the seed of an account/,

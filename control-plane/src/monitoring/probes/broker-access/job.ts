@@ -19,6 +19,12 @@ const pollMs = 2_000;
  */
 export async function startBrokerAccess(context: Context, log: Logger): Promise<RunningService> {
   const { worker } = context.database;
+  const given = context.externalBroker?.access;
+  if (given !== undefined && given.probeAccount === given.account) {
+    log.warn(
+      'probes have no account of their own in the external broker: one that was broken into could empty the stream of results; set PARALLAX_NATS_PROBE_ACCOUNT',
+    );
+  }
   const pushRevocations = await revocationsPusher(context);
   if (pushRevocations === undefined) {
     log.warn(
@@ -74,10 +80,10 @@ async function revocationsPusher(
   if (context.externalBroker === undefined) {
     const natsAuthority = await loadNatsAuthority(worker, context.sealer);
     return (revocations) =>
-      pushAccount({
+      pushAccounts({
         ...broker(),
         credentials: natsAuthority.systemCredentials(context.now()),
-        accountJwt: natsAuthority.accountJwt(revocations, context.now()),
+        accountJwts: natsAuthority.accountJwts(revocations, context.now()),
       });
   }
   const { access, revoking } = context.externalBroker;
@@ -86,7 +92,7 @@ async function revocationsPusher(
     changeAccount({
       ...broker(),
       credentials: revoking.systemCredentials,
-      account: access.account,
+      account: access.probeAccount,
       change: (jwt) => withRevocations(jwt, revoking.operatorSigningSeed, revocations, context.now()),
     });
 }
@@ -99,9 +105,17 @@ type SystemAccess = {
   readonly credentials: string;
 };
 
-/** Hands the broker a new account JWT over the system account. @throws when it is away or refuses */
-export async function pushAccount(options: SystemAccess & { readonly accountJwt: string }): Promise<void> {
-  await withSystemAccount(options, (connection) => update(connection, options.accountJwt));
+/**
+ * Hands the broker new JWTs of accounts over the system account, also of those that it does not know yet, as after an upgrade.
+ * @param options.accountJwts by public key
+ * @throws when it is away or refuses
+ */
+export async function pushAccounts(
+  options: SystemAccess & { readonly accountJwts: Readonly<Record<string, string>> },
+): Promise<void> {
+  await withSystemAccount(options, async (connection) => {
+    for (const jwt of Object.values(options.accountJwts)) await update(connection, jwt);
+  });
 }
 
 /** Changes the JWT that the broker has of an account: what else its operator wrote there stays. @throws when it is away or refuses */
