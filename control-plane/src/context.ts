@@ -29,8 +29,10 @@ export type Context = {
   /** Ways in beside the password. */
   readonly signIn: SignInSettings;
   readonly defaultPlan: 'free' | 'paid' | 'self_hosted';
-  /** True when the API listens beyond loopback: the first registration then needs the set-up token. */
-  readonly needsSetupToken: boolean;
+  /** True when others than the people of this machine may reach the API. */
+  readonly isPublished: boolean;
+  /** Whether the first registration needs the set-up token when it arrives in this way. */
+  readonly needsSetupToken: (request: { readonly isFromThisMachine: boolean }) => boolean;
   /** What probes are told to dial, "host:port". */
   readonly addresses: { readonly session: string; readonly enrolment: string; readonly broker: string };
   /** Where this process listens for probes. */
