@@ -125,6 +125,7 @@ export async function serve(
   if (settings.roles.includes('api')) {
     const app = await buildApp(context, {
       trustedProxies: settings.trustedProxies ?? [],
+      allowedHosts: settings.allowedHosts,
       corsOrigins: settings.corsOrigins,
     });
     await app.listen({ host: settings.httpHost, port: settings.httpPort });

@@ -4,6 +4,7 @@ import {
   basePath,
   host,
   hostAndPort,
+  hosts,
   hostsAndPorts,
   integer,
   issuer,
@@ -68,6 +69,12 @@ export const controlPlaneSettings = defineSettings(
       meaning: 'what links begin with',
     },
     TRUSTED_PROXIES: { schema: networks, defaultMeaning: 'none', meaning: 'CIDRs whose forwarded headers count' },
+    ALLOWED_HOSTS: {
+      schema: hosts,
+      defaultMeaning: 'none',
+      meaning:
+        'comma-separated hosts, without ports, that requests may name in their header `Host` beside loopback, the host of the public URL and the address that was dialled; any other is answered 421',
+    },
     CORS_ORIGINS: {
       schema: origins,
       defaultMeaning: 'none',

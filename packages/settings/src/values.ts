@@ -28,6 +28,12 @@ export const host: z.ZodType<string, string> = z
     error: 'expected a host name or an address',
   });
 
+/** Comma-separated hosts without ports; an IPv6 address has no brackets. */
+export const hosts: z.ZodType<readonly string[], string> = z
+  .string()
+  .transform(splitList)
+  .pipe(z.array(host).max(64, 'at most 64'));
+
 /** `host:port`, with brackets around an IPv6 address. */
 export const hostAndPort: z.ZodType<string, string> = z.string().refine(
   (value) => {
