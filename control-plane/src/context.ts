@@ -41,7 +41,10 @@ export type Context = {
   readonly deniedListeners: () => readonly { readonly address: string; readonly port: number }[];
   /** Present when the broker's keys are not the installation's. */
   readonly externalBroker?: ExternalBroker | undefined;
+  /** CIDRs that checks may reach although they are not public. */
   readonly allowedPrivateTargets: readonly string[];
+  /** The same for messages that go to where tenants say. */
+  readonly allowedPrivateHooks: readonly string[];
   /** "host:port" that answer while this machine's own uplink stands (rule 12 of the consensus). */
   readonly canaries: readonly string[];
   /** HTTP to others: guarded for addresses that tenants name, trusted for those of the operator. */

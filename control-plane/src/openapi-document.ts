@@ -29,6 +29,7 @@ function descriptionContext(): Context {
     listen: { grpcHost: '', grpcPort: 0, enrolmentPort: 0 },
     deniedListeners: () => [],
     allowedPrivateTargets: [],
+    allowedPrivateHooks: [],
     canaries: [],
     outbound: inert('outbound'),
     deliveryMetrics: inert('deliveryMetrics'),

@@ -109,9 +109,10 @@ export async function serve(
     deniedListeners: replicas.listeners,
     externalBroker: broker,
     allowedPrivateTargets: settings.allowedPrivateTargets ?? [],
+    allowedPrivateHooks: settings.allowedPrivateHooks ?? [],
     canaries: settings.canaries ?? [],
     outbound: createOutboundClients({
-      allowedPrivateTargets: settings.allowedPrivateTargets ?? [],
+      allowedPrivateTargets: settings.allowedPrivateHooks ?? [],
       deniedListeners: replicas.listeners,
       now: clock.now,
       version,

@@ -134,9 +134,10 @@ export function testContext(database: Database, more: Partial<Context>): Context
     listen: { grpcHost: '127.0.0.1', grpcPort: 0, enrolmentPort: 0 },
     deniedListeners: () => [],
     allowedPrivateTargets: [],
+    allowedPrivateHooks: [],
     canaries: [],
     outbound: createOutboundClients({
-      allowedPrivateTargets: more.allowedPrivateTargets ?? [],
+      allowedPrivateTargets: more.allowedPrivateHooks ?? [],
       deniedListeners: more.deniedListeners ?? (() => []),
       now: more.now ?? Date.now,
       version: '0.0.0',

@@ -59,9 +59,10 @@ export function testContext(database: Database, bus: Bus, more: Partial<Context>
     listen: { grpcHost: '127.0.0.1', grpcPort: 0, enrolmentPort: 0 },
     deniedListeners: () => [{ address: '127.0.0.1', port: 5432 }],
     allowedPrivateTargets: [],
+    allowedPrivateHooks: [],
     canaries: [],
     outbound: createOutboundClients({
-      allowedPrivateTargets: more.allowedPrivateTargets ?? [],
+      allowedPrivateTargets: more.allowedPrivateHooks ?? [],
       deniedListeners: more.deniedListeners ?? (() => []),
       now: more.now ?? Date.now,
       version: 'test',
