@@ -14,12 +14,16 @@ export function allRoutes(context: Context): readonly Route[] {
 /** The HTTP server with all routes; nothing listens yet. */
 export async function buildApp(
   context: Context,
-  { trustedProxies, corsOrigins }: Pick<HttpServerOptions, 'trustedProxies' | 'corsOrigins'>,
+  { trustedProxies, allowedHosts, corsOrigins }: Pick<
+    HttpServerOptions,
+    'trustedProxies' | 'allowedHosts' | 'corsOrigins'
+  >,
 ): Promise<FastifyInstance> {
   return buildHttpServer(allRoutes(context), {
     log: context.log,
     publicUrl: context.publicUrl,
     trustedProxies,
+    allowedHosts,
     corsOrigins,
     ...createRequestGuards(context),
   });

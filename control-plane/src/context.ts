@@ -29,8 +29,10 @@ export type Context = {
   /** Ways in beside the password. */
   readonly signIn: SignInSettings;
   readonly defaultPlan: 'free' | 'paid' | 'self_hosted';
-  /** True when the API listens beyond loopback: the first registration then needs the set-up token. */
-  readonly needsSetupToken: boolean;
+  /** True when others than the people of this machine may reach the API. */
+  readonly isPublished: boolean;
+  /** Whether the first registration needs the set-up token when it arrives in this way. */
+  readonly needsSetupToken: (request: { readonly isFromThisMachine: boolean }) => boolean;
   /** What probes are told to dial, "host:port". */
   readonly addresses: { readonly session: string; readonly enrolment: string; readonly broker: string };
   /** Where this process listens for probes. */
@@ -39,7 +41,10 @@ export type Context = {
   readonly deniedListeners: () => readonly { readonly address: string; readonly port: number }[];
   /** Present when the broker's keys are not the installation's. */
   readonly externalBroker?: ExternalBroker | undefined;
+  /** CIDRs that checks may reach although they are not public. */
   readonly allowedPrivateTargets: readonly string[];
+  /** The same for messages that go to where tenants say. */
+  readonly allowedPrivateHooks: readonly string[];
   /** "host:port" that answer while this machine's own uplink stands (rule 12 of the consensus). */
   readonly canaries: readonly string[];
   /** HTTP to others: guarded for addresses that tenants name, trusted for those of the operator. */

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
+import { isLoopbackHost, isPublished } from '@parallax/settings';
 import type { ControlPlaneSettings } from '@parallax/settings';
 import type { Context } from './context.ts';
 
-type Places = Pick<Context, 'publicUrl' | 'addresses' | 'listen' | 'needsSetupToken'> & {
+type Places = Pick<Context, 'publicUrl' | 'addresses' | 'listen' | 'isPublished' | 'needsSetupToken'> & {
   readonly natsUrl: string;
   /** Every place where the product listens, by address or name as the settings have it; see `startOwnListeners`. */
   readonly ownListeners: readonly { readonly host: string; readonly port: number }[];
@@ -16,6 +17,7 @@ export function places(settings: ControlPlaneSettings): Places {
     enrolment: settings.enrolmentPublicAddress ?? `${dialled(grpcHost, '127.0.0.1')}:${enrolmentPort}`,
     broker: settings.natsPublicAddress ?? `${dialled(natsHost, '127.0.0.1')}:${natsPort}`,
   };
+  const published = isPublished(settings);
   return {
     publicUrl: settings.publicUrl ?? `http://${dialled(httpHost, 'localhost')}:${httpPort}`,
     natsUrl: settings.natsUrl ?? `tls://${dialled(natsHost, '127.0.0.1')}:${natsPort}`,
@@ -36,7 +38,8 @@ export function places(settings: ControlPlaneSettings): Places {
         listenerOf(address === undefined ? undefined : `tls://${address}`, 443),
       ),
     ],
-    needsSetupToken: !isLoopback(httpHost),
+    isPublished: published,
+    needsSetupToken: ({ isFromThisMachine }) => published || !isFromThisMachine,
   };
 }
 
@@ -51,10 +54,6 @@ function listenerOf(url: string | undefined, usualPort: number): { host: string;
 /** The host as somebody on this machine would dial it: a wildcard address is not one. */
 function dialled(host: string, local: string): string {
   if (host === '0.0.0.0' || host === '::') return local;
-  if (isLoopback(host)) return local;
+  if (isLoopbackHost(host)) return local;
   return isIP(host) === 6 ? `[${host}]` : host;
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }

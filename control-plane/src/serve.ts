@@ -109,9 +109,10 @@ export async function serve(
     deniedListeners: replicas.listeners,
     externalBroker: broker,
     allowedPrivateTargets: settings.allowedPrivateTargets ?? [],
+    allowedPrivateHooks: settings.allowedPrivateHooks ?? [],
     canaries: settings.canaries ?? [],
     outbound: createOutboundClients({
-      allowedPrivateTargets: settings.allowedPrivateTargets ?? [],
+      allowedPrivateTargets: settings.allowedPrivateHooks ?? [],
       deniedListeners: replicas.listeners,
       now: clock.now,
       version,
@@ -125,6 +126,7 @@ export async function serve(
   if (settings.roles.includes('api')) {
     const app = await buildApp(context, {
       trustedProxies: settings.trustedProxies ?? [],
+      allowedHosts: settings.allowedHosts,
       corsOrigins: settings.corsOrigins,
     });
     await app.listen({ host: settings.httpHost, port: settings.httpPort });

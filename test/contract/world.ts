@@ -44,7 +44,7 @@ export async function openWorld(
   const signIn = { identityProviders: { a: provider, b: provider }, messengerBotToken: botToken };
   const api = await testApi(t, {
     capabilities,
-    context: { bus, allowedPrivateTargets: ['127.0.0.0/8'], signIn, channels },
+    context: { bus, allowedPrivateTargets: ['127.0.0.0/8'], allowedPrivateHooks: ['127.0.0.0/8'], signIn, channels },
     ...(options.database === undefined ? {} : { database: options.database }),
   });
   if (options.administrator !== undefined) await api.account(options.administrator);

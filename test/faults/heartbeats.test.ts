@@ -151,7 +151,7 @@ t.test('ten thousand hanging clients under a limit of 4,096 files stop nobody', 
     open.add(socket);
     // Read, or the end is never seen.
     socket.resume();
-    const head = `POST /ping/${made.uuid} HTTP/1.1\r\nhost: x\r\n`;
+    const head = `POST /ping/${made.uuid} HTTP/1.1\r\nhost: localhost\r\n`;
     socket.write(number % 2 === 0 ? head : `${head}content-length: 10\r\n\r\nabc`);
   };
   let answered = 0;

@@ -37,6 +37,8 @@ export async function newInstallation(more: Readonly<Record<string, string>> = {
     PARALLAX_ENROLMENT_PORT: String(enrolment),
     PARALLAX_NATS_PORT: String(nats),
     PARALLAX_LOCAL_PROBES: '0',
+    // Receivers of messages are programs of the test.
+    PARALLAX_ALLOWED_PRIVATE_HOOKS: '127.0.0.0/8,::1/128',
     ...more,
   };
   return {

@@ -29,6 +29,8 @@ export type TestApiOptions = {
   readonly routes?: (context: Context) => readonly Route[];
   readonly limits?: Partial<HttpLimits>;
   readonly corsOrigins?: readonly string[];
+  /** In place of loopback, which lets calls come from anywhere. */
+  readonly trustedProxies?: readonly string[];
   /** Passwords are hashed as they are outside of tests, for what is measured or limited by it. */
   readonly hashesAtFullCost?: boolean;
 };
@@ -94,7 +96,7 @@ export async function testApi(t: TestContext, options: TestApiOptions = {}): Pro
   const app = await buildHttpServer(routes, {
     log: context.log,
     publicUrl: context.publicUrl,
-    trustedProxies: ['127.0.0.1/32'],
+    trustedProxies: options.trustedProxies ?? ['127.0.0.1/32'],
     corsOrigins: options.corsOrigins,
     ...createRequestGuards(context),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
@@ -126,14 +128,16 @@ export function testContext(database: Database, more: Partial<Context>): Context
     registration: 'open',
     signIn: { identityProviders: {} },
     defaultPlan: 'self_hosted',
-    needsSetupToken: false,
+    isPublished: false,
+    needsSetupToken: () => false,
     addresses: { session: '127.0.0.1:1', enrolment: '127.0.0.1:1', broker: '127.0.0.1:1' },
     listen: { grpcHost: '127.0.0.1', grpcPort: 0, enrolmentPort: 0 },
     deniedListeners: () => [],
     allowedPrivateTargets: [],
+    allowedPrivateHooks: [],
     canaries: [],
     outbound: createOutboundClients({
-      allowedPrivateTargets: more.allowedPrivateTargets ?? [],
+      allowedPrivateTargets: more.allowedPrivateHooks ?? [],
       deniedListeners: more.deniedListeners ?? (() => []),
       now: more.now ?? Date.now,
       version: '0.0.0',

@@ -28,6 +28,30 @@ t.test('up has defaults of its own where nothing was named', (t) => {
     PARALLAX_ALLOWED_PRIVATE_TARGETS: '10.0.0.0/8',
   });
   t.match(settingsOfUp(named, '/data', ports), { localProbes: 0, allowedPrivateTargets: ['10.0.0.0/8'] });
+  t.match(settingsOfUp(named, '/data', ports), { allowedPrivateHooks: undefined }, 'messages reach none of it');
+  t.end();
+});
+
+t.test('private targets are a default of one machine alone, and none can be said', (t) => {
+  const privateOf = (more: Record<string, string>) => {
+    const up = settingsOfUp(readSettings(controlPlaneSettings, more), '/data', ports);
+    const agent = { name: 'local-1', stateDir: '/data/probes/local-1' };
+    return [
+      readSettings(controlPlaneSettings, environmentOfServe(more, up, urls)).allowedPrivateTargets,
+      readSettings(agentSettings, environmentOfAgent(more, up, agent)).allowedPrivateTargets,
+    ];
+  };
+  t.same(privateOf({}), [localTargets, localTargets]);
+  for (const [name, value] of [
+    ['PARALLAX_HTTP_HOST', '0.0.0.0'],
+    ['PARALLAX_PUBLIC_URL', 'https://parallax.example.org'],
+    ['PARALLAX_TRUSTED_PROXIES', '127.0.0.1'],
+    ['PARALLAX_ALLOWED_PRIVATE_TARGETS', 'none'],
+  ] as const) {
+    t.same(privateOf({ [name]: value }), [[], []], `${name}=${value}`);
+  }
+  const named = { PARALLAX_HTTP_HOST: '0.0.0.0', PARALLAX_ALLOWED_PRIVATE_TARGETS: '10.1.0.0/16' };
+  t.same(privateOf(named), [['10.1.0.0/16'], ['10.1.0.0/16']], 'what is named is allowed all the same');
   t.end();
 });
 

@@ -1,4 +1,4 @@
-import { agentSettings, controlPlaneSettings, localTargets, type ControlPlaneSettings } from '@parallax/settings';
+import { agentSettings, controlPlaneSettings, isPublished, localTargets, type ControlPlaneSettings } from '@parallax/settings';
 import type { DatabaseUrls } from './parts.ts';
 
 export type Ports = { readonly http: number; readonly grpc: number; readonly enrolment: number; readonly nats: number };
@@ -14,7 +14,7 @@ export function settingsOfUp(given: ControlPlaneSettings, dataDir: string, ports
     enrolmentPort: ports.enrolment,
     natsPort: ports.nats,
     localProbes: given.localProbes ?? 1,
-    allowedPrivateTargets: given.allowedPrivateTargets ?? localTargets,
+    allowedPrivateTargets: given.allowedPrivateTargets ?? (isPublished(given) ? [] : localTargets),
     publicUrl: given.publicUrl ?? publicUrl(given, ports.http),
   });
 }
@@ -40,7 +40,7 @@ export function environmentOfServe(
     ...replaced('GRPC_PORT', String(settings.grpcPort)),
     ...replaced('ENROLMENT_PORT', String(settings.enrolmentPort)),
     ...replaced('NATS_PORT', String(settings.natsPort)),
-    ...replaced('ALLOWED_PRIVATE_TARGETS', (settings.allowedPrivateTargets ?? []).join(',')),
+    ...replaced('ALLOWED_PRIVATE_TARGETS', networksText(settings.allowedPrivateTargets)),
     ...replaced('PUBLIC_URL', settings.publicUrl),
     ...replaced('DATABASE_URL', urls.owner),
     ...replaced('DATABASE_API_URL', urls.api),
@@ -61,10 +61,15 @@ export function environmentOfAgent(
     PARALLAX_PROBE_NAME: agent.name,
     PARALLAX_PROBE_REGION: localRegion,
     PARALLAX_PROBE_STATE_DIR: agent.stateDir,
-    PARALLAX_PROBE_ALLOWED_PRIVATE_TARGETS: (settings.allowedPrivateTargets ?? []).join(','),
+    PARALLAX_PROBE_ALLOWED_PRIVATE_TARGETS: networksText(settings.allowedPrivateTargets),
     ...(env['PARALLAX_PROBE_LOG_LEVEL'] === undefined ? { PARALLAX_PROBE_LOG_LEVEL: settings.logLevel } : {}),
     ...(agent.joinToken === undefined ? {} : { PARALLAX_PROBE_JOIN_TOKEN: agent.joinToken }),
   };
+}
+
+/** An empty value would count as unset. */
+function networksText(networks: readonly string[] = []): string {
+  return networks.length === 0 ? 'none' : networks.join(',');
 }
 
 /** Region of the agents beside the control plane. */

@@ -90,7 +90,7 @@ export const registerRoute = route({
   tag,
   summary: 'Create an account',
   description:
-    'The first account of an installation is its administrator; where the API listens beyond loopback that needs the set-up token from the log. A default workspace is made with the account.',
+    'The first account of an installation is its administrator; it needs the set-up token from the log, unless it comes from this machine without a proxy and the installation is reached by loopback alone. A default workspace is made with the account.',
   body: z
     .object({
       email: emailSchema,

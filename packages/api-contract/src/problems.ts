@@ -42,6 +42,7 @@ export const problems = {
   uri_too_long: { status: 414, title: 'The URL is too long' },
   unsupported_media_type: { status: 415, title: 'The media type is not supported' },
   expectation_failed: { status: 417, title: 'The expectation cannot be met' },
+  misdirected_request: { status: 421, title: 'The request is for another host' },
   invalid_input: { status: 422, title: 'The request is not valid' },
   invalid_json: { status: 422, title: 'The body is not valid JSON' },
   invalid_token: { status: 422, title: 'The token is not valid' },

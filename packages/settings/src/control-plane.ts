@@ -4,6 +4,7 @@ import {
   basePath,
   host,
   hostAndPort,
+  hosts,
   hostsAndPorts,
   integer,
   issuer,
@@ -68,6 +69,12 @@ export const controlPlaneSettings = defineSettings(
       meaning: 'what links begin with',
     },
     TRUSTED_PROXIES: { schema: networks, defaultMeaning: 'none', meaning: 'CIDRs whose forwarded headers count' },
+    ALLOWED_HOSTS: {
+      schema: hosts,
+      defaultMeaning: 'none',
+      meaning:
+        'comma-separated hosts, without ports, that requests may name in their header `Host` beside loopback, the host of the public URL and the address that was dialled; any other is answered 421',
+    },
     CORS_ORIGINS: {
       schema: origins,
       defaultMeaning: 'none',
@@ -178,9 +185,15 @@ export const controlPlaneSettings = defineSettings(
     },
     ALLOWED_PRIVATE_TARGETS: {
       schema: networks,
-      defaultMeaning: 'loopback and private ranges under `npm start`, else none',
+      defaultMeaning: 'loopback and private ranges under `npm start` while the installation is not published, else none',
       meaning:
-        "CIDRs that checks and webhooks may reach although they are not public; the product's own listeners stay denied",
+        "CIDRs that checks may reach although they are not public, or `none`; the product's own listeners stay denied (docs/publishing.md)",
+    },
+    ALLOWED_PRIVATE_HOOKS: {
+      schema: networks,
+      defaultMeaning: 'none',
+      meaning:
+        'CIDRs that messages of alert channels (webhooks, web push and services that tenants name) may reach although they are not public',
     },
     CANARIES: {
       schema: hostsAndPorts,
@@ -278,7 +291,7 @@ export const controlPlaneSettings = defineSettings(
 
 export type ControlPlaneSettings = SettingsOf<typeof controlPlaneSettings>;
 
-/** What `npm start` allows as targets: loopback and the private ranges of RFC 1918 and RFC 4193. */
+/** What `npm start` allows as targets of checks on one's own machine: loopback and the private ranges of RFC 1918 and RFC 4193. */
 export const localTargets: readonly string[] = [
   '127.0.0.0/8',
   '10.0.0.0/8',

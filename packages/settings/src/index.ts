@@ -5,3 +5,4 @@ export { settingsTable } from './table.ts';
 export { decodeKey } from './values.ts';
 export * from './control-plane.ts';
 export { agentSettings, type AgentSettings } from './agent.ts';
+export { isLoopbackHost, isPublished } from './reach.ts';

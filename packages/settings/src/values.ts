@@ -28,6 +28,12 @@ export const host: z.ZodType<string, string> = z
     error: 'expected a host name or an address',
   });
 
+/** Comma-separated hosts without ports; an IPv6 address has no brackets. */
+export const hosts: z.ZodType<readonly string[], string> = z
+  .string()
+  .transform(splitList)
+  .pipe(z.array(host).max(64, 'at most 64'));
+
 /** `host:port`, with brackets around an IPv6 address. */
 export const hostAndPort: z.ZodType<string, string> = z.string().refine(
   (value) => {
@@ -71,9 +77,9 @@ export function listOf<const Member extends string>(members: readonly Member[]):
     .transform((given) => members.filter((member) => given.includes(member)));
 }
 
-/** Comma-separated CIDRs or single addresses, as CIDRs. */
+/** Comma-separated CIDRs or single addresses, as CIDRs; `none` is the empty list, which an empty value is not: that counts as unset. */
 export const networks: z.ZodType<readonly string[], string> = z.string().transform((value, context) =>
-  splitList(value).map((item) => {
+  (value.trim().toLowerCase() === 'none' ? [] : splitList(value)).map((item) => {
     const slash = item.includes('/');
     if (slash ? ipaddr.isValidCIDR(item) : ipaddr.isValid(item)) {
       return slash ? item : `${item}/${ipaddr.parse(item).kind() === 'ipv6' ? 128 : 32}`;

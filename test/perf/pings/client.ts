@@ -37,7 +37,7 @@ export async function sendPings(
     sent += 1;
     connection.isBusy = true;
     connection.sentMs = dueMs;
-    connection.socket.write(`GET ${path} HTTP/1.1\r\nhost: bench\r\n\r\n`);
+    connection.socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
   };
   const next = (connection: Connection): void => {
     if (options.perSecond === undefined) {

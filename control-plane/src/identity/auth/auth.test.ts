@@ -1,7 +1,11 @@
+import { controlPlaneSettings, readSettings } from '@parallax/settings';
 import { keptLog } from '@parallax/testkit';
 import t from 'tap';
 import { z } from 'zod';
+import { places } from '../../places.ts';
 import { sql } from '../../platform/database/pools.ts';
+import { testDatabase } from '../../platform/database/testing.ts';
+import { limitsWith } from '../plans/index.ts';
 import { testApi } from '../testing.ts';
 import type { TestApi } from '../testing.ts';
 import { setupTokenNotice } from './job.ts';
@@ -95,7 +99,7 @@ void t.test('of twenty registrations of one address exactly one wins', async (t)
 
 void t.test('beyond loopback the first account needs the set-up token, which the log tells', async (t) => {
   const { log, lines } = keptLog('info');
-  const api = await testApi(t, { context: { needsSetupToken: true, registration: 'closed' } });
+  const api = await testApi(t, { context: { needsSetupToken: () => true, registration: 'closed' } });
   const notice = await setupTokenNotice.start(api.context, log);
   await notice.stop();
   const token = /set-up token (\S+)/.exec(JSON.stringify(lines))?.[1]?.replace(/".*/, '') ?? '';
@@ -115,6 +119,49 @@ void t.test('beyond loopback the first account needs the set-up token, which the
   const later = keptLog('info');
   await (await setupTokenNotice.start(api.context, later.log)).stop();
   t.same(later.lines, [], 'no notice once an account exists');
+});
+
+void t.test('the first account needs the set-up token unless everything about it is on this machine', async (t) => {
+  const { database } = await testDatabase(t);
+  const stage = (environment: Readonly<Record<string, string>>) => {
+    const settings = readSettings(controlPlaneSettings, environment);
+    const { isPublished, needsSetupToken } = places(settings);
+    const limits = limitsWith({ register: 100 });
+    return testApi(t, {
+      database,
+      trustedProxies: settings.trustedProxies ?? [],
+      context: { isPublished, needsSetupToken, limits },
+    });
+  };
+  const register = async (api: TestApi, headers: Readonly<Record<string, string>>, more: object = {}) => {
+    const response = await fetch(`${api.url}/api/v1/auth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ email: 'ada@example.com', password, ...more }),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  const refused = { status: 403, body: { code: 'setup_token_required' } };
+  const published: [name: string, environment: Record<string, string>][] = [
+    ['a public URL', { PARALLAX_PUBLIC_URL: 'https://parallax.example.org' }],
+    ['a listener on every address', { PARALLAX_HTTP_HOST: '0.0.0.0' }],
+    ['a name that begins like loopback', { PARALLAX_HTTP_HOST: '127.example.org' }],
+    ['a trusted proxy', { PARALLAX_TRUSTED_PROXIES: '127.0.0.1/32' }],
+  ];
+  for (const [name, environment] of published) t.match(await register(await stage(environment), {}), refused, name);
+  const own = await stage({});
+  const forwarded: [name: string, value: string][] = [
+    ['x-forwarded-for', '203.0.113.5'],
+    ['x-forwarded-for', '127.0.0.1'],
+    ['forwarded', 'for=203.0.113.5'],
+    ['x-real-ip', '203.0.113.5'],
+    ['via', '1.1 proxy'],
+  ];
+  for (const [name, value] of forwarded) t.match(await register(own, { [name]: value }), refused, `a proxy's ${name}`);
+  const { log, lines } = keptLog('info');
+  await (await setupTokenNotice.start(own.context, log)).stop();
+  t.match(JSON.stringify(lines), setupToken(own.context.sealer), 'the log has the token for a proxy nobody named');
+  t.match(await register(own, {}), { status: 201, body: { is_administrator: true } }, 'directly it is not asked for');
 });
 
 void t.test('passwords are judged by bytes and by how common they are', async (t) => {

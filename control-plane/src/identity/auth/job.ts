@@ -7,14 +7,17 @@ import { setupToken } from './setup-token.ts';
 
 const sweepEveryMs = 600_000;
 
-/** Writes the set-up token to the log while the first account is still to come and may come from elsewhere. */
+/** Writes the set-up token to the log while the first account is still to come. */
 export const setupTokenNotice: Service<Context> = {
   name: 'setup-token-notice',
   role: 'api',
   start: async (context, log) => {
-    if (context.needsSetupToken && !(await hasAccounts(context.database.api))) {
+    if (!(await hasAccounts(context.database.api))) {
+      const elsewhere = context.isPublished ? '' : ', unless it comes from this machine without a proxy,';
       // In the text, since fields that look like secrets are not written.
-      log.info(`no account exists yet: the first registration needs the set-up token ${setupToken(context.sealer)}`);
+      log.info(
+        `no account exists yet: the first registration${elsewhere} needs the set-up token ${setupToken(context.sealer)}`,
+      );
     }
     return { stop: async () => undefined };
   },

@@ -96,7 +96,7 @@ async function register(
   const pool = context.database.api;
   const invite = body.invite_token === undefined ? undefined : inviteTokenHash(body.invite_token);
   const allowed = {
-    asFirst: !context.needsSetupToken || isSetupToken(context.sealer, body.setup_token),
+    asFirst: !context.needsSetupToken(request) || isSetupToken(context.sealer, body.setup_token),
     asLater: context.registration === 'open' || (context.registration === 'invite' && invite !== undefined),
   };
   // Refused before the hashing where the answer is clear; the statement below decides.

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Sealer } from '../../platform/crypto/seal.ts';
 
 /**
- * The token that the first registration needs when the API listens beyond loopback. Derived from the key-encryption key, so all
+ * The token that the first registration needs unless it comes from this machine. Derived from the key-encryption key, so all
  * replicas print the same one and none is stored; it is worth nothing once an account exists.
  */
 export function setupToken(sealer: Sealer): string {

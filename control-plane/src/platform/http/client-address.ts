@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
 /**
@@ -31,4 +32,26 @@ export function addressMatcher(networks: readonly string[]): (address: string) =
     const parsed = ipaddr.process(address);
     return ranges.some((range) => range[0].kind() === parsed.kind() && parsed.match(range));
   };
+}
+
+/** What proxies add to what they pass on, be they trusted or not: RFC 9110 section 7.6.3, RFC 7239 and what came before it. */
+const forwardedHeaders = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-server',
+  'x-real-ip',
+  'cf-connecting-ip',
+  'true-client-ip',
+];
+
+/**
+ * True when the other end of the connection is this machine and nothing says that it speaks for somebody else. A proxy that the operator
+ * forgot to name is on this machine, too, and its clients are not.
+ */
+export function isFromThisMachine(headers: IncomingHttpHeaders, peer: string | undefined): boolean {
+  if (peer === undefined || !ipaddr.isValid(peer) || ipaddr.process(peer).range() !== 'loopback') return false;
+  return forwardedHeaders.every((name) => headers[name] === undefined);
 }

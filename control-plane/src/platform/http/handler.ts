@@ -9,6 +9,8 @@ export type RequestFacts = {
   readonly requestId: string;
   /** The client's address, behind trusted proxies the forwarded one. */
   readonly remoteAddress: string;
+  /** True when the client is a program of this machine and no proxy stands between. */
+  readonly isFromThisMachine: boolean;
   readonly userAgent: string | undefined;
   readonly header: (name: string) => string | undefined;
   /** For headers beside the body (`ETag`, `Location`, `Content-Disposition`). */

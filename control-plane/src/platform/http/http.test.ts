@@ -1,5 +1,7 @@
 import { connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
+import { networkInterfaces } from 'node:os';
 import { Problem, route, integerParameter, booleanQuery, pageQuery, problems } from '@parallax/api-contract';
 import { keptLog, lateness, quietLog } from '@parallax/testkit';
 import type { FastifyInstance } from 'fastify';
@@ -7,6 +9,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { z } from 'zod';
 import { handle } from './handler.ts';
+import { isKnownHost } from './host-guard.ts';
 import { buildHttpServer } from './server.ts';
 import type { HttpServerOptions } from './server.ts';
 
@@ -52,6 +55,7 @@ async function start(
   t: Test,
   fault: () => Promise<unknown> = async () => ({ ok: true }),
   more: Partial<HttpServerOptions> = {},
+  host = '127.0.0.1',
 ): Promise<Started> {
   const app = await buildHttpServer(
     [
@@ -69,7 +73,7 @@ async function start(
       ...more,
     },
   );
-  await app.listen({ host: '127.0.0.1', port: 0 });
+  await app.listen({ host, port: 0 });
   t.teardown(() => app.close());
   const address = app.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
@@ -100,10 +104,12 @@ async function raw(port: number, text: string | Buffer): Promise<{ status: numbe
 
 const post = (body: string | Buffer, headers = 'content-type: application/json\r\n'): Buffer =>
   Buffer.concat([
-    Buffer.from(`POST /echo HTTP/1.1\r\nhost: x\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n`),
+    Buffer.from(
+      `POST /echo HTTP/1.1\r\nhost: localhost\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n`,
+    ),
     Buffer.from(body),
   ]);
-const get = (target: string, headers = ''): string => `GET ${target} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`;
+const get = (target: string, headers = ''): string => `GET ${target} HTTP/1.1\r\nhost: localhost\r\n${headers}\r\n`;
 
 void t.test('what comes in wrongly is answered as a problem with its own status and code', async (t) => {
   const { port } = await start(t);
@@ -120,7 +126,12 @@ void t.test('what comes in wrongly is answered as a problem with its own status 
     ['an infinite number', post('{"name":"a","list":[1e999]}'), 422, 'invalid_json'],
     ['an empty body', post(''), 422, 'invalid_input'],
     ['null', post('null'), 422, 'invalid_input'],
-    ['no body and no type', 'POST /echo HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n', 422, 'invalid_input'],
+    [
+      'no body and no type',
+      'POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n',
+      422,
+      'invalid_input',
+    ],
     ['a form', post('name=a', 'content-type: application/x-www-form-urlencoded\r\n'), 415, 'unsupported_media_type'],
     ['no media type', post('{}', ''), 415, 'unsupported_media_type'],
     ['a media type that is none', post('{}', 'content-type: json\r\n'), 415, 'unsupported_media_type'],
@@ -139,14 +150,14 @@ void t.test('what comes in wrongly is answered as a problem with its own status 
     ['262,145 bytes', post(`"${'a'.repeat(262_143)}"`), 413, 'payload_too_large'],
     [
       'a body where none is taken',
-      'DELETE /items/1 HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 7\r\n\r\n{"a":1}',
+      'DELETE /items/1 HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 7\r\n\r\n{"a":1}',
       422,
       'invalid_input',
     ],
     ['an unknown path', get('/nothing'), 404, 'not_found'],
     [
       'an unknown path with a body of any type',
-      'POST /nothing HTTP/1.1\r\nhost: x\r\ncontent-type: text/plain\r\ncontent-length: 1\r\n\r\na',
+      'POST /nothing HTTP/1.1\r\nhost: localhost\r\ncontent-type: text/plain\r\ncontent-length: 1\r\n\r\na',
       404,
       'not_found',
     ],
@@ -166,18 +177,18 @@ void t.test('what comes in wrongly is answered as a problem with its own status 
     ['headers of 20 KiB', get('/items/1', `x-long: ${'a'.repeat(20_000)}\r\n`), 431, 'headers_too_large'],
     [
       'a known method that the path does not take',
-      'PATCH /items/1 HTTP/1.1\r\nhost: x\r\n\r\n',
+      'PATCH /items/1 HTTP/1.1\r\nhost: localhost\r\n\r\n',
       405,
       'method_not_allowed',
     ],
-    ['a method of WebDAV', 'PROPFIND /items/1 HTTP/1.1\r\nhost: x\r\n\r\n', 405, 'method_not_allowed'],
-    ['an invented method', 'BREW /items/1 HTTP/1.1\r\nhost: x\r\n\r\n', 405, 'method_not_allowed'],
-    ['TRACE', 'TRACE /items/1 HTTP/1.1\r\nhost: x\r\n\r\n', 405, 'method_not_allowed'],
+    ['a method of WebDAV', 'PROPFIND /items/1 HTTP/1.1\r\nhost: localhost\r\n\r\n', 405, 'method_not_allowed'],
+    ['an invented method', 'BREW /items/1 HTTP/1.1\r\nhost: localhost\r\n\r\n', 405, 'method_not_allowed'],
+    ['TRACE', 'TRACE /items/1 HTTP/1.1\r\nhost: localhost\r\n\r\n', 405, 'method_not_allowed'],
     ['no Host', 'GET /items/1 HTTP/1.1\r\n\r\n', 400, 'bad_request'],
     ['no HTTP', 'hello\r\n\r\n', 400, 'bad_request'],
     [
       'two lengths',
-      'POST /echo HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+      'POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
       400,
       'bad_request',
     ],
@@ -201,6 +212,67 @@ void t.test('what comes in wrongly is answered as a problem with its own status 
   }
 });
 
+void t.test('a request that names another host is refused, whatever it asks for', async (t) => {
+  const { port } = await start(t, undefined, {
+    allowedHosts: ['inner.example', '2001:db8::7'],
+    corsOrigins: ['https://other.example'],
+  });
+  const at = (host: string, target = '/items/1', more = ''): string =>
+    `GET ${target} HTTP/1.1\r\nhost: ${host}\r\n${more}\r\n`;
+  const strangers = [
+    'evil.example',
+    'evil.example:8080',
+    'parallax.example.evil.example',
+    '127.0.0.1.evil.example',
+    '127.evil.example',
+    'localhost.evil.example',
+    '198.51.100.1',
+    '2130706433.evil',
+    '[2001:db8::8]:8080',
+    '[::1].evil.example',
+    'localhost@evil.example',
+    'evil.example, localhost',
+    'a b',
+    '',
+  ];
+  const refused = { status: 421, body: /"code":"misdirected_request"/ };
+  for (const host of strangers) t.match(await raw(port, at(host)), refused, JSON.stringify(host));
+  t.match(await raw(port, at('evil.example', '/nothing')), refused, 'a path that is none');
+  t.match(await raw(port, at('evil.example', '/openapi.json')), refused, 'a document');
+  t.match(await raw(port, at('evil.example', '/items/1', 'x-forwarded-host: localhost\r\n')), refused, 'forwarded');
+  const preflight =
+    'OPTIONS /items/1 HTTP/1.1\r\nhost: evil.example\r\norigin: https://other.example\r\naccess-control-request-method: GET\r\n\r\n';
+  t.match(await raw(port, preflight), { status: 421 }, 'a preflight');
+  const own = [
+    'localhost',
+    'LOCALHOST:1',
+    'localhost.',
+    '127.0.0.1',
+    '127.8.9.1:80',
+    '[::1]:8080',
+    'parallax.example',
+    'Parallax.Example:443',
+    'inner.example:8080',
+    '[2001:DB8:0::7]',
+  ];
+  for (const host of own) t.match(await raw(port, at(host)), { status: 200 }, host);
+  t.match(await raw(port, 'GET /items/1 HTTP/1.0\r\n\r\n'), { status: 200 }, 'HTTP 1.0 knows no such header');
+});
+
+void t.test('the address that was dialled is a host of its own', async (t) => {
+  const known = new Set(['parallax.example']);
+  t.ok(isKnownHost('192.0.2.7:8080', known, '192.0.2.7'));
+  t.ok(isKnownHost('192.0.2.7', known, '::ffff:192.0.2.7'), 'as a socket of both families names it');
+  t.ok(isKnownHost('[2001:db8::7]:8080', known, '2001:db8::7'));
+  t.notOk(isKnownHost('192.0.2.8', known, '192.0.2.7'));
+  t.notOk(isKnownHost('192.0.2.7', known, undefined));
+  const outside = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+  const address = outside.find(({ internal, family }) => !internal && family === 'IPv4')?.address ?? '127.0.0.1';
+  const { app } = await start(t, undefined, {}, '0.0.0.0');
+  const bound = app.server.address() as AddressInfo;
+  t.equal((await fetch(`http://${address}:${bound.port}/items/1`)).status, 200, `dialled as ${address}`);
+});
+
 void t.test('input within the bounds is taken with its defaults', async (t) => {
   const { port } = await start(t);
   const taken: [string, string | Buffer, number, unknown][] = [
@@ -222,11 +294,11 @@ void t.test('input within the bounds is taken with its defaults', async (t) => {
   }
   t.notMatch((await raw(port, post('{"name":"a"}'))).body, /kept back/, 'what the contract does not name stays here');
   for (const body of ['', 'null', '{}']) {
-    const request = `DELETE /items/1 HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const request = `DELETE /items/1 HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
     t.equal((await raw(port, request)).status, 204, `a route without a body takes ${body || 'an empty one'}`);
   }
   const form =
-    'DELETE /items/1 HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: 0\r\n\r\n';
+    'DELETE /items/1 HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: 0\r\n\r\n';
   t.equal((await raw(port, form)).status, 204, 'the type of an empty body does not matter');
 });
 
@@ -256,7 +328,7 @@ void t.test('HEAD answers like GET without a body, OPTIONS names the methods', a
   const head = await fetch(`${url}/items/1`, { method: 'HEAD' });
   t.equal(head.status, 200);
   t.equal(await head.text(), '');
-  const options = await raw(port, 'OPTIONS /items/1 HTTP/1.1\r\nhost: x\r\n\r\n');
+  const options = await raw(port, 'OPTIONS /items/1 HTTP/1.1\r\nhost: localhost\r\n\r\n');
   t.equal(options.status, 204);
   t.match(options.head, /allow: .*get.*delete|allow: .*delete.*get/);
 });
@@ -321,8 +393,8 @@ void t.test('a request that never ends is cut off in time', async (t) => {
     limits: { headersTimeoutMs: 200, requestTimeoutMs: 400, checkingIntervalMs: 50 },
   });
   const started: Record<string, string> = {
-    headers: 'GET /items/1 HTTP/1.1\r\nhost: x\r\nx-slow: ',
-    body: 'POST /echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{',
+    headers: 'GET /items/1 HTTP/1.1\r\nhost: localhost\r\nx-slow: ',
+    body: 'POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{',
   };
   for (const [what, text] of Object.entries(started)) {
     const { result, late } = await lateness(1_500, () => raw(port, text));

@@ -6,7 +6,7 @@ import type { GivenBytes } from './bytes-body.ts';
 import type { Caller } from './caller.ts';
 import { takeFiles } from './file-body.ts';
 import type { GivenFile } from './file-body.ts';
-import { clientAddress } from './client-address.ts';
+import { clientAddress, isFromThisMachine } from './client-address.ts';
 import { encodeAnswer, sendAnswer } from './encoded-answer.ts';
 import type { EncodedAnswer } from './encoded-answer.ts';
 import type { RequestFacts, Route } from './handler.ts';
@@ -84,6 +84,7 @@ function factsOf(request: FastifyRequest, reply: FastifyReply, callerNow: Reques
   return {
     requestId: request.id,
     remoteAddress: clientAddress(request.ip, request.socket.remoteAddress),
+    isFromThisMachine: isFromThisMachine(request.headers, request.socket.remoteAddress),
     userAgent: request.headers['user-agent'],
     header: (name) => {
       const value = request.headers[name.toLowerCase()];

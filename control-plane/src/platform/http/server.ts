@@ -12,6 +12,7 @@ import { capConnections } from './connections.ts';
 import type { ConnectionLimits } from './connections.ts';
 import { documentPaths, registerDocuments } from './documents.ts';
 import type { Route } from './handler.ts';
+import { guardHost } from './host-guard.ts';
 import { isJsonMediaType, readJson } from './json-body.ts';
 import { sendProblem } from './problem-answers.ts';
 import { registerRoute } from './register-route.ts';
@@ -24,6 +25,8 @@ export type HttpServerOptions = RequestGuards & {
   readonly publicUrl: string;
   /** Networks (CIDRs) whose forwarded headers count. */
   readonly trustedProxies: readonly string[];
+  /** Hosts that a request may name beside loopback and that of the public URL; none when absent. */
+  readonly allowedHosts?: readonly string[] | undefined;
   /** Origins whose pages may call the API from a browser; none when absent. */
   readonly corsOrigins?: readonly string[] | undefined;
   readonly limits?: Partial<HttpLimits>;
@@ -104,6 +107,7 @@ export async function buildHttpServer(routes: readonly Route[], options: HttpSer
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, options));
   readBodiesAsJson(app);
   decorateAnswers(app, decorate);
+  guardHost(app, options.publicUrl, options.allowedHosts ?? []);
   await allowOrigins(app, options.corsOrigins ?? []);
   guardRequests(app, routes, options, limits);
   await registerDocuments(app, routes);

@@ -37,7 +37,7 @@ async function receiver(t: TestContext) {
 async function world(t: TestContext, more: Parameters<typeof alertsApi>[1] = []) {
   const mails: string[] = [];
   const api = await alertsApi(t, more, {
-    allowedPrivateTargets: ['127.0.0.0/8'],
+    allowedPrivateHooks: ['127.0.0.0/8'],
     mailer: { send: async ({ text }) => void mails.push(text) },
   });
   await api.database.worker.query(sql.unsafe`update users set email_verified = true where id = ${api.owner.id}`);

@@ -35,7 +35,7 @@ const api = await testApi(t, {
   capabilities,
   context: {
     bus: memoryBus(),
-    allowedPrivateTargets: ['127.0.0.0/8'],
+    allowedPrivateHooks: ['127.0.0.0/8'],
     publicUrl: 'https://monitor.example.com',
     mailer: { send: async (mail) => void sent.push(mail) },
   },

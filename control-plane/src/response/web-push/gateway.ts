@@ -118,7 +118,7 @@ async function addSubscription(
 
 function addressOf(context: Context, body: SubscribePush): PushAddress & Endpoint {
   const addresses = createAddressPolicy({
-    allowedPrivate: context.allowedPrivateTargets,
+    allowedPrivate: context.allowedPrivateHooks,
     deniedListeners: context.deniedListeners(),
   });
   const endpoint = readEndpoint(body.endpoint, addresses);

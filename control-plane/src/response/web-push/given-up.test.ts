@@ -28,7 +28,7 @@ async function world(t: TestContext) {
   const webPush = createWebPushCapability({ onSubscribed: [takeUpBrowser] });
   const api = await testApi(t, {
     capabilities: [authCapability, accountsCapability, workspacesCapability, signInCapability, webPush],
-    context: { allowedPrivateTargets, outbound },
+    context: { allowedPrivateHooks: allowedPrivateTargets, outbound },
   });
   const account = await api.account('ada@example.com');
   const { publicKey } = await vapidKeys(api.context);

@@ -45,7 +45,7 @@ async function world(t: TestContext, onSubscribed: readonly OnSubscribed[] = [])
       signInCapability,
       createWebPushCapability({ onSubscribed }),
     ],
-    context: { now: () => Date.now() + clock.aheadMs, allowedPrivateTargets: ['127.0.0.0/8'] },
+    context: { now: () => Date.now() + clock.aheadMs, allowedPrivateHooks: ['127.0.0.0/8'] },
   });
   const account = await api.account('ada@example.com');
   const as = (token: string) => ({

@@ -237,7 +237,7 @@ void t.test('two signatures, from two senders or for one, are none', async (t) =
   const twice = `webhook-signature: ${headers['webhook-signature']}\r\n`;
   const ask = (extra: string) =>
     rawRequest(
-      `POST /api/v1/webhook-check/${check.slug} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 5\r\n${lines.join('')}${extra}\r\n${String(body)}`,
+      `POST /api/v1/webhook-check/${check.slug} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 5\r\n${lines.join('')}${extra}\r\n${String(body)}`,
     );
   t.match(await ask(''), /^HTTP\/1\.1 202 /);
   t.match(await ask(twice), /^HTTP\/1\.1 404 /);
@@ -307,7 +307,7 @@ void t.test('of refused deliveries the last hundred are kept, of accepted ones t
 void t.test('clients that go before they are answered keep no place among what waits to be written', async (t) => {
   const check = await api.check();
   const { worker } = api.database;
-  const request = `POST /api/v1/webhook-check/${check.slug} HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\ngone`;
+  const request = `POST /api/v1/webhook-check/${check.slug} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 4\r\n\r\ngone`;
   await worker.transaction(async (tx) => {
     await tx.query(sql.unsafe`lock table rate_limits in access exclusive mode`);
     const sockets = Array.from({ length: 20 }, () => {
@@ -407,7 +407,7 @@ function rawRequest(text: string): Promise<string> {
 function endless(slug: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(api.port, '127.0.0.1', () => {
-      socket.write(`POST /api/v1/webhook-check/${slug} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n`);
+      socket.write(`POST /api/v1/webhook-check/${slug} HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n`);
       go();
     });
     let answer = '';

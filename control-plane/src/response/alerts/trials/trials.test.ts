@@ -40,7 +40,7 @@ void t.test('each target is told once, in the order of the steps', async (t) => 
 
 void t.test('a test sends to every target, and says what came of each', async (t) => {
   const { bodies, url } = await receiver(t);
-  const api = await alertsApi(t, [], { allowedPrivateTargets: ['127.0.0.0/8'] });
+  const api = await alertsApi(t, [], { allowedPrivateHooks: ['127.0.0.0/8'] });
   const made = await api.call('POST', '/api/v1/alert-channel-configs', {
     token: api.token,
     body: {
@@ -90,9 +90,23 @@ void t.test('a test sends to every target, and says what came of each', async (t
   t.match(foreign, { status: 422, body: { errors: [{ path: '/steps/0/targets/0/config_id', code: 'not_found' }] } });
 });
 
-void t.test('tests are limited for each account and each target', async (t) => {
+void t.test('what checks may reach, messages may not', async (t) => {
   const { bodies, url } = await receiver(t);
   const api = await alertsApi(t, [], { allowedPrivateTargets: ['127.0.0.0/8'] });
+  const made = await api.call('POST', '/api/v1/alert-channel-configs', {
+    token: api.token,
+    body: { channel: 'webhook', settings: { destinations: [{ key: 'own', name: 'Own', url }] } },
+  });
+  const target = { channel: 'webhook', config_id: Number(made.body['id']), target: 'own' };
+  const { id } = await api.alert({ is_active: false, steps: [{ targets: [target] }] });
+  const tested = await api.alerts('POST', `/${id}/test`);
+  t.match(tested, { status: 200, body: { ok: false, results: [{ ok: false, error_code: 'address_denied' }] } });
+  t.same(bodies, [], 'nothing arrived');
+});
+
+void t.test('tests are limited for each account and each target', async (t) => {
+  const { bodies, url } = await receiver(t);
+  const api = await alertsApi(t, [], { allowedPrivateHooks: ['127.0.0.0/8'] });
   const made = await api.call('POST', '/api/v1/alert-channel-configs', {
     token: api.token,
     body: { channel: 'webhook', settings: { destinations: [{ key: 'a', name: 'A', url }] } },
@@ -123,7 +137,7 @@ const hourOf = (ms: number): number => Math.floor(ms / 3_600_000);
 
 void t.test('a target that has had its tests says when to try again, and the others are tried', async (t) => {
   const { bodies, url } = await receiver(t);
-  const api = await alertsApi(t, [], { allowedPrivateTargets: ['127.0.0.0/8'] });
+  const api = await alertsApi(t, [], { allowedPrivateHooks: ['127.0.0.0/8'] });
   const destinations = ['a', 'b'].map((key) => ({ key, name: key, url }));
   const made = await api.call('POST', '/api/v1/alert-channel-configs', {
     token: api.token,
