@@ -217,7 +217,7 @@ ${subjectRows.join('\n')}
 Comparisons: ${comparisons.map((each) => `\`${each}\``).join(', ')}.
 
 A positive one holds when one of the values of the subject fulfils it, a negative one when none does. \`one_of\` takes a list; the four that order take a number, or a version such as \`"8.0.36"\`; patterns are
-those of RE2. A fact that the run does not tell fails every comparison but \`not_exists\`.
+those of RE2, with at most 256 characters and 256 steps: a repetition counts as often as it repeats, and a Unicode class counts as many. A fact that the run does not tell fails every comparison but \`not_exists\`.
 
 A JSON path always names one value: \`$\` for the whole, then \`.name\`, \`['any name']\` and \`[index]\` (from the end when negative), at most
 twenty; \`.length()\` at the end counts entries or characters. There are no wildcards, filters or expressions.

@@ -241,3 +241,58 @@ void t.test('viewers read, editors write, and keys and strangers do nothing', as
   }
   t.match((await api.call('GET', path, { token: stranger.accessToken })).body, { total: 0 });
 });
+
+void t.test(
+  'patterns are judged for those who may edit, after they are counted, and never hold the event loop',
+  async (t) => {
+    const api = await monitorsApi(t, resources);
+    const viewer = await api.account('viewer@example.com');
+    await addMember(api.database, api.workspaceId, viewer.id, 'viewer');
+    const hostile = `(?i)[${'0-\u{1e942}'.repeat(60)}]`;
+    const extract = (count: number, pattern: string) =>
+      Array.from({ length: count }, (_, index) => ({ name: `v${index}`, from: 'regex', path: pattern }));
+    const body = (steps: number, extracts: number, pattern: string) => ({
+      workspace_id: api.workspaceId,
+      url: 'https://example.com/',
+      steps: Array.from({ length: steps }, () => ({ extract: extract(extracts, pattern) })),
+    });
+    const send = async (token: string, sent: unknown, below = '') => {
+      const before = process.cpuUsage();
+      const answer = await api.call('POST', path + below, { token, body: sent });
+      const { user, system } = process.cpuUsage(before);
+      return { answer, ms: (user + system) / 1_000 };
+    };
+    const small = body(1, 18, hostile);
+    t.ok(JSON.stringify(small).length < 8_000);
+    const asViewer = await send(viewer.accessToken, small);
+    t.equal(asViewer.answer.status, 403, asViewer.answer.text);
+    t.ok(asViewer.ms < 500, `${asViewer.ms} ms for a viewer`);
+    for (const below of ['', '/test']) {
+      const refused = await send(api.token, small, below);
+      t.match(refused.answer, {
+        status: 422,
+        body: { errors: [{ path: '/steps/0/extract/0/path', message: /too long to prepare/ }] },
+      });
+      t.ok(refused.ms < 500, `${refused.ms} ms for an editor`);
+    }
+
+    const large = body(20, 20, '(x?){1000}'.repeat(25));
+    const harmless = body(20, 20, 'x'.repeat(250));
+    const many = body(1, 900, '(x?){1000}'.repeat(25));
+    for (const [sent, message] of [
+      [large, /16384 characters together/],
+      [many, /<=20/],
+    ] as const) {
+      const first = await send(api.token, sent);
+      t.match(first.answer, { status: 422, body: { errors: [{ message }] } });
+      // The fastest of some: what else the machine does is nothing that the patterns cost.
+      const worst: number[] = [];
+      const plain: number[] = [];
+      for (let round = 0; round < 4; round += 1) {
+        worst.push((await send(api.token, sent)).ms);
+        plain.push((await send(api.token, harmless)).ms);
+      }
+      t.ok(Math.min(...worst) - Math.min(...plain) <= 50, `${Math.min(...worst)} ms beside ${Math.min(...plain)} ms`);
+    }
+  },
+);

@@ -128,7 +128,14 @@ class Agent {
   constructor(
     t: TestContext,
     probe: Enrolled,
-    hello: { knownRevision?: bigint; epochs?: bigint[]; silent?: boolean; port?: number } = {},
+    hello: {
+      knownRevision?: bigint;
+      epochs?: bigint[];
+      silent?: boolean;
+      port?: number;
+      bootId?: string;
+      agentVersion?: string;
+    } = {},
   ) {
     const credentials = grpc.credentials.createSsl(
       Buffer.from(authority.certificatePem),
@@ -154,8 +161,8 @@ class Agent {
       this.send({
         $case: 'hello',
         value: {
-          bootId: 'boot',
-          agentVersion: '1.2.3',
+          bootId: hello.bootId ?? 'boot',
+          agentVersion: hello.agentVersion ?? '1.2.3',
           capabilities: ['icmp'],
           knownRevision: this.known,
           epochs: hello.epochs ?? [5n],
@@ -467,6 +474,28 @@ t.test('no certificate, one of another authority, an unknown or a revoked one op
   call.on('error', () => undefined);
   const status = await new Promise<grpc.StatusObject>((resolve) => call.on('status', resolve));
   t.equal(status.code, grpc.status.UNAVAILABLE);
+});
+
+t.test('a boot or version that cannot be stored is refused in clear words, without a stack', async (t) => {
+  const probe = await newProbe();
+  const before = lines.length;
+  for (const hello of [{ bootId: 'bo\u0000ot' }, { agentVersion: '1\u00002' }]) {
+    const { code, details } = await new Agent(t, probe, hello).ended;
+    t.match(
+      { code, details },
+      { code: grpc.status.INVALID_ARGUMENT, details: /boot_id and agent_version .*control characters/ },
+    );
+  }
+  await t.rejects(requestOf(await newToken(), { agentVersion: '1\u00002' }).then(enrol), {
+    code: grpc.status.INVALID_ARGUMENT,
+    details: /agent_version .*control characters/,
+  });
+  t.same(
+    lines.slice(before).filter(({ err }) => err !== undefined),
+    [],
+    'no fault of ours is logged',
+  );
+  await new Agent(t, probe).next('welcome');
 });
 
 t.test('a stream that does not begin with a hello, or says it twice, is ended', async (t) => {

@@ -140,13 +140,13 @@ export function checkRoutes(context: Context): Route[] {
 
 async function createCheck(context: Context, actor: Actor, body: CreateWebhookCheck): Promise<ShownWebhookCheck> {
   const scope = scopeOf(actor.caller);
-  const { secret, isMade, ...plain } = createdValues(body);
   const slug = slugKind.make();
-  const row = await inScope(context.database.api, scope, async (tx) => {
+  const { row, made } = await inScope(context.database.api, scope, async (tx) => {
     if ((await lockCount(scope, tx, body.workspace_id)) >= mostWebhookChecks) {
       const detail = `the workspace has ${mostWebhookChecks} webhook checks; delete one first`;
       throw new Problem('too_many_webhook_checks', detail);
     }
+    const { secret, isMade, ...plain } = createdValues(body);
     const id = await nextCheckId(tx);
     const place = {
       id,
@@ -159,11 +159,11 @@ async function createCheck(context: Context, actor: Actor, body: CreateWebhookCh
     await insertCheck(tx, place, values, context.now());
     const check = { id, workspace_id: body.workspace_id };
     await record(tx, actor, check, { action: 'webhook_check.created', detail: { name: body.name } });
-    return findCheck(scope, tx, id);
+    return { row: await findCheck(scope, tx, id), made: isMade ? (secret ?? null) : null };
   });
   if (row === null) throw new Error('a webhook check was written and is not there');
   actor.request.reply.header('location', `/api/v1/webhook-checks/${row.id}`);
-  return { ...shown(context, actor, row), secret: isMade ? (secret ?? null) : null };
+  return { ...shown(context, actor, row), secret: made };
 }
 
 async function switchCheck(

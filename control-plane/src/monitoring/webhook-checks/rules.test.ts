@@ -102,10 +102,6 @@ void t.test('no pattern holds up the process', async (t) => {
       .success;
   t.equal(patterns('(a+)+$', 8), true);
   t.equal(patterns('(a+)+$', 9), false, 'too many');
-  t.equal(patterns('('), false);
-  t.equal(patterns('(?=x)'), false);
-  t.equal(patterns('(x{100}){100}'), false, 'too large');
-  t.equal(patterns('x'.repeat(257)), false);
   const evil = Array.from({ length: 8 }, () => rule(null, 'matches', '(a|a)*b[ac]{20}$'));
   t.ok((await processorMs(() => judged(evil, 'a'.repeat(1_000_000)))) < 5_000);
 });

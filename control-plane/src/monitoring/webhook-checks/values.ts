@@ -1,5 +1,6 @@
-import { invalidInput } from '@parallax/api-contract';
-import type { CreateWebhookCheck, SignatureForm, UpdateWebhookCheck } from '@parallax/api-contract';
+import { invalidInput, mostPatternRules } from '@parallax/api-contract';
+import type { CreateWebhookCheck, PayloadRule, SignatureForm, UpdateWebhookCheck } from '@parallax/api-contract';
+import { patternProblem } from '@parallax/checks';
 import type { CheckValues } from './queries.ts';
 import type { CheckRow } from './row.ts';
 import { makeSecret, secretProblem } from './signatures/secret.ts';
@@ -13,12 +14,13 @@ export type PlainValues = Omit<CheckValues, 'sealed_secret' | 'sealed_previous' 
 
 /**
  * The values of a new check.
- * @throws Problem `invalid_input` when signature, secret and header do not fit together
+ * @throws Problem `invalid_input` when signature, secret and header do not fit together, or a rule is no pattern
  */
 export function createdValues(body: CreateWebhookCheck): PlainValues {
   const { signature } = body;
   const custom = body.custom_hmac ?? null;
   requireCustom(signature, custom);
+  requirePatterns(body.rules);
   return {
     name: body.name,
     description: body.description ?? '',
@@ -35,7 +37,7 @@ export function createdValues(body: CreateWebhookCheck): PlainValues {
 /**
  * The values of a check after an update: an absent key keeps, `null` clears.
  * @param openSecret the present secret, looked at only where the signature changes
- * @throws Problem `invalid_input` when signature, secret and header do not fit together
+ * @throws Problem `invalid_input` when signature, secret and header do not fit together, or a rule is no pattern
  */
 export function updatedValues(row: CheckRow, body: UpdateWebhookCheck, openSecret: () => string | null): PlainValues {
   const signature = body.signature ?? row.signature;
@@ -43,6 +45,7 @@ export function updatedValues(row: CheckRow, body: UpdateWebhookCheck, openSecre
   const custom = body.custom_hmac === undefined && signature !== 'custom_hmac' ? null : body.custom_hmac;
   const customNow = custom === undefined ? row.custom_hmac : custom;
   requireCustom(signature, customNow);
+  requirePatterns(body.rules ?? []);
   const interval = body.expected_interval_seconds;
   return {
     name: body.name ?? row.name,
@@ -84,6 +87,16 @@ export function newSecret(signature: SignatureForm, given: string | undefined): 
   const problem = secretProblem(signature, given);
   if (problem !== undefined) throw invalidInput('body', '/secret', 'secret', problem);
   return { secret: given, isMade: false };
+}
+
+/** Judged here and not with the body's shape, so that only who may change the check has patterns judged. */
+function requirePatterns(rules: readonly PayloadRule[]): void {
+  const patterns = rules.flatMap(({ op, value }, index) => (op === 'matches' ? [{ text: String(value), index }] : []));
+  if (patterns.length > mostPatternRules) throw new Error('the rules of a webhook check were not counted');
+  for (const { text, index } of patterns) {
+    const problem = patternProblem({ pattern: text, ignore_case: false });
+    if (problem !== undefined) throw invalidInput('body', `/rules/${index}/value`, 'custom', problem);
+  }
 }
 
 function requireCustom(signature: SignatureForm, custom: CheckRow['custom_hmac']): void {

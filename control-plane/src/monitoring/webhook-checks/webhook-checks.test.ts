@@ -2,6 +2,7 @@ import { mostWebhookChecks, webhookCheckSchema } from '@parallax/api-contract';
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
+import { addMember } from '../testing.ts';
 import { tidy } from './deadlines/job.ts';
 import { removeWebhookChecksOfWorkspace } from './index.ts';
 import { signStandard, webhookChecksApi } from './testing.ts';
@@ -162,7 +163,9 @@ void t.test('signature and secret fit together, whatever is changed', async (t) 
     { expected_interval_seconds: 0 },
     { expected_interval_seconds: 31_536_001 },
     { grace_period_seconds: -1 },
-    { rules: [{ path: '$.a', op: 'matches', value: '(', status: 'up' }] },
+    ...['(', '(?=x)', '(x{100}){100}', 'x'.repeat(257)].map((value) => ({
+      rules: [{ path: '$.a', op: 'matches', value, status: 'up' }],
+    })),
     { status: 'up' },
     { slug: 'mine' },
   ]) {
@@ -303,4 +306,25 @@ void t.test('of what is deleted nothing stays, and of the rest what is old goes'
   await worker.query(sql.unsafe`update webhook_checks set deleted_at = deleted_at - interval '1 hour'`);
   await tidy(api.context, () => true);
   t.same(await counts(), { checks: [], events: [], ranges: [] });
+});
+
+void t.test('rules are judged for those who may edit, and refused with their place', async (t) => {
+  const api = await webhookChecksApi(t);
+  const viewer = await api.account('viewer@example.com');
+  await addMember(api.database, api.workspaceId, viewer.id, 'viewer');
+  const rules = Array.from({ length: 8 }, () => ({ op: 'matches', value: '(x?){1000}'.repeat(25), status: 'down' }));
+  const body = { workspace_id: api.workspaceId, name: 'hostile', rules };
+  const { id } = await api.check();
+  for (const [method, path, sent] of [
+    ['POST', '/api/v1/webhook-checks', body],
+    ['PUT', `/api/v1/webhook-checks/${id}`, { rules }],
+  ] as const) {
+    const asViewer = await api.call(method, path, { token: viewer.accessToken, body: sent });
+    t.equal(asViewer.status, 403, asViewer.text);
+    const before = process.cpuUsage();
+    const refused = await api.call(method, path, { token: api.token, body: sent });
+    const { user, system } = process.cpuUsage(before);
+    t.match(refused, { status: 422, body: { errors: [{ path: '/rules/0/value', message: /too large/ }] } });
+    t.ok(user + system < 300_000, 'it took eight times a tenth of a second');
+  }
 });

@@ -36,6 +36,15 @@ export const documentPaths = [
   { method: 'GET', path: '/docs/problems' },
 ] as const;
 
+/**
+ * False for a path below the documents that can name none of their files. What serves them answers such names with faults of its own: `..` and `\\`
+ * that lead outside, NUL, and names that are longer than those of files may be.
+ */
+export function mayBeDocument(path: string): boolean {
+  const name = /^\/docs\/static\/([^]*)$/.exec(decodeURIComponent(path))?.[1];
+  return name === undefined || /^[A-Za-z0-9][\w.-]{0,99}$/.test(name);
+}
+
 /** The name, as a picture of two sight lines to one point. */
 const logo = Buffer.from(
   '<svg xmlns="http://www.w3.org/2000/svg" width="150" height="36" viewBox="0 0 150 36" role="img" aria-label="Parallax">' +

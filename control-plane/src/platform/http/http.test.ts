@@ -456,6 +456,86 @@ void t.test('the documents are served with a policy under which they work', asyn
   for (const code of Object.keys(problems)) t.match(list, `id="${code}"`, code);
 });
 
+void t.test('a name that is no file of the documents is not found, whatever it is made of', async (t) => {
+  const { log, lines } = keptLog();
+  const { port } = await start(t, undefined, { log });
+  lines.length = 0;
+  for (const name of [
+    '../package.json',
+    '..',
+    '%2e%2e/index.html',
+    '..%2f..%2fpackage.json',
+    '%00',
+    'index.css%00.html',
+    '%5c',
+    '..%5cindex.html',
+    '%2e%2e%5c%2e%2e%5cpackage.json',
+    'a/b',
+    '',
+    '.',
+    'x'.repeat(1_500),
+  ]) {
+    for (const prefix of ['/docs/static/', '/docs/%73tatic/']) {
+      const answer = await raw(port, get(prefix + name));
+      t.equal(answer.status, 404, `${prefix}${name.slice(0, 40)}`);
+      t.equal((JSON.parse(answer.body) as { code: string }).code, 'not_found');
+    }
+  }
+  t.equal((await raw(port, get('/docs/static/index.css'))).status, 200);
+  t.same(lines, [], 'nothing is logged of it');
+});
+
+/** Sends bytes on one connection and reads until the server closes it. */
+async function exchange(port: number, text: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(text);
+  await once(socket, 'close');
+  return Buffer.concat(chunks).toString();
+}
+
+void t.test('a good request is answered although a bad one follows it on its connection', async (t) => {
+  for (const [what, second, status] of [
+    ['no HTTP', 'this is no HTTP\r\n\r\n', 400],
+    ['an unknown method', 'BREW /items/1 HTTP/1.1\r\nhost: x\r\n\r\n', 405],
+    ['headers that are too large', get('/items/1', `x: ${'x'.repeat(20_000)}\r\n`), 431],
+    ['an expectation', get('/items/1', 'expect: a miracle\r\n'), 417],
+    [
+      'a body that is wrongly framed',
+      post('x')
+        .toString()
+        .replace(/content-length: 1/, 'transfer-encoding: chunked'),
+      0,
+    ],
+    ['a request that never ends', 'GET /items/1 HTTP/1.1\r\nhost: x\r\nx-slow: ', 408],
+  ] as const) {
+    const inside = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const { port, app } = await start(
+      t,
+      async () => {
+        inside.resolve();
+        await held.promise;
+        return { ok: true };
+      },
+      { limits: { headersTimeoutMs: 200, requestTimeoutMs: 400, checkingIntervalMs: 50 } },
+    );
+    const refused = once(app.server, status === 417 ? 'checkExpectation' : 'clientError');
+    const answers = exchange(port, get('/fault') + second);
+    await Promise.all([inside.promise, refused]);
+    held.resolve();
+    const text = await answers;
+    t.match(text, /^HTTP\/1.1 200 OK\r\n[^]*\{"ok":true\}/, what);
+    const rest = text.slice(text.indexOf('{"ok":true}') + '{"ok":true}'.length);
+    if (status === 0) t.equal(rest, '', what);
+    else t.match(rest, new RegExp(`^HTTP/1.1 ${status} [^]*"status":${status}`), what);
+    t.equal(rest.split('HTTP/1.1').length, status === 0 ? 1 : 2, `${what} is answered once`);
+  }
+});
+
 void t.test('a server that is stopping says so', async (t) => {
   const inside = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();

@@ -6,11 +6,11 @@ import Fastify, { LogController } from 'fastify';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { allowedMethods } from './allowed-methods.ts';
 import { addressMatcher } from './client-address.ts';
-import { problemOfParserError, writeRawProblem } from './client-errors.ts';
+import { answerProblem, refuseConnection } from './client-errors.ts';
 import { allowOrigins } from './cross-origin.ts';
 import { capConnections } from './connections.ts';
 import type { ConnectionLimits } from './connections.ts';
-import { documentPaths, registerDocuments } from './documents.ts';
+import { documentPaths, mayBeDocument, registerDocuments } from './documents.ts';
 import type { Route } from './handler.ts';
 import { guardHost } from './host-guard.ts';
 import { isJsonMediaType, readJson } from './json-body.ts';
@@ -87,23 +87,12 @@ export async function buildHttpServer(routes: readonly Route[], options: HttpSer
       decorate(request, reply);
       sendProblem(error, request, reply, options);
     },
-    clientErrorHandler: (error, socket) => {
-      // Where an answer is under way, another one may stand only for the request that is overdue.
-      const [exchange, ...others] = connections.exchanges(socket);
-      const isOverdue = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && others.length === 0;
-      const isFree = exchange === undefined || (isOverdue && !exchange.response.headersSent);
-      if (error.code === 'ECONNRESET' || !isFree) socket.destroy();
-      else writeRawProblem(socket, problemOfParserError(error), options.publicUrl);
-    },
+    clientErrorHandler: (error, socket) => refuseConnection(connections, error, socket, options.publicUrl),
   });
   const connections = capConnections(app.server, limits.connections, addressMatcher(options.trustedProxies));
-  app.server.on('checkExpectation', (request: IncomingMessage, _response: ServerResponse) => {
-    writeRawProblem(
-      request.socket,
-      new Problem('expectation_failed', 'only Expect: 100-continue is known'),
-      options.publicUrl,
-    );
-  });
+  app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) =>
+    answerProblem(response, new Problem('expectation_failed', 'only Expect: 100-continue is known'), options.publicUrl),
+  );
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, options));
   readBodiesAsJson(app);
   decorateAnswers(app, decorate);
@@ -159,6 +148,7 @@ function guardRequests(
       throw new Problem('bad_request', 'the header Host is missing');
     }
     if (!isPercentEncoded(request.url)) throw new Problem('not_found', 'the URL is not validly percent-encoded');
+    if (!mayBeDocument(pathOf(request))) throw new Problem('not_found', 'there is nothing at this path');
     // No route of ours takes OPTIONS; the one of the plugin for other origins is there for preflights, which were answered before.
     if (!request.is404 && request.method !== 'OPTIONS') return;
     // Answered here, so that a body which nobody wants is not parsed first.

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { pathProblem } from '../assertions/json-path.ts';
-import { assertionsSchema } from '../assertions/settings.ts';
+import { assertionsSchema, patternsIn } from '../assertions/settings.ts';
 import { headerFields, isCredentialHeader } from '../http/fields.ts';
-import { patternProblem } from '../http/keyword.ts';
+import { problemsOf } from '../http/keyword.ts';
 import { methods } from '../http/request.ts';
 import { lazily } from '../lazily.ts';
 import { trustFields } from '../net/connection-settings.ts';
@@ -10,6 +10,7 @@ import { destinationProblem } from './destinations.ts';
 import { hasTemplate, namePattern } from './templates.ts';
 
 const maxSteps = 20;
+const maxExtractions = 20;
 const maxValues = 50;
 const maxBody = 64 * 1024;
 
@@ -38,7 +39,6 @@ const extraction = lazily(() =>
       if (from === 'status') return say(path === undefined ? undefined : 'The status has no path.');
       if (path === undefined) return say(`To extract from ${from} a path is needed.`);
       if (from === 'json') return say(pathProblem(path));
-      if (from === 'regex') return say(patternProblem({ pattern: path, ignore_case: false }));
     }),
 );
 export type Extraction = z.infer<ReturnType<typeof extraction>>;
@@ -85,7 +85,7 @@ const step = lazily(() =>
       auth: auth().optional(),
       /** What has to hold of the answer. Unless it looks at the status, a status from 200 to 399 is expected. */
       assertions: assertionsSchema().optional(),
-      extract: z.array(extraction()).max(20).default([]),
+      extract: z.array(extraction()).max(maxExtractions).default([]),
       /** Seconds; absent: what is left of the monitor's timeout. */
       timeout_seconds: z.int().min(1).max(60).optional(),
       follow_redirects: z.boolean().default(true),
@@ -117,6 +117,28 @@ const bareStep = (): Step => ({
   continue_on_failure: false,
 });
 
+/** Judges the patterns of all steps, once they were counted. The API document's own schemas know a step only, so they judge none. */
+function judgePatterns(steps: readonly Step[], context: z.RefinementCtx): void {
+  const isTooMuch = steps.length > maxSteps || steps.some(({ extract }) => extract.length > maxExtractions);
+  if (isTooMuch) return;
+  const taken = steps.flatMap(({ extract }, step) =>
+    extract.flatMap(({ from, path }, index) =>
+      from === 'regex' && path !== undefined
+        ? [{ pattern: path, ignore_case: false, path: ['steps', step, 'extract', index, 'path'] }]
+        : [],
+    ),
+  );
+  const asserted = steps.flatMap(({ assertions }, step) =>
+    assertions === undefined ? [] : patternsIn(assertions, ['steps', step, 'assertions']),
+  );
+  // Those of assertions were judged each by itself.
+  const all = [...taken, ...asserted];
+  for (const { index, problem } of problemsOf(all)) {
+    const path = index === undefined ? ['steps'] : index < taken.length ? all[index]?.path : undefined;
+    if (path !== undefined) context.addIssue({ code: 'custom', path: [...path], message: problem });
+  }
+}
+
 /** Settings of `api`. */
 export const apiSettings = lazily(() =>
   z
@@ -142,6 +164,7 @@ export const apiSettings = lazily(() =>
         const message = destinationProblem(url, all.variables);
         if (message !== undefined) context.addIssue({ code: 'custom', path: ['steps', index, 'url'], message });
       }
+      judgePatterns(all.steps, context);
     }),
 );
 export type ApiSettings = z.infer<ReturnType<typeof apiSettings>>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { lazily } from '../lazily.ts';
-import { patternProblem } from '../http/keyword.ts';
+import { type Pattern, patternProblem } from '../http/keyword.ts';
 import { pathProblem } from './json-path.ts';
 
 /** What an assertion may look at, with what its `name` says there. */
@@ -113,7 +113,7 @@ function problemOf(node: AssertionNode): Problem | undefined {
   if (comparison === undefined) return { message: 'An assertion needs a comparison.', path: ['comparison'] };
   const wrongName = nameProblem(subject, name);
   if (wrongName !== undefined) return { message: wrongName, path: ['name'] };
-  const wrongValue = valueProblem(comparison, value, ignoreCase ?? false);
+  const wrongValue = valueProblem(comparison, value);
   return wrongValue === undefined ? undefined : { message: wrongValue, path: ['value'] };
 }
 
@@ -125,7 +125,7 @@ function nameProblem(subject: Subject, name: string | undefined): string | undef
   return undefined;
 }
 
-function valueProblem(comparison: Comparison, value: AssertionNode['value'], ignoreCase: boolean): string | undefined {
+function valueProblem(comparison: Comparison, value: AssertionNode['value']): string | undefined {
   if (comparison === 'exists' || comparison === 'not_exists')
     return value === undefined ? undefined : `${comparison} takes no value.`;
   if (value === undefined) return `${comparison} needs a value.`;
@@ -136,10 +136,6 @@ function valueProblem(comparison: Comparison, value: AssertionNode['value'], ign
     return `${comparison} needs a number, or a version as text.`;
   if (orders.has(comparison) && typeof value === 'string' && !/^\d{1,9}(\.\d{1,9}){0,7}$/.test(value))
     return `${comparison} needs a number, or a version such as 8.0.36.`;
-  if ((comparison === 'matches' || comparison === 'not_matches') && typeof value === 'string') {
-    if (value.length > 256) return 'A pattern has at most 256 characters.';
-    return patternProblem({ pattern: value, ignore_case: ignoreCase });
-  }
   return undefined;
 }
 
@@ -148,14 +144,33 @@ export function leavesOf(node: AssertionNode): readonly AssertionNode[] {
   return (node.all ?? node.any)?.flatMap(leavesOf) ?? [node];
 }
 
+/** The patterns of a tree, each with where it stands. */
+export function patternsIn(
+  node: AssertionNode,
+  path: readonly PropertyKey[] = [],
+): readonly (Pattern & { readonly path: readonly PropertyKey[] })[] {
+  for (const list of ['all', 'any'] as const)
+    if (node[list] !== undefined)
+      return node[list].flatMap((child, index) => patternsIn(child, [...path, list, index]));
+  const isPattern = node.comparison === 'matches' || node.comparison === 'not_matches';
+  if (!isPattern || typeof node.value !== 'string') return [];
+  return [{ pattern: node.value, ignore_case: node.ignore_case ?? false, path: [...path, 'value'] }];
+}
+
 /** The setting `assertions`: a tree of at most four levels and fifty assertions, at most eight of which are patterns. */
 export const assertionsSchema = lazily(() =>
   nodeSchema(maxDepth).superRefine((tree, context) => {
-    const leaves = leavesOf(tree);
-    const patterns = leaves.filter(({ comparison }) => comparison?.endsWith('matches') === true).length;
-    if (leaves.length > maxAssertions)
-      context.addIssue({ code: 'custom', message: `A tree has at most ${maxAssertions} assertions.` });
-    if (patterns > maxPatterns)
-      context.addIssue({ code: 'custom', message: `A tree has at most ${maxPatterns} patterns.` });
+    const say = (message: string, path: readonly PropertyKey[] = []): void =>
+      context.addIssue({ code: 'custom', message, path: [...path] });
+    const patterns = patternsIn(tree);
+    const isTooLong = leavesOf(tree).length > maxAssertions;
+    if (isTooLong) say(`A tree has at most ${maxAssertions} assertions.`);
+    if (patterns.length > maxPatterns) say(`A tree has at most ${maxPatterns} patterns.`);
+    // Judging takes time for each, so they are counted first.
+    if (isTooLong || patterns.length > maxPatterns) return;
+    for (const { path, ...pattern } of patterns) {
+      const problem = patternProblem(pattern);
+      if (problem !== undefined) say(problem, path);
+    }
   }),
 );

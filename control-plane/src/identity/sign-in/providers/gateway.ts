@@ -119,6 +119,7 @@ export async function exchangeCode(
     });
     const claims = tokens.claims();
     if (claims === undefined) throw new TypeError('no ID token');
+    if (!isSubject(claims.sub)) throw new TypeError('the ID token names no subject that can be kept');
     const address =
       claims['email'] === undefined ? await userInfo(configuration, tokens.access_token, claims.sub) : claims;
     const email = emailSchema.safeParse(address['email']);
@@ -130,6 +131,12 @@ export async function exchangeCode(
       emailVerified: email.success && [true, 'true'].includes(address['email_verified'] as boolean),
     };
   });
+}
+
+/** A subject has 1 to 255 characters (OpenID Connect Core, section 2); the database keeps neither NUL nor halves of characters. */
+function isSubject(subject: unknown): subject is string {
+  if (typeof subject !== 'string' || subject.length < 1 || subject.length > 255) return false;
+  return !subject.includes('\u0000') && subject.isWellFormed();
 }
 
 /** Claims beside the ID token, where providers keep the address that follow OpenID Connect Core, section 5.4, to the letter. */

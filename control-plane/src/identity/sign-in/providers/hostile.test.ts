@@ -161,6 +161,26 @@ void t.test('an ID token is believed only when all of it is right', async (t) =>
   t.ok((await world.signIn(grace)).has('access_token'), 'signed anew and unchanged it is good');
 });
 
+void t.test('a subject that is none is refused like every other wrong claim', async (t) => {
+  const world = await providerWorld(t);
+  await world.account('ada@example.com');
+  for (const [what, sub] of [
+    ['an empty one', ''],
+    ['a long one', 'x'.repeat(256)],
+    ['one with NUL', 'gra\u0000ce'],
+    ['half a surrogate pair', 'grace\ud800'],
+    ['no text', 7],
+  ] as const) {
+    // Its address is in the token, so that nobody is asked what else is known of the subject.
+    world.provider.tamper = (claims) => ({
+      claims: { ...claims, sub: sub as string, email: 'grace@example.com', email_verified: true },
+    });
+    t.same([...(await world.signIn(grace))], [['error', 'provider_refused']], what);
+  }
+  world.provider.tamper = (claims) => ({ claims: { ...claims, sub: 'x'.repeat(255), email: 'grace@example.com' } });
+  t.ok((await world.signIn(grace)).has('access_token'), 'the longest that there may be');
+});
+
 void t.test('the provider is asked for its description and keys once, and may be away', async (t) => {
   const world = await providerWorld(t);
   await world.account('ada@example.com');

@@ -14,6 +14,7 @@ import type { EnrolmentServer, EnrolRequest, EnrolResponse, RenewRequest, RenewR
 import type { DatabasePool } from 'slonik';
 import { parsePresentedToken } from '../join-token.ts';
 import { addressGroup, cleanAddresses, peerAddress } from '../peer-address.ts';
+import { isPlainText } from '../plain-text.ts';
 import { KeyedBuckets } from '../token-bucket.ts';
 import type { Rate } from '../token-bucket.ts';
 import { adoptCertificate } from '../restored/queries.ts';
@@ -131,6 +132,10 @@ async function enrol(
   const facts = { join_token_id: token.id };
   if (request.signingPublicKey.length !== 32) {
     throw new Refusal(grpc.status.INVALID_ARGUMENT, 'the signing key must be 32 bytes, Ed25519', facts);
+  }
+  if (!isPlainText(request.agentVersion)) {
+    const detail = 'agent_version is a text without control characters';
+    throw new Refusal(grpc.status.INVALID_ARGUMENT, detail, facts);
   }
   const { publicKeyFingerprint } = await verifySigningRequest(request.csrDer);
   const result = await enrolProbe(options.pool, options.authority, {

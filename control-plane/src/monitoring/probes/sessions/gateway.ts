@@ -10,6 +10,7 @@ import { deltaSince, snapshotFor } from '../../assignments/index.ts';
 import type { AssignmentReader } from '../../assignments/index.ts';
 import { dispatchSubject } from '../../../platform/bus/subjects.ts';
 import { cleanAddresses, peerAddress } from '../peer-address.ts';
+import { isPlainText } from '../plain-text.ts';
 import { KeyedBuckets } from '../token-bucket.ts';
 import { holdMessages } from './held-messages.ts';
 import type { HeldMessages } from './held-messages.ts';
@@ -166,7 +167,13 @@ export class SessionGateway {
       this.#refuse(call, grpc.status.INVALID_ARGUMENT, 'a session begins with a hello', facts);
       return;
     }
-    await this.#open(call, identity, first.message.value, inbox, remoteAddress);
+    const hello = first.message.value;
+    if (!isPlainText(hello.bootId) || !isPlainText(hello.agentVersion)) {
+      const detail = 'boot_id and agent_version are texts without control characters';
+      this.#refuse(call, grpc.status.INVALID_ARGUMENT, detail, facts);
+      return;
+    }
+    await this.#open(call, identity, hello, inbox, remoteAddress);
   }
 
   async #open(
