@@ -44,6 +44,7 @@ export const problems = {
   expectation_failed: { status: 417, title: 'The expectation cannot be met' },
   invalid_input: { status: 422, title: 'The request is not valid' },
   invalid_json: { status: 422, title: 'The body is not valid JSON' },
+  read_only: { status: 422, title: 'A read-only field would change' },
   invalid_token: { status: 422, title: 'The token is not valid' },
   idempotency_key_reused: { status: 422, title: 'The idempotency key belongs to another request' },
   secret_missing: { status: 422, title: 'A secret that the check needs is missing' },

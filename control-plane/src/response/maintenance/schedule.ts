@@ -109,15 +109,27 @@ export type GivenChange = { readonly [Field in keyof GivenSchedule]?: GivenSched
 /** What an update says of the schedule; what it leaves out stays, and so does the duration where only the start moves. */
 export function changedSchedule(stored: StoredSchedule, update: GivenChange): GivenSchedule {
   const before = givenOf(stored);
-  const hasLength = update.ends_at != null || update.duration_seconds != null;
+  const { ends_at: endsAt, duration_seconds: seconds } = writtenEnd(stored, update);
+  const hasLength = endsAt != null || seconds != null;
   return {
     ...before,
     ...(update.starts_at === undefined ? {} : { starts_at: update.starts_at }),
-    ...(hasLength ? { ends_at: update.ends_at, duration_seconds: update.duration_seconds } : {}),
+    ...(hasLength ? { ends_at: endsAt, duration_seconds: seconds } : {}),
     ...(update.rrule === undefined ? {} : { rrule: update.rrule }),
     ...(update.timezone === undefined ? {} : { timezone: update.timezone }),
     ...(update.exdates === undefined ? {} : { exdates: update.exdates }),
   };
+}
+
+/**
+ * The end or the duration that an update brings. An answer has both, so of two that come together the one that repeats what is stored says nothing.
+ */
+function writtenEnd(stored: StoredSchedule, update: GivenChange): Pick<GivenChange, 'ends_at' | 'duration_seconds'> {
+  const { ends_at: endsAt, duration_seconds: seconds } = update;
+  if (endsAt == null || seconds == null) return { ends_at: endsAt, duration_seconds: seconds };
+  const isOldEnd = Date.parse(endsAt) === stored.startsMs + stored.durationSeconds * 1_000;
+  const isOldLength = seconds === stored.durationSeconds;
+  return { ends_at: isOldEnd ? undefined : endsAt, duration_seconds: isOldLength ? undefined : seconds };
 }
 
 /** Whether a given schedule says what a stored one does. */
