@@ -1,3 +1,6 @@
+import { inputErrors } from './input-errors.ts';
+import type { InputError, InputErrorCode, InputPath } from './input-errors.ts';
+
 /**
  * Every error that the API gives, by its stable code: `type` of the answer is `<public URL>/docs/problems#<code>`.
  * Shape: RFC 9457 (problem details).
@@ -64,15 +67,6 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems;
 
-/** One thing that is wrong with the input of a request. */
-export type InputError = {
-  readonly in: 'body' | 'query' | 'path' | 'header';
-  /** JSON pointer or parameter name. */
-  readonly path: string;
-  readonly code: string;
-  readonly message: string;
-};
-
 /** Thrown by handlers; the HTTP layer makes it `application/problem+json`. */
 export class Problem extends Error {
   override readonly name = 'Problem';
@@ -94,7 +88,7 @@ export class Problem extends Error {
   ) {
     super(detail, more.cause === undefined ? undefined : { cause: more.cause });
     this.code = code;
-    this.errors = more.errors;
+    this.errors = more.errors ?? wholeInput(code, detail);
     this.retryAfterSeconds = more.retryAfterSeconds;
     this.extensions = more.extensions;
   }
@@ -104,7 +98,17 @@ export class Problem extends Error {
   }
 }
 
+/** Every 422 lists what is wrong: where nothing smaller can be named, the body as a whole. */
+function wholeInput(code: ProblemCode, message: string): readonly InputError[] | undefined {
+  if (problems[code].status !== 422) return undefined;
+  return [{ in: 'body', path: '', code: isInputError(code) ? code : 'invalid_input', message }];
+}
+
+function isInputError(code: string): code is InputErrorCode {
+  return Object.hasOwn(inputErrors, code);
+}
+
 /** A 422 for one field. */
-export function invalidInput(where: InputError['in'], path: string, code: string, message: string): Problem {
+export function invalidInput(where: InputError['in'], path: InputPath, code: InputErrorCode, message: string): Problem {
   return new Problem('invalid_input', message, { errors: [{ in: where, path, code, message }] });
 }

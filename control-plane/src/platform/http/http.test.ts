@@ -1,6 +1,14 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
-import { Problem, route, integerParameter, booleanQuery, pageQuery, problems } from '@parallax/api-contract';
+import {
+  Problem,
+  route,
+  integerParameter,
+  booleanQuery,
+  pageQuery,
+  inputErrors,
+  problems,
+} from '@parallax/api-contract';
 import { keptLog, lateness, quietLog } from '@parallax/testkit';
 import type { FastifyInstance } from 'fastify';
 import t from 'tap';
@@ -247,7 +255,7 @@ void t.test('every fault of a request is listed with its place and code', async 
   };
   t.same(
     both.errors.map((error) => `${error.in} ${error.path}`),
-    ['path id', 'query page', 'query deep'],
+    ['path /id', 'query /page', 'query /deep'],
   );
 });
 
@@ -382,6 +390,7 @@ void t.test('the documents are served with a policy under which they work', asyn
   }
   const list = await (await fetch(`${url}/docs/problems`)).text();
   for (const code of Object.keys(problems)) t.match(list, `id="${code}"`, code);
+  for (const code of Object.keys(inputErrors)) t.match(list, `id="input-${code}"`, code);
 });
 
 void t.test('a server that is stopping says so', async (t) => {

@@ -1,5 +1,5 @@
 import { maintenanceLimits } from '@parallax/api-contract';
-import type { InputError } from '@parallax/api-contract';
+import type { InputError, InputErrorCode, InputPath } from '@parallax/api-contract';
 import { longestMs, nextWindow, occurrencesOf, windowsOf } from './recurrence/occurrences.ts';
 import type { Occurrence, Schedule } from './recurrence/occurrences.ts';
 import { normalRule, readRule, RuleError } from './recurrence/rule.ts';
@@ -49,7 +49,12 @@ export type JudgedAt = {
 const pastMs = 5 * 60_000;
 const farMs = 5 * 366 * 86_400_000;
 
-const wrong = (path: string, code: string, message: string): InputError => ({ in: 'body', path, code, message });
+const wrong = (path: InputPath, code: InputErrorCode, message: string): InputError => ({
+  in: 'body',
+  path,
+  code,
+  message,
+});
 
 /** Judges a schedule. */
 export function judgeSchedule(given: GivenSchedule, { nowMs, floorMs, keepsStart = false }: JudgedAt): Judged {
@@ -152,7 +157,7 @@ function durationOf(
   { ends_at: endsAt, duration_seconds: seconds }: GivenSchedule,
   startsMs: number,
 ): { readonly durationMs: number; readonly errors: readonly InputError[] } {
-  const none = (path: string, code: string, message: string) => ({
+  const none = (path: InputPath, code: InputErrorCode, message: string) => ({
     durationMs: 0,
     errors: [wrong(path, code, message)],
   });
