@@ -4,6 +4,7 @@ import { badCases } from './bad-input/cases.ts';
 import type { BadCase } from './bad-input/cases.ts';
 import { fileCases, foreignCases, foreignSettingsCases, headerCases, settingsCases } from './bad-input/more-cases.ts';
 import type { Foreign } from './bad-input/more-cases.ts';
+import { refusalFault } from './refusals.ts';
 import { openWorld } from './world.ts';
 
 const world = await openWorld(t);
@@ -63,6 +64,8 @@ async function faultOf(bad: BadCase): Promise<string | undefined> {
   const text = await answer.text();
   const told = `${bad.name}: ${answer.status} ${text.slice(0, 300)}`;
   if (!bad.statuses.includes(answer.status)) return told;
+  const refused = answer.status === 422 ? refusalFault(answer.status, JSON.parse(text)) : undefined;
+  if (refused !== undefined) return `${bad.name}: ${refused}`;
   const { path } = bad;
   if (path === undefined || answer.status === 413) return undefined;
   const { errors = [] } = JSON.parse(text) as { errors?: { path: string }[] };

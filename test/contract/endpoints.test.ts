@@ -163,7 +163,7 @@ async function keepsBounds(
       continue;
     }
     isProblem(t, answer, 422, `${name}=${shown} is 422`);
-    t.match(answer.body['errors'], [{ in: 'query', path: name }], `and says that it is ${name}`);
+    t.match(answer.body['errors'], [{ in: 'query', path: `/${name}` }], `and says that it is ${name}`);
   }
   const meaning = meaningful[name];
   if (meaning !== undefined) t.equal((await ask(meaning(world))).status, statusOf(row, contract), `${name} of the own`);

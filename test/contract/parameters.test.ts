@@ -79,7 +79,7 @@ async function tryParameter(t: Test, { method, path, parameter, trial, endpoint 
   const isRefused = ({ status, body }: TestAnswer, what: string): void => {
     t.match(
       { status, body },
-      { status: 422, body: { errors: [{ in: 'query', path: parameter }] } },
+      { status: 422, body: { errors: [{ in: 'query', path: `/${parameter}` }] } },
       `${what} is refused`,
     );
   };

@@ -9,6 +9,7 @@ import { testApi } from '../../control-plane/src/identity/testing.ts';
 import type { TestAnswer, TestApi, TestCall } from '../../control-plane/src/identity/testing.ts';
 import type { Database } from '../../control-plane/src/platform/database/pools.ts';
 import { connectBus } from '../../control-plane/src/platform/bus/nats-bus.ts';
+import { refusalFault } from './refusals.ts';
 
 /** The whole API in one process over a real database and a real broker, with one account and what belongs to it. */
 export type World = TestApi & {
@@ -47,6 +48,12 @@ export async function openWorld(
     context: { bus, allowedPrivateTargets: ['127.0.0.0/8'], allowedPrivateHooks: ['127.0.0.0/8'], signIn, channels },
     ...(options.database === undefined ? {} : { database: options.database }),
   });
+  const call: TestApi['call'] = async (...request) => {
+    const answer = await api.call(...request);
+    const fault = refusalFault(answer.status, answer.body);
+    if (fault !== undefined) throw new Error(`${request[0]} ${request[1]}: ${fault}`);
+    return answer;
+  };
   if (options.administrator !== undefined) await api.account(options.administrator);
   const account = await api.account('contract@example.com');
   const token = account.accessToken;
@@ -64,6 +71,7 @@ export async function openWorld(
   const unique = () => (counter += 1);
   return {
     ...api,
+    call,
     token,
     apiKey,
     workspaceId,

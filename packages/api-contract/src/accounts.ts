@@ -16,7 +16,7 @@ export const changePasswordRoute = route({
   description:
     'Ends all other sessions and tells the account by mail. An account without a password leaves `current_password` out and needs a sign-in of the last ten minutes.',
   body: z
-    .object({ current_password: presentPasswordSchema.optional(), new_password: newPasswordSchema })
+    .strictObject({ current_password: presentPasswordSchema.optional(), new_password: newPasswordSchema })
     .meta({ id: 'ChangePasswordRequest' }),
   success: { status: 200, answer: messageSchema },
   errors: [403, 409],
@@ -30,7 +30,7 @@ export const forgotPasswordRoute = route({
   summary: 'Ask for a link to choose a new password',
   description:
     'The answer is the same whether or not the address has an account. The link is good for 30 minutes and one use; at most three an hour are mailed to an account.',
-  body: z.object({ email: emailSchema }).meta({ id: 'ForgotPasswordRequest' }),
+  body: z.strictObject({ email: emailSchema }).meta({ id: 'ForgotPasswordRequest' }),
   success: { status: 200, answer: messageSchema },
   perAddressPerMinute: 3,
 });
@@ -44,7 +44,7 @@ export const resetPasswordRoute = route({
   description:
     'Revokes all sessions of the account. Where nobody had confirmed its address before, API keys, access tokens, linked identities, passkeys and ' +
     'second factors go too; the answer and a mail say what went. A token that is unknown, used or too old is 422 `invalid_token`.',
-  body: z.object({ token: mailedToken, new_password: newPasswordSchema }).meta({ id: 'ResetPasswordRequest' }),
+  body: z.strictObject({ token: mailedToken, new_password: newPasswordSchema }).meta({ id: 'ResetPasswordRequest' }),
   success: { status: 200, answer: messageSchema },
   perAddressPerMinute: 10,
 });
@@ -68,7 +68,7 @@ export const confirmEmailRoute = route({
   summary: 'Confirm an address with a mailed token',
   description:
     'The token of `verify-email` confirms the present address, that of `change-email` makes the new address the one of the account. A token that is unknown, used or too old is 422 `invalid_token`.',
-  body: z.object({ token: mailedToken }).meta({ id: 'ConfirmEmailRequest' }),
+  body: z.strictObject({ token: mailedToken }).meta({ id: 'ConfirmEmailRequest' }),
   success: { status: 200, answer: messageSchema },
   errors: [409],
   perAddressPerMinute: 10,
@@ -83,7 +83,7 @@ export const changeEmailRoute = route({
   description:
     'Mails a link to the new address, which is taken when it is confirmed within a day, and tells the present one. Needs the password, or a sign-in of the last ten minutes where the account has none.',
   body: z
-    .object({ new_email: emailSchema, password: presentPasswordSchema.optional() })
+    .strictObject({ new_email: emailSchema, password: presentPasswordSchema.optional() })
     .meta({ id: 'ChangeEmailRequest' }),
   success: { status: 200, answer: messageSchema },
   errors: [403],
@@ -97,7 +97,7 @@ export const deleteMeRoute = route({
   summary: 'Delete the own account with its workspaces and all that is in them',
   description:
     'Cannot be undone. Needs the password, or a sign-in of the last ten minutes where the account has none. 409 while others are members of an own workspace: transfer or leave those first; and for the last administrator of the installation. The account is unusable at once; what is large goes in the background.',
-  body: z.object({ password: presentPasswordSchema.optional() }).nullish().meta({ id: 'DeleteMeRequest' }),
+  body: z.strictObject({ password: presentPasswordSchema.optional() }).nullish().meta({ id: 'DeleteMeRequest' }),
   success: { status: 204 },
   errors: [403, 409],
 });

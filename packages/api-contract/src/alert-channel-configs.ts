@@ -144,6 +144,7 @@ export const updateChannelConfigRoute = route({
     .meta({ id: 'UpdateAlertChannelConfig' }),
   success: { status: 200, answer: configSchema },
   errors: [404, 412],
+  measured: ['disabled_reason', 'disabled_at', 'failures_in_row', 'last_error', 'last_success_at', 'disabled_targets'],
 });
 
 export const deleteChannelConfigRoute = route({

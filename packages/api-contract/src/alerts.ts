@@ -152,6 +152,7 @@ export const updateAlertRoute = route({
   body: updateAlertSchema,
   success: { status: 200, answer: alertSchema },
   errors: [403, 404, 412],
+  measured: ['disabled_reason', 'unusable_targets'],
 });
 
 export const deleteAlertRoute = route({

@@ -1,6 +1,6 @@
 import { apiSettings, commonShape } from '@parallax/checks';
 import { z } from 'zod';
-import { createMonitorSchema, monitorSchema, updateMonitorSchema } from './monitor-shapes.ts';
+import { createMonitorSchema, measuredOfMonitors, monitorSchema, updateMonitorSchema } from './monitor-shapes.ts';
 import { monitorListQuery, resultListQuery } from './monitors.ts';
 import { checkResultSchema, manualCheckSchema, monitorTestSchema } from './result-shapes.ts';
 import { route } from './route.ts';
@@ -230,6 +230,7 @@ export const updateApiCheckRoute = route({
   body: updateApiCheckSchema,
   success: { status: 200, answer: apiCheckSchema },
   errors: [403, 404, 409, 412],
+  measured: [...measuredOfMonitors],
 });
 
 export const deleteApiCheckRoute = route({

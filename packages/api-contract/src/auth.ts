@@ -92,7 +92,7 @@ export const registerRoute = route({
   description:
     'The first account of an installation is its administrator; it needs the set-up token from the log, unless it comes from this machine without a proxy and the installation is reached by loopback alone. A default workspace is made with the account.',
   body: z
-    .object({
+    .strictObject({
       email: emailSchema,
       password: newPasswordSchema,
       invite_token: z.string().max(500).optional(),
@@ -113,7 +113,7 @@ export const loginRoute = route({
   description:
     'An account with a second factor answers 401 `mfa_required` with an `mfa_token` for `/auth/mfa/verify`, unless `totp_code` comes with the call.',
   body: z
-    .object({ email: emailSchema, password: presentPasswordSchema, totp_code: totpCodeSchema.optional() })
+    .strictObject({ email: emailSchema, password: presentPasswordSchema, totp_code: totpCodeSchema.optional() })
     .meta({ id: 'LoginRequest' }),
   success: { status: 200, answer: tokenPairSchema },
   errors: [401],
@@ -128,7 +128,7 @@ export const refreshRoute = route({
   summary: 'Exchange a refresh token for a new pair',
   description:
     'A refresh token is good for one use. Its immediate predecessor is answered with the same new pair for 10 s; any other use of an old token revokes the whole family.',
-  body: z.object({ refresh_token: refreshTokenText }).meta({ id: 'RefreshRequest' }),
+  body: z.strictObject({ refresh_token: refreshTokenText }).meta({ id: 'RefreshRequest' }),
   success: { status: 200, answer: tokenPairSchema },
   errors: [401],
 });
@@ -140,7 +140,7 @@ export const logoutRoute = route({
   tag,
   summary: 'Revoke a refresh token and its session',
   description: 'Without a body the session of the access token is ended.',
-  body: z.object({ refresh_token: refreshTokenText.optional() }).nullish().meta({ id: 'LogoutRequest' }),
+  body: z.strictObject({ refresh_token: refreshTokenText.optional() }).nullish().meta({ id: 'LogoutRequest' }),
   success: { status: 200, answer: messageSchema },
 });
 

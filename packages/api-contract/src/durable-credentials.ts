@@ -20,7 +20,7 @@ const durableCredentialSchema = z.object(durableCredentialFields);
 export type DurableCredential = z.output<typeof durableCredentialSchema>;
 
 /** What a new one is made of. */
-export const newCredentialSchema = z.object({
+export const newCredentialSchema = z.strictObject({
   name: nameSchema,
   read_only: z.boolean().default(false),
   expires_at: instant.nullable().default(null),

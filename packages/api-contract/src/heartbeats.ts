@@ -278,6 +278,17 @@ export const updateHeartbeatRoute = route({
   body: updateHeartbeatSchema,
   success: { status: 200, answer: heartbeatSchema },
   errors: [403, 404, 409, 412],
+  measured: [
+    'status',
+    'status_since',
+    'down_reason',
+    'is_running',
+    'consecutive_failures',
+    'last_ping_at',
+    'last_duration_ms',
+    'next_expected_at',
+    'deadline_at',
+  ],
 });
 
 export const deleteHeartbeatRoute = route({

@@ -261,6 +261,7 @@ export const updateIncidentRoute = route({
   body: updateIncidentSchema,
   success: { status: 200, answer: incidentReportSchema },
   errors: [403, 404, 412],
+  measured: ['cause', 'member_count', 'members', 'is_held', 'shared_cause', 'updates'],
 });
 
 export const deleteIncidentRoute = route({

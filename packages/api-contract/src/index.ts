@@ -17,6 +17,7 @@ export * from './health.ts';
 export * from './heartbeat-import.ts';
 export * from './heartbeats.ts';
 export * from './incidents.ts';
+export * from './input-errors.ts';
 export * from './live-events.ts';
 export * from './maintenance.ts';
 export * from './members.ts';

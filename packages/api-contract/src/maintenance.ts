@@ -282,6 +282,7 @@ export const updateMaintenanceRoute = route({
   body: updateMaintenanceSchema,
   success: { status: 200, answer: maintenanceSchema },
   errors: [403, 404, 409, 412],
+  measured: ['status', 'current', 'next'],
 });
 
 export const deleteMaintenanceRoute = route({

@@ -69,7 +69,7 @@ export const inviteMemberRoute = route({
   description:
     'For the owner. The invitation is good for the account with that address, once, for 14 days; the answer is the same whether or not there is such an account. Inviting an address again replaces its invitation. At most 20 mails an hour.',
   params: workspace,
-  body: z.object({ email: emailSchema, role: givenRole.default('editor') }).meta({ id: 'InviteMemberRequest' }),
+  body: z.strictObject({ email: emailSchema, role: givenRole.default('editor') }).meta({ id: 'InviteMemberRequest' }),
   success: { status: 201, answer: invitedMemberSchema },
   idempotent: true,
   errors: [403, 404, 409],
@@ -84,7 +84,7 @@ export const updateMemberRoute = route({
   description:
     'For the owner, whose own role only a transfer changes (409). Takes effect at the next request of the member.',
   params: member,
-  body: z.object({ role: givenRole }).meta({ id: 'UpdateMemberRequest' }),
+  body: z.strictObject({ role: givenRole }).meta({ id: 'UpdateMemberRequest' }),
   success: { status: 200, answer: memberSchema },
   errors: [403, 404, 409],
 });
@@ -122,7 +122,7 @@ export const transferWorkspaceRoute = route({
   description:
     'For the owner, who is an editor from then on; not the default workspace of the owner (409). Names of monitors are unique within an owner: names that the new owner has elsewhere are a 409 that lists them. The plan of the new owner rules: monitors below its shortest interval go on as they are, and are named in the answer.',
   params: workspace,
-  body: z.object({ member_id: bodyId }).meta({ id: 'TransferWorkspaceRequest' }),
+  body: z.strictObject({ member_id: bodyId }).meta({ id: 'TransferWorkspaceRequest' }),
   success: {
     status: 200,
     answer: z
@@ -164,7 +164,7 @@ export const createInviteRoute = route({
   description: 'For the owner. Good for 14 days and one use, also by an account without a mail address.',
   params: workspace,
   body: z
-    .object({ role: givenRole.default('editor') })
+    .strictObject({ role: givenRole.default('editor') })
     .nullish()
     .meta({ id: 'CreateInviteRequest' }),
   success: { status: 201, answer: createdInviteSchema },
@@ -191,7 +191,7 @@ export const acceptInviteRoute = route({
   summary: 'Join a workspace by an invitation',
   description:
     'Who is a member already stays what they are, and the invitation is not used up. A token that came by mail also shows that the address of the account is read by its user.',
-  body: z.object({ token: z.string().min(1).max(500) }).meta({ id: 'AcceptInviteRequest' }),
+  body: z.strictObject({ token: z.string().min(1).max(500) }).meta({ id: 'AcceptInviteRequest' }),
   success: {
     status: 200,
     answer: z

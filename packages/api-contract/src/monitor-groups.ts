@@ -244,4 +244,5 @@ export const setGroupStatusRoute = route({
   body: z.strictObject({ status: z.enum(['active', 'paused']) }).meta({ id: 'SetMonitorGroupStatus' }),
   success: { status: 200, answer: groupStatusSchema },
   errors: [403, 404, 412],
+  measured: ['health', 'counts'],
 });

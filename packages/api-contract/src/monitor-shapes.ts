@@ -203,6 +203,11 @@ export const checkMonitorSchema = z
 /** Body of PATCH /monitors/{monitor_id}: an absent key keeps, `null` goes back to the default. */
 export const updateMonitorSchema = z
   .strictObject({
+    workspace_id: bodyId
+      .optional()
+      .describe(
+        'Another one moves the monitor there, as the bulk action `move` does; this needs the role editor in both.',
+      ),
     name: nameSchema.optional(),
     url: urlSchema.or(z.literal('')).optional(),
     protocol: protocolSchema.optional(),
@@ -226,6 +231,19 @@ export const updateMonitorSchema = z
   })
   .meta({ id: 'UpdateMonitor' });
 export type UpdateMonitor = z.output<typeof updateMonitorSchema>;
+
+/** Fields of a monitor that change without a new version. */
+export const measuredOfMonitors = [
+  'assigned_probes',
+  'certificate_expires_at',
+  'paused_by',
+  'position',
+  'status',
+  'status_since',
+  'last_checked_at',
+  'last_response_time_ms',
+  'uptime_24h',
+] as const;
 
 /** A monitor as every route answers it. */
 export const monitorSchema = z

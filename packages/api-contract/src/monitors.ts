@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   checkMonitorSchema,
   createMonitorSchema,
+  measuredOfMonitors,
   monitorSchema,
   monitorSorts,
   protocolSchema,
@@ -99,6 +100,7 @@ export const updateMonitorRoute = route({
   body: updateMonitorSchema,
   success: { status: 200, answer: monitorSchema },
   errors: [403, 404, 409, 412],
+  measured: [...measuredOfMonitors, 'domain_expires_at'],
 });
 
 export const deleteMonitorRoute = route({

@@ -108,6 +108,7 @@ export const updateProbe = route({
   body: z.strictObject({ name: plainName.optional(), region: plainName.optional(), is_paused: z.boolean().optional() }),
   success: { status: 200, answer: probeSchema },
   errors: [403, 404, 409, 412],
+  measured: ['agent_version', 'capabilities', 'public_addresses', 'health', 'quarantine', 'quarantines'],
 });
 
 export const revokeProbe = route({

@@ -1,3 +1,6 @@
+import { inputErrors } from './input-errors.ts';
+import type { InputError, InputErrorCode, InputPath } from './input-errors.ts';
+
 /**
  * Every error that the API gives, by its stable code: `type` of the answer is `<public URL>/docs/problems#<code>`.
  * Shape: RFC 9457 (problem details).
@@ -45,6 +48,7 @@ export const problems = {
   misdirected_request: { status: 421, title: 'The request is for another host' },
   invalid_input: { status: 422, title: 'The request is not valid' },
   invalid_json: { status: 422, title: 'The body is not valid JSON' },
+  read_only: { status: 422, title: 'A read-only field would change' },
   invalid_token: { status: 422, title: 'The token is not valid' },
   idempotency_key_reused: { status: 422, title: 'The idempotency key belongs to another request' },
   secret_missing: { status: 422, title: 'A secret that the check needs is missing' },
@@ -63,15 +67,6 @@ export const problems = {
 } as const satisfies Record<string, { status: number; title: string }>;
 
 export type ProblemCode = keyof typeof problems;
-
-/** One thing that is wrong with the input of a request. */
-export type InputError = {
-  readonly in: 'body' | 'query' | 'path' | 'header';
-  /** JSON pointer or parameter name. */
-  readonly path: string;
-  readonly code: string;
-  readonly message: string;
-};
 
 /** Thrown by handlers; the HTTP layer makes it `application/problem+json`. */
 export class Problem extends Error {
@@ -94,7 +89,7 @@ export class Problem extends Error {
   ) {
     super(detail, more.cause === undefined ? undefined : { cause: more.cause });
     this.code = code;
-    this.errors = more.errors;
+    this.errors = more.errors ?? wholeInput(code, detail);
     this.retryAfterSeconds = more.retryAfterSeconds;
     this.extensions = more.extensions;
   }
@@ -104,7 +99,17 @@ export class Problem extends Error {
   }
 }
 
+/** Every 422 lists what is wrong: where nothing smaller can be named, the body as a whole. */
+function wholeInput(code: ProblemCode, message: string): readonly InputError[] | undefined {
+  if (problems[code].status !== 422) return undefined;
+  return [{ in: 'body', path: '', code: isInputError(code) ? code : 'invalid_input', message }];
+}
+
+function isInputError(code: string): code is InputErrorCode {
+  return Object.hasOwn(inputErrors, code);
+}
+
 /** A 422 for one field. */
-export function invalidInput(where: InputError['in'], path: string, code: string, message: string): Problem {
+export function invalidInput(where: InputError['in'], path: InputPath, code: InputErrorCode, message: string): Problem {
   return new Problem('invalid_input', message, { errors: [{ in: where, path, code, message }] });
 }

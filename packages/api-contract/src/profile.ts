@@ -26,7 +26,7 @@ export const changeMeRoute = route({
   summary: 'Change the own profile',
   description: 'What is absent stays; `display_name: null` clears it.',
   body: z
-    .object({
+    .strictObject({
       display_name: displayNameSchema.nullable().optional(),
       locale: localeSchema.optional(),
       timezone: timezoneSchema.optional(),
@@ -42,7 +42,7 @@ export const changeLocaleRoute = route({
   credentials: 'bearer',
   tag,
   summary: 'Choose the language of mails and alerts',
-  body: z.object({ locale: localeSchema }).meta({ id: 'ChangeLocaleRequest' }),
+  body: z.strictObject({ locale: localeSchema }).meta({ id: 'ChangeLocaleRequest' }),
   success: { status: 200, answer: messageSchema },
   errors: [412],
 });
@@ -53,7 +53,7 @@ export const changeTimezoneRoute = route({
   credentials: 'bearer',
   tag,
   summary: 'Choose the time zone that times are shown in',
-  body: z.object({ timezone: timezoneSchema }).meta({ id: 'ChangeTimezoneRequest' }),
+  body: z.strictObject({ timezone: timezoneSchema }).meta({ id: 'ChangeTimezoneRequest' }),
   success: { status: 200, answer: messageSchema },
   errors: [412],
 });

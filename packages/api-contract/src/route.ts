@@ -39,6 +39,11 @@ export type RouteContract<
   readonly alternative?: { readonly status: 200 | 201 | 404 | 503; readonly description: string };
   /** Error statuses beside 401, 422, 429 and 503, which every route may give. */
   readonly errors?: readonly number[];
+  /**
+   * Of a PATCH or PUT: fields of the answer that change without a new version. A body may repeat what it cannot write as long as it equals what
+   * the GET of the same path answers; these may be out of date where the body repeats the stored `version`.
+   */
+  readonly measured?: readonly string[];
   /** Takes the header `Idempotency-Key`: the same request under the same key is done once in a day. For POSTs that create, with credentials. */
   readonly idempotent?: boolean;
   /** Requests per minute and client address, beside the plan's rate. */

@@ -11,7 +11,7 @@ const token = z.string().min(1).max(200);
 const recoveryCodeSchema = z.string().min(1).max(50);
 
 /** What whoever adds or removes a factor shows again: a session left open must not lock its owner out. */
-const againSchema = z.object({ password: presentPasswordSchema.optional() }).nullish().meta({
+const againSchema = z.strictObject({ password: presentPasswordSchema.optional() }).nullish().meta({
   id: 'ShownAgain',
   description: 'the password; an account that has none must have signed in within the last 10 minutes instead',
 });
@@ -119,7 +119,7 @@ export const confirmTotpRoute = route({
   credentials: 'bearer',
   tag,
   summary: 'Confirm the authenticator app by one of its codes',
-  body: z.object({ code: totpCodeSchema }).meta({ id: 'ConfirmTotpRequest' }),
+  body: z.strictObject({ code: totpCodeSchema }).meta({ id: 'ConfirmTotpRequest' }),
   success: { status: 200, answer: confirmedSchema.meta({ id: 'TotpConfirmed' }) },
   errors: [404, 409],
 });
@@ -157,7 +157,7 @@ export const verifySecondFactorRoute = route({
   summary: 'Finish a sign-in with a second factor',
   description: 'Five tries a minute for each account. The `mfa_token` lives for 5 minutes and is good for one success.',
   body: z
-    .object({
+    .strictObject({
       mfa_token: token,
       totp_code: totpCodeSchema.optional(),
       recovery_code: recoveryCodeSchema.optional(),
@@ -180,7 +180,7 @@ export const passkeyChallengeRoute = route({
   credentials: 'none',
   tag,
   summary: 'What to ask a passkey for, as a second factor',
-  body: z.object({ mfa_token: token }).meta({ id: 'PasskeyChallengeRequest' }),
+  body: z.strictObject({ mfa_token: token }).meta({ id: 'PasskeyChallengeRequest' }),
   success: { status: 200, answer: z.object({ options: requestOptionsSchema }).meta({ id: 'PasskeyChallenge' }) },
   errors: [401, 404],
   perAddressPerMinute: 20,
@@ -210,7 +210,7 @@ export const finishPasskeyRoute = route({
   tag,
   summary: 'Finish to register a passkey',
   body: z
-    .object({ registration_token: token, name: nameSchema.default('Passkey'), passkey: newPasskeySchema })
+    .strictObject({ registration_token: token, name: nameSchema.default('Passkey'), passkey: newPasskeySchema })
     .meta({ id: 'RegisterPasskeyRequest' }),
   success: {
     status: 201,
@@ -252,7 +252,7 @@ export const finishPasskeySignInRoute = route({
   tag,
   summary: 'Finish to sign in by a passkey alone',
   description: 'The authenticator must have verified its user, which makes it two factors in one.',
-  body: z.object({ sign_in_token: token, passkey: passkeyAnswerSchema }).meta({ id: 'PasskeySignInRequest' }),
+  body: z.strictObject({ sign_in_token: token, passkey: passkeyAnswerSchema }).meta({ id: 'PasskeySignInRequest' }),
   success: { status: 200, answer: tokenPairSchema },
   errors: [401, 404],
   perAddressPerMinute: 5,

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { inputErrors } from './input-errors.ts';
+import type { InputErrorCode } from './input-errors.ts';
 
 /** Text as it stands in paths and queries, as a whole number; anything that is not plain decimal digits is left for the schema to refuse. */
 function wholeNumber(value: unknown): unknown {
@@ -114,12 +116,16 @@ export const problemSchema = z
       .array(
         z.object({
           in: z.enum(['body', 'query', 'path', 'header']),
-          path: z.string(),
-          code: z.string(),
+          path: z
+            .string()
+            .regex(/^(\/[^/]*)*$/)
+            .describe('A JSON pointer (RFC 6901) in a body, `/name` of a parameter or header, empty for the whole.'),
+          code: z.enum(Object.keys(inputErrors) as [InputErrorCode, ...InputErrorCode[]]),
           message: z.string(),
         }),
       )
-      .optional(),
+      .optional()
+      .describe('What is wrong, part by part. Every 422 has it.'),
     mfa_token: z
       .string()
       .optional()

@@ -151,7 +151,7 @@ export const messengerWebappRoute = route({
   summary: 'Exchange the init data of a messenger mini app for tokens',
   description:
     '`init_data` is the text that the messenger gave the mini app, unchanged. The rules of the login widget hold.',
-  body: z.object({ init_data: z.string().min(1).max(8_192) }).meta({ id: 'MessengerWebappRequest' }),
+  body: z.strictObject({ init_data: z.string().min(1).max(8_192) }).meta({ id: 'MessengerWebappRequest' }),
   success: { status: 200, answer: tokenPairSchema },
   errors: [401, 403, 404, 409],
   perAddressPerMinute: 5,

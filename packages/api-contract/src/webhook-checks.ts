@@ -129,6 +129,14 @@ export const updateWebhookCheckRoute = route({
   body: updateWebhookCheckSchema,
   success: { status: 200, answer: shownWebhookCheckSchema },
   errors: [403, 404, 412],
+  measured: [
+    'previous_secret_valid_until',
+    'status',
+    'status_since',
+    'last_received_at',
+    'next_expected_at',
+    'deadline_at',
+  ],
 });
 
 export const deleteWebhookCheckRoute = route({

@@ -74,7 +74,7 @@ export const createWorkspaceRoute = route({
   credentials: 'bearer',
   tag,
   summary: 'Create a workspace',
-  body: z.object({ name: nameSchema }).meta({ id: 'CreateWorkspaceRequest' }),
+  body: z.strictObject({ name: nameSchema }).meta({ id: 'CreateWorkspaceRequest' }),
   success: { status: 201, answer: workspaceSchema },
   idempotent: true,
   errors: [409],
@@ -88,7 +88,7 @@ export const updateWorkspaceRoute = route({
   summary: 'Rename a workspace',
   description: 'For its owner. Takes If-Match.',
   params: z.object({ id: idSchema }),
-  body: z.object({ name: nameSchema.optional() }).meta({ id: 'UpdateWorkspaceRequest' }),
+  body: z.strictObject({ name: nameSchema.optional() }).meta({ id: 'UpdateWorkspaceRequest' }),
   success: { status: 200, answer: workspaceSchema },
   errors: [403, 404, 412],
 });

@@ -52,7 +52,7 @@ export function badCases(contract: RouteContract, target: string, known: Known):
       name: `${route}: path ${part}`,
       target: place,
       statuses: [422],
-      path: name,
+      path: `/${name}`,
       ...(contract.body === undefined ? {} : { headers: json, body: JSON.stringify(sample(contract, known)) }),
     })),
   ];
@@ -142,7 +142,7 @@ function queryCases(contract: RouteContract): readonly { readonly query: string;
     return [...single, ...pair].flatMap(([value, query]) => {
       const parsed = type.safeParse({ [name]: value });
       const isThis = !parsed.success && parsed.error.issues.some(({ path }) => path[0] === name);
-      return isThis ? [{ query, path: name }] : [];
+      return isThis ? [{ query, path: `/${name}` }] : [];
     });
   });
 }

@@ -108,7 +108,7 @@ void t.test('a key belongs to one request of one user and route', async (t) => {
   await post('k', { name: 'a' });
   t.match(await post('k', { name: 'b' }), {
     status: 422,
-    body: { code: 'idempotency_key_reused', errors: [{ in: 'header', path: 'Idempotency-Key' }] },
+    body: { code: 'idempotency_key_reused', errors: [{ in: 'header', path: '/Idempotency-Key' }] },
   });
   const headers = { 'idempotency-key': 'k' };
   t.match(await api.call('POST', '/things/there', { token, body: { name: 'a' }, headers }), { status: 422 });
@@ -126,7 +126,7 @@ void t.test('a key that is none is refused before anything is done', async (t) =
   for (const key of ['', 'x'.repeat(256), 'é']) {
     t.match(await post(key), {
       status: 422,
-      body: { code: 'invalid_input', errors: [{ in: 'header', path: 'Idempotency-Key' }] },
+      body: { code: 'invalid_input', errors: [{ in: 'header', path: '/Idempotency-Key' }] },
     });
   }
   t.equal((await post('x'.repeat(255))).status, 201);

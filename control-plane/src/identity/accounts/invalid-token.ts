@@ -7,5 +7,8 @@ const whereToAsk = {
 
 /** The same for every token that is not good, so that it tells nothing of those that are. */
 export function invalidToken(purpose: keyof typeof whereToAsk): Problem {
-  return new Problem('invalid_token', `the token is unknown, too old or was used before; ${whereToAsk[purpose]}`);
+  const message = `the token is unknown, too old or was used before; ${whereToAsk[purpose]}`;
+  return new Problem('invalid_token', message, {
+    errors: [{ in: 'body', path: '/token', code: 'invalid_token', message }],
+  });
 }

@@ -61,7 +61,7 @@ function timeOf(name: string, text: string | undefined): number | undefined {
   const ms = Date.parse(text);
   // PostgreSQL ends later, but no event was ever written outside of these.
   if (ms >= 0 && ms < 4_102_444_800_000) return ms;
-  throw invalidInput('query', name, 'out_of_range', 'must lie between 1970 and 2100');
+  throw invalidInput('query', `/${name}`, 'out_of_range', 'must lie between 1970 and 2100');
 }
 
 function acceptedFormat(request: RequestFacts): 'json' | 'csv' {

@@ -21,6 +21,7 @@ export function inFlatBody(error: unknown): unknown {
   return new Problem(error.code, detail, { errors, cause: error });
 }
 
-function flat(path: string): string {
-  return places.reduce((found, [pattern, place]) => found.replace(pattern, place), path);
+function flat<Path extends string>(path: Path): Path {
+  // What stands at a place of a body stands at another one afterwards: still a pointer.
+  return places.reduce<string>((found, [pattern, place]) => found.replace(pattern, place), path) as Path;
 }

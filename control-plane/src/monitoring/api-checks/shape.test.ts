@@ -111,8 +111,8 @@ void t.test('where it goes is told by the first step that says so', (t) => {
 });
 
 void t.test('what is refused is told by the places of the flat body', (t) => {
-  const moved = (path: string): unknown => {
-    const problem = inFlatBody(invalidInput('body', path, 'c', `body ${path}: m`));
+  const moved = (path: `/${string}`): unknown => {
+    const problem = inFlatBody(invalidInput('body', path, 'custom', `body ${path}: m`));
     return problem instanceof Problem ? [problem.errors?.[0]?.path, problem.message] : undefined;
   };
   t.same(moved('/settings/steps/1/url'), ['/steps/1/url', 'body /steps/1/url: m']);

@@ -6,9 +6,9 @@ void t.test('body and query are taken together, each value once with its first p
   t.same(namedIn('monitor_ids', [7, 8, 7], ['9', '8'].map(Number)), [
     { value: 7, in: 'body', path: '/monitor_ids/0' },
     { value: 8, in: 'body', path: '/monitor_ids/1' },
-    { value: 9, in: 'query', path: 'monitor_ids' },
+    { value: 9, in: 'query', path: '/monitor_ids' },
   ]);
-  t.same(namedIn('tags', undefined, 'a'), [{ value: 'a', in: 'query', path: 'tags' }]);
+  t.same(namedIn('tags', undefined, 'a'), [{ value: 'a', in: 'query', path: '/tags' }]);
   t.same(namedIn('tags', undefined), []);
 });
 
@@ -28,7 +28,7 @@ void t.test('what is not there is named by its place, at most a hundred times', 
     t.match(error, { code: 'not_found', message: 'there is no monitor 2 in workspace 5 (and 1 more)' });
     t.match((error as Problem).errors, [
       { in: 'body', path: '/monitor_ids/1', code: 'not_found' },
-      { in: 'query', path: 'monitor_ids', code: 'not_found' },
+      { in: 'query', path: '/monitor_ids', code: 'not_found' },
     ]);
   }
   const many = Array.from({ length: 1_000 }, (_, index) => index + 1);

@@ -1,8 +1,8 @@
 import { invalidInput, Problem } from '@parallax/api-contract';
-import type { InputError } from '@parallax/api-contract';
+import type { InputError, InputPath } from '@parallax/api-contract';
 
 /** A value with the place of the request at which it stands. */
-export type Named<Value> = { readonly value: Value; readonly in: 'body' | 'query'; readonly path: string };
+export type Named<Value> = { readonly value: Value; readonly in: 'body' | 'query'; readonly path: InputPath };
 
 /**
  * What a request names in its body and in repeated query parameters, in this order, each once.
@@ -14,8 +14,8 @@ export function namedIn<Value extends string | number>(
   query?: Value | readonly Value[],
 ): Named<Value>[] {
   const given: Named<Value>[] = [
-    ...(body ?? []).map((value, index) => ({ value, in: 'body' as const, path: `/${field}/${index}` })),
-    ...listed(query).map((value) => ({ value, in: 'query' as const, path: field })),
+    ...(body ?? []).map((value, index) => ({ value, in: 'body' as const, path: `/${field}/${index}` as const })),
+    ...listed(query).map((value) => ({ value, in: 'query' as const, path: `/${field}` as const })),
   ];
   const first = new Map<Value, Named<Value>>();
   for (const named of given) if (!first.has(named.value)) first.set(named.value, named);

@@ -78,7 +78,7 @@ export function createMonitorsCapability(options: MonitorsOptions): Capability<C
   return {
     name: 'monitors',
     routes: (context) => [
-      ...monitorRoutes(context),
+      ...monitorRoutes(context, options.onMonitorsMoved ?? []),
       ...lifecycleRoutes(context, deletion),
       ...reorderRoutes(context),
       ...bulkRoutes(context, { onDeleted: options.onMonitorDeleted, onMoved: options.onMonitorsMoved ?? [] }),

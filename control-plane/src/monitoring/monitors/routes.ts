@@ -18,6 +18,11 @@ import type { Route } from '../../platform/http/handler.ts';
 import { assignMonitor, touchAssignments } from '../assignments/index.ts';
 import { requireWatchable } from '../groups/check/index.ts';
 import { etagOf, requireMatch } from '../../platform/http/etag.ts';
+import { withDestination } from './bulk/move/queries.ts';
+import { moveSingle } from './bulk/move/single.queries.ts';
+import { lockPrivateProbes } from './bulk/queries.ts';
+import type { OnMonitorsMoved } from './bulk/queries.ts';
+import type { Destination } from './bulk/verdicts.ts';
 import { announceChange } from './gateway.ts';
 import type { Actor } from './gateway.ts';
 import { switchMonitor } from './lifecycle/queries.ts';
@@ -38,13 +43,13 @@ import type { MonitorRow } from './queries.ts';
 import { openSecrets, sealedValues } from './secrets.ts';
 import { freeName, nameFromTarget } from './target.ts';
 import { changedMonitor, newMonitor } from './values.ts';
-import type { OpenMonitor, PlainValues, PlanLimits } from './values.ts';
+import type { MonitorChange, OpenMonitor, PlainValues, PlanLimits } from './values.ts';
 
 /** Tries to find a free name before it gives up: each loses a race against another monitor of the same owner. */
 const nameAttempts = 5;
 
 /** Creating, reading and changing monitors. */
-export function monitorRoutes(context: Context): Route[] {
+export function monitorRoutes(context: Context, onMoved: readonly OnMonitorsMoved[]): Route[] {
   return [
     handle(createMonitorRoute, async ({ body, caller, request }) => {
       const created = await createMonitor(context, { caller, request }, body);
@@ -72,7 +77,9 @@ export function monitorRoutes(context: Context): Route[] {
     }),
 
     handle(updateMonitorRoute, async ({ params, body, caller, request }) => {
-      const updated = await changeMonitor(context, { caller, request }, params.monitor_id, { body });
+      const { workspace_id: workspaceId, ...change } = body;
+      const move = workspaceId === undefined ? undefined : { workspaceId, onMoved };
+      const updated = await changeMonitor(context, { caller, request }, params.monitor_id, { body: change }, move);
       request.reply.header('etag', etagOf(updated.version));
       return updated;
     }),
@@ -131,6 +138,9 @@ export type ChangeOfMonitor = {
   readonly view?: MonitorView;
 };
 
+/** Where a change takes its monitor to. */
+export type MoveOfMonitor = { readonly workspaceId: number; readonly onMoved: readonly OnMonitorsMoved[] };
+
 /**
  * Changes a monitor as PATCH /monitors/{monitor_id} does.
  * @throws Problem as that route answers it
@@ -140,13 +150,20 @@ export async function changeMonitor(
   actor: Actor,
   monitorId: number,
   change: ChangeOfMonitor,
+  move?: MoveOfMonitor,
 ): Promise<Monitor> {
   const limits = await limitsOfChange(context, actor.caller, monitorId, change);
-  try {
-    return await rewriteMonitor(context, actor, monitorId, change, limits);
-  } catch (error) {
-    throw isNameTaken(error) ? nameTaken(change.body.name ?? '') : error;
-  }
+  if (move === undefined) return rewriteMonitor(context, actor, monitorId, change, limits);
+  const { name } = change.body;
+  const moving = {
+    monitor_ids: [monitorId],
+    workspace_id: move.workspaceId,
+    names: name === undefined ? undefined : [name],
+  };
+  requireRole(actor.caller, move.workspaceId, 'editor');
+  return withDestination(context, scopeOf(actor.caller), moving, (destination) =>
+    rewriteMonitor(context, actor, monitorId, change, limits, { ...move, destination }),
+  );
 }
 
 async function rewriteMonitor(
@@ -155,6 +172,7 @@ async function rewriteMonitor(
   monitorId: number,
   { body: given, complete, view }: ChangeOfMonitor,
   limits: PlanLimits,
+  move?: MoveOfMonitor & { readonly destination: Destination },
 ): Promise<Monitor> {
   const scope = scopeOf(actor.caller);
   const done = await inScope(context.database.api, scope, async (tx) => {
@@ -165,8 +183,11 @@ async function rewriteMonitor(
     const body = complete === undefined ? given : complete({ stored, secrets });
     const change = changedMonitor(stored, secrets, body, limits);
     const told = new Set<number>();
+    // Before the change may lock some of them: whoever gives monitors other probes locks these in ascending order.
+    const goes = move?.workspaceId === stored.workspace_id ? undefined : move;
+    if (goes !== undefined) await lockPrivateProbes(scope, tx, [stored.workspace_id, goes.workspaceId]);
     if (change.isChange) {
-      await updateMonitor(tx, monitorId, sealedValues(context.sealer, monitorId, change.values), change.checkedChanged);
+      await writeChange(context, tx, monitorId, change);
       if (change.checkedChanged) await requireWatchable(scope, tx, watchedBy(stored.workspace_id, change.values));
       const probeIds = change.choosesProbes
         ? await assignMonitor(tx, monitorId)
@@ -180,10 +201,28 @@ async function rewriteMonitor(
       for (const probeId of await switchMonitor(tx, stored, body.is_active)) told.add(probeId);
       await record(tx, actor, stored, body.is_active ? 'monitor.resumed' : 'monitor.paused');
     }
+    if (goes !== undefined) {
+      const { destination, onMoved } = goes;
+      for (const probeId of await moveSingle(tx, actor, monitorId, destination, onMoved)) told.add(probeId);
+    }
     return { stored, told, monitor: await readMonitorJson(tx, scope, monitorId) };
   });
   announceChange(context.bus, done.stored.shard, [...done.told]);
   return present(done.monitor, monitorId);
+}
+
+/** @throws Problem `name_taken` */
+async function writeChange(
+  context: Context,
+  tx: Transaction,
+  monitorId: number,
+  { values, checkedChanged }: MonitorChange,
+): Promise<void> {
+  try {
+    await updateMonitor(tx, monitorId, sealedValues(context.sealer, monitorId, values), checkedChanged);
+  } catch (error) {
+    throw isNameTaken(error) ? nameTaken(values.name) : error;
+  }
 }
 
 function record(tx: Transaction, actor: Actor, row: MonitorRow, action: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { invalidInput, Problem } from '@parallax/api-contract';
-import type { InputError, MonitorProtocol } from '@parallax/api-contract';
+import type { InputError, InputErrorCode, InputPath, MonitorProtocol } from '@parallax/api-contract';
 import { kindOf } from './kinds.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -116,7 +116,7 @@ function isSet(value: unknown): boolean {
 }
 
 type Issue = {
-  readonly code: string;
+  readonly code: InputErrorCode;
   readonly path: readonly PropertyKey[];
   readonly message: string;
   readonly keys?: readonly string[];
@@ -140,13 +140,13 @@ function settingsProblem(protocol: MonitorProtocol, issues: readonly Issue[], to
 }
 
 /** JSON pointer of a setting in the body as it was sent. */
-function whereIs(path: readonly string[], topLevel: Fields): string {
+function whereIs(path: readonly string[], topLevel: Fields): InputPath {
   const [first, ...rest] = path;
   if (first === undefined || !Object.hasOwn(topLevel, first)) return pointer(['settings', ...path]);
   return pointer([outerNames.get(first) ?? first, ...rest]);
 }
 
 /** JSON pointer (RFC 6901). */
-function pointer(path: readonly string[]): string {
-  return path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+function pointer(path: readonly string[]): InputPath {
+  return path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('') as InputPath;
 }

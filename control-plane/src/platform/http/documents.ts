@@ -1,4 +1,4 @@
-import { problems } from '@parallax/api-contract';
+import { inputErrors, problems } from '@parallax/api-contract';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
@@ -65,6 +65,14 @@ function problemsPage(): string {
     '<p>Every error is <code>application/problem+json</code> (RFC 9457); <code>code</code> is stable.</p>',
     '<table><thead><tr><th>code</th><th>status</th><th>meaning</th></tr></thead><tbody>',
     ...rows,
+    '</tbody></table>',
+    '<h2>Errors of the input</h2>',
+    '<p>A 422 lists in <code>errors</code> each thing that is wrong: <code>in</code> says which part of the request, <code>path</code> is a JSON ' +
+      'pointer (RFC 6901) in a body and <code>/name</code> of a parameter or header, <code>code</code> is one of these.</p>',
+    '<table><thead><tr><th>code</th><th>meaning</th></tr></thead><tbody>',
+    ...Object.entries(inputErrors).map(
+      ([code, meaning]) => `<tr id="input-${code}"><td><code>${code}</code></td><td>${meaning}</td></tr>`,
+    ),
     '</tbody></table></body></html>',
   ].join('\n');
 }

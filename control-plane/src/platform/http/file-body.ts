@@ -27,7 +27,7 @@ export function takeFiles(scope: FastifyInstance, file: FileBody): void {
 
 function fileOfForm(body: Buffer, contentType: string): Buffer {
   const boundary = boundaryOf(contentType);
-  if (boundary === undefined) throw invalidInput('header', 'content-type', 'boundary', 'the form names no boundary');
+  if (boundary === undefined) throw invalidInput('header', '/Content-Type', 'boundary', 'the form names no boundary');
   try {
     return firstFile(body, boundary);
   } catch (error) {

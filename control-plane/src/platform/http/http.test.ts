@@ -2,7 +2,15 @@ import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
-import { Problem, route, integerParameter, booleanQuery, pageQuery, problems } from '@parallax/api-contract';
+import {
+  Problem,
+  route,
+  integerParameter,
+  booleanQuery,
+  pageQuery,
+  inputErrors,
+  problems,
+} from '@parallax/api-contract';
 import { keptLog, lateness, quietLog } from '@parallax/testkit';
 import type { FastifyInstance } from 'fastify';
 import t from 'tap';
@@ -319,7 +327,7 @@ void t.test('every fault of a request is listed with its place and code', async 
   };
   t.same(
     both.errors.map((error) => `${error.in} ${error.path}`),
-    ['path id', 'query page', 'query deep'],
+    ['path /id', 'query /page', 'query /deep'],
   );
 });
 
@@ -454,6 +462,7 @@ void t.test('the documents are served with a policy under which they work', asyn
   }
   const list = await (await fetch(`${url}/docs/problems`)).text();
   for (const code of Object.keys(problems)) t.match(list, `id="${code}"`, code);
+  for (const code of Object.keys(inputErrors)) t.match(list, `id="input-${code}"`, code);
 });
 
 void t.test('a name that is no file of the documents is not found, whatever it is made of', async (t) => {

@@ -1,4 +1,5 @@
 import { Problem } from '@parallax/api-contract';
+import type { InputPath } from '@parallax/api-contract';
 
 /** Limits of a JSON text; numbers of levels, of which `[]` is one. */
 export type JsonLimits = { readonly maxDepth: number };
@@ -209,6 +210,9 @@ class Reader {
 }
 
 /** A path as a JSON pointer (RFC 6901); keys longer than 100 characters are cut, as they come from outside. */
-export function jsonPointer(path: readonly PropertyKey[]): string {
-  return path.map((part) => `/${String(part).slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+export function jsonPointer(path: readonly PropertyKey[]): InputPath {
+  const parts = path.map(
+    (part) => `/${String(part).slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')}` as const,
+  );
+  return parts.join('') as InputPath;
 }

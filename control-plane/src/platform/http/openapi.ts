@@ -1,6 +1,7 @@
 import { problemSchema, problems } from '@parallax/api-contract';
 import type { BytesBody, Credentials, FileBody, RouteContract } from '@parallax/api-contract';
 import { z } from 'zod';
+import { readOnlyFields } from './repeated-fields.ts';
 
 /** A JSON object of the document. */
 type Node = Record<string, unknown>;
@@ -20,11 +21,13 @@ const securityOf: Readonly<Record<Credentials, readonly Node[]>> = {
 export function openApiDocument(contracts: readonly RouteContract[]): Node {
   const components = new Components();
   const paths: Record<string, Node> = {};
+  const readable = new Set(contracts.filter(({ method }) => method === 'GET').map(({ path }) => path));
   // Outputs first: whether an input needs a name of its own depends on them.
   for (const contract of contracts) responsesOf(contract, components);
   for (const contract of contracts.toSorted((a, b) => compare(a.path, b.path) || compare(a.method, b.method))) {
     const path = contract.path.replaceAll(/:([a-z_]+)/g, '{$1}');
-    paths[path] = { ...paths[path], [contract.method.toLowerCase()]: operation(contract, components) };
+    const described = operation(contract, readable.has(contract.path), components);
+    paths[path] = { ...paths[path], [contract.method.toLowerCase()]: described };
   }
   return {
     openapi: '3.1.0',
@@ -52,7 +55,8 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function operation(contract: RouteContract, components: Components): Node {
+function operation(contract: RouteContract, isReadable: boolean, components: Components): Node {
+  const repeated = isReadable ? repeatedFields(contract, components) : {};
   const parameters = [
     ...parametersOf('path', contract.params, components),
     ...parametersOf('query', contract.query, components),
@@ -65,7 +69,7 @@ function operation(contract: RouteContract, components: Components): Node {
     ...(contract.description === undefined ? {} : { description: contract.description }),
     security: securityOf[contract.credentials],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(contract.body === undefined ? {} : { requestBody: requestBody(contract.body, components) }),
+    ...(contract.body === undefined ? {} : { requestBody: requestBody(contract.body, repeated, components) }),
     ...(contract.file === undefined ? {} : { requestBody: requestFile(contract.file) }),
     ...(contract.bytes === undefined ? {} : { requestBody: requestBytes(contract.bytes) }),
     responses: responsesOf(contract, components),
@@ -111,11 +115,19 @@ function parametersOf(place: 'path' | 'query', schema: z.ZodType | undefined, co
   });
 }
 
-function requestBody(schema: z.ZodType, components: Components): Node {
+function requestBody(schema: z.ZodType, repeated: Readonly<Record<string, Node>>, components: Components): Node {
   return {
     required: !schema.safeParse(undefined).success,
-    content: { 'application/json': { schema: components.reference(schema, 'input') } },
+    content: { 'application/json': { schema: components.withProperties(schema, repeated) } },
   };
+}
+
+/** The fields of the answer that the body of a change may repeat. */
+function repeatedFields(contract: RouteContract, components: Components): Readonly<Record<string, Node>> {
+  const { answer } = contract.success;
+  if (answer === undefined) return {};
+  const { properties = {} } = components.describe(answer, 'output') as { properties?: Record<string, Node> };
+  return Object.fromEntries(readOnlyFields(contract).map((name) => [name, { ...properties[name], readOnly: true }]));
 }
 
 function requestFile(file: FileBody): Node {
@@ -183,9 +195,19 @@ function describedProblems(status: number): string {
 class Components {
   readonly #schemas = new Map<string, Node>();
   readonly #texts = new Map<string, string>();
+  readonly #more = new Map<string, Readonly<Record<string, Node>>>();
 
   sorted(): Record<string, Node> {
-    return Object.fromEntries([...this.#schemas].toSorted(([a], [b]) => compare(a, b)));
+    const all = [...this.#schemas].map(([name, node]) => [name, extended(node, this.#more.get(name) ?? {})] as const);
+    return Object.fromEntries(all.toSorted(([a], [b]) => compare(a, b)));
+  }
+
+  /** The reference to an object of a request, or the object, with more properties. */
+  withProperties(schema: z.ZodType, more: Readonly<Record<string, Node>>): Node {
+    const named = this.reference(schema, 'input');
+    if (typeof named['$ref'] !== 'string') return extended(named, more);
+    this.#more.set(named['$ref'].split('/').at(-1) ?? '', more);
+    return named;
   }
 
   /** The schema itself, its named parts by reference. */
@@ -237,6 +259,11 @@ class Components {
     const output = this.#texts.get(`output ${name}`);
     return output === undefined || output === text ? name : `${name}Input`;
   }
+}
+
+function extended(node: Node, more: Readonly<Record<string, Node>>): Node {
+  if (Object.keys(more).length === 0) return node;
+  return { ...node, properties: { ...(node['properties'] as Node | undefined), ...more } };
 }
 
 /** A definition with all that it refers to, as text to compare by. */

@@ -9,8 +9,10 @@ import type { GivenFile } from './file-body.ts';
 import { clientAddress, isFromThisMachine } from './client-address.ts';
 import { encodeAnswer, sendAnswer } from './encoded-answer.ts';
 import type { EncodedAnswer } from './encoded-answer.ts';
+import { requireMatch } from './etag.ts';
 import type { RequestFacts, Route } from './handler.ts';
 import type { Once } from './idempotency/index.ts';
+import { readOnlyFields, rewrittenFields, splitBody } from './repeated-fields.ts';
 import { validateInput } from './validate.ts';
 
 /** What stands before every handler. */
@@ -30,20 +32,28 @@ export type RequestGuards = {
 
 const callers = new WeakMap<FastifyRequest, Caller | undefined>();
 
+/** A route, and the one that reads what it changes: the GET of the same path. */
+export type ReadableRoute = { readonly route: Route; readonly reader: Route | undefined };
+
 /** Adds one route: credentials, limits, validation, handler, answer. */
-export async function registerRoute(app: FastifyInstance, route: Route, guards: RequestGuards): Promise<void> {
-  const { file, bytes } = route.contract;
-  if (file === undefined && bytes === undefined) return addRoute(app, route, guards);
+export async function registerRoute(
+  app: FastifyInstance,
+  readable: ReadableRoute,
+  guards: RequestGuards,
+): Promise<void> {
+  const { file, bytes } = readable.route.contract;
+  if (file === undefined && bytes === undefined) return addRoute(app, readable, guards);
   // What a body may be belongs to a scope of the framework, so such a route has one of its own.
   await app.register(async (scope) => {
     if (file !== undefined) takeFiles(scope, file);
     if (bytes !== undefined) takeBytes(scope, bytes);
-    addRoute(scope, route, guards);
+    addRoute(scope, readable, guards);
   });
 }
 
-function addRoute(app: FastifyInstance, route: Route, guards: RequestGuards): void {
+function addRoute(app: FastifyInstance, { route, reader }: ReadableRoute, guards: RequestGuards): void {
   const { contract } = route;
+  const readOnly = new Set(reader === undefined ? [] : readOnlyFields(contract));
   app.route({
     method: contract.method,
     url: contract.path,
@@ -57,17 +67,53 @@ function addRoute(app: FastifyInstance, route: Route, guards: RequestGuards): vo
       }
     },
     handler: async (request, reply) => {
-      const input = validateInput(contract, request);
+      const { params, query } = request;
+      const { written, repeated } = splitBody(readOnly, request.body);
+      const input = validateInput(contract, { params, query, body: written });
       const caller = callers.get(request);
       const file = givenFile(contract, request.body);
       const bytes = contract.bytes === undefined ? undefined : (request.body as GivenBytes | undefined);
       const facts = factsOf(request, reply, () => guards.authenticate(request, contract));
+      if (reader !== undefined && Object.keys(repeated).length > 0) {
+        requireUnchanged(repeated, await readAgain(reader, { params, caller, request: facts }), { contract, request });
+      }
       const run = async (): Promise<EncodedAnswer> =>
         encodeAnswer(contract, await route.handler({ ...input, caller, file, bytes, request: facts }));
       const isOnce = contract.idempotent === true && caller !== undefined && guards.once !== undefined;
       return sendAnswer(reply, isOnce ? await guards.once({ contract, request, reply, caller }, run) : await run());
     },
   });
+}
+
+/** What the GET of a path answers the same caller, without a trace of it in the answer to this request. */
+async function readAgain(
+  reader: Route,
+  given: { readonly params: unknown; readonly caller: Caller | undefined; readonly request: RequestFacts },
+): Promise<Readonly<Record<string, unknown>>> {
+  const input = validateInput(reader.contract, { params: given.params, query: {}, body: undefined });
+  const silent = { header: () => silent } as unknown as FastifyReply;
+  const request = { ...given.request, reply: silent };
+  const read = { ...input, caller: given.caller, file: undefined, bytes: undefined, request };
+  const { payload } = encodeAnswer(
+    reader.contract,
+    await reader.handler(read as unknown as Parameters<Route['handler']>[0]),
+  );
+  return JSON.parse(String(payload)) as Readonly<Record<string, unknown>>;
+}
+
+/** @throws Problem `read_only` for a repeated field that would change, `version_mismatch` when `If-Match` says that it was read too long ago */
+function requireUnchanged(
+  repeated: Readonly<Record<string, unknown>>,
+  stored: Readonly<Record<string, unknown>>,
+  { contract, request }: { readonly contract: RouteContract; readonly request: FastifyRequest },
+): void {
+  if (typeof stored['version'] === 'number') requireMatch(request.headers['if-match'], stored['version']);
+  const errors = rewrittenFields(repeated, stored, contract.measured ?? []);
+  const [first] = errors;
+  if (first === undefined) return;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  const hint = errors.some(({ path }) => path === '/version') ? '; it has changed meanwhile, read it again' : '';
+  throw new Problem('read_only', `body ${first.path}: ${first.message}${more}${hint}`, { errors });
 }
 
 function givenFile(contract: RouteContract, body: unknown): GivenFile {

@@ -100,8 +100,13 @@ export async function buildHttpServer(routes: readonly Route[], options: HttpSer
   await allowOrigins(app, options.corsOrigins ?? []);
   guardRequests(app, routes, options, limits);
   await registerDocuments(app, routes);
-  for (const route of routes) await registerRoute(app, route, options);
+  const readers = new Map(routes.filter(isReader).map((route) => [route.contract.path, route]));
+  for (const route of routes) await registerRoute(app, { route, reader: readers.get(route.contract.path) }, options);
   return app;
+}
+
+function isReader({ contract }: Route): boolean {
+  return contract.method === 'GET';
 }
 
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, publicUrl: string): void {

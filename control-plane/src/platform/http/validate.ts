@@ -1,6 +1,7 @@
 import type { InputError, RouteContract } from '@parallax/api-contract';
 import type { z } from 'zod';
 import { bodyErrors, refusedInput } from './input-errors.ts';
+import { jsonPointer } from './json-text.ts';
 
 /** The parts of a request that a contract describes, as they came. */
 export type RawInput = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
@@ -35,7 +36,7 @@ function parsePart(where: InputError['in'], schema: z.ZodType, value: unknown, e
 
 function faults(where: InputError['in'], value: unknown, issues: readonly z.core.$ZodIssue[]): readonly InputError[] {
   if (where !== 'body') {
-    return issues.map(({ path, code, message }) => ({ in: where, path: String(path[0] ?? ''), code, message }));
+    return issues.map(({ path, code, message }) => ({ in: where, path: jsonPointer(path.slice(0, 1)), code, message }));
   }
   if (value !== undefined) return bodyErrors(issues);
   return [{ in: where, path: '', code: issues[0]?.code ?? 'invalid_type', message: 'a JSON body is required' }];
@@ -49,7 +50,7 @@ function refuseUnstorableText(where: 'path' | 'query' | 'header', values: unknow
       if (typeof text !== 'string' || !text.includes('\u0000')) continue;
       errors.push({
         in: where,
-        path: name.replaceAll('\u0000', '').slice(0, 100),
+        path: jsonPointer([name.replaceAll('\u0000', '')]),
         code: 'nul_character',
         message: 'NUL is not allowed',
       });

@@ -16,7 +16,7 @@ export function incidentRoutes(context: Context): Route[] {
     handle(listIncidentsRoute, async ({ query, caller }) => {
       if (query.workspace_id !== undefined) requireRole(caller, query.workspace_id, 'viewer');
       if (query.subject_id !== undefined && query.subject_type === undefined) {
-        throw invalidInput('query', 'subject_type', 'required', 'subject_id needs subject_type beside it');
+        throw invalidInput('query', '/subject_type', 'required', 'subject_id needs subject_type beside it');
       }
       const scope = scopeOf(caller);
       const page = await inScope(context.database.api, scope, (tx) => incidentsPage(tx, scope, query));

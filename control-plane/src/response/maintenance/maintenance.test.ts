@@ -67,6 +67,12 @@ void t.test(
       { starts_at: iso(startsMs + hourMs), ends_at: iso(startsMs + 2 * hourMs) },
       'the duration stays when the start moves',
     );
+    const { body: whole } = await api.plan('GET', `/${id}`);
+    t.match(
+      await api.plan('PUT', `/${id}`, { ...whole, duration_seconds: 7_200 }),
+      { status: 200, body: { ends_at: iso(startsMs + 3 * hourMs), duration_seconds: 7_200 } },
+      'the end that was sent back says nothing beside another duration',
+    );
     t.match((await api.plan('PUT', `/${id}`, { scope: { all: true } })).body, {
       scope: { all: true, subjects: [], group_ids: [], tags: [] },
     });
@@ -77,6 +83,7 @@ void t.test(
     select action from audit_log where subject_type = 'maintenance' and subject_id = ${String(id)} order by id`);
     t.same(actions, [
       'maintenance.created',
+      'maintenance.updated',
       'maintenance.updated',
       'maintenance.updated',
       'maintenance.updated',

@@ -1,5 +1,5 @@
 import { maintenanceLimits } from '@parallax/api-contract';
-import type { InputError } from '@parallax/api-contract';
+import type { InputError, InputErrorCode, InputPath } from '@parallax/api-contract';
 import { longestMs, nextWindow, occurrencesOf, windowsOf } from './recurrence/occurrences.ts';
 import type { Occurrence, Schedule } from './recurrence/occurrences.ts';
 import { normalRule, readRule, RuleError } from './recurrence/rule.ts';
@@ -49,7 +49,12 @@ export type JudgedAt = {
 const pastMs = 5 * 60_000;
 const farMs = 5 * 366 * 86_400_000;
 
-const wrong = (path: string, code: string, message: string): InputError => ({ in: 'body', path, code, message });
+const wrong = (path: InputPath, code: InputErrorCode, message: string): InputError => ({
+  in: 'body',
+  path,
+  code,
+  message,
+});
 
 /** Judges a schedule. */
 export function judgeSchedule(given: GivenSchedule, { nowMs, floorMs, keepsStart = false }: JudgedAt): Judged {
@@ -109,15 +114,27 @@ export type GivenChange = { readonly [Field in keyof GivenSchedule]?: GivenSched
 /** What an update says of the schedule; what it leaves out stays, and so does the duration where only the start moves. */
 export function changedSchedule(stored: StoredSchedule, update: GivenChange): GivenSchedule {
   const before = givenOf(stored);
-  const hasLength = update.ends_at != null || update.duration_seconds != null;
+  const { ends_at: endsAt, duration_seconds: seconds } = writtenEnd(stored, update);
+  const hasLength = endsAt != null || seconds != null;
   return {
     ...before,
     ...(update.starts_at === undefined ? {} : { starts_at: update.starts_at }),
-    ...(hasLength ? { ends_at: update.ends_at, duration_seconds: update.duration_seconds } : {}),
+    ...(hasLength ? { ends_at: endsAt, duration_seconds: seconds } : {}),
     ...(update.rrule === undefined ? {} : { rrule: update.rrule }),
     ...(update.timezone === undefined ? {} : { timezone: update.timezone }),
     ...(update.exdates === undefined ? {} : { exdates: update.exdates }),
   };
+}
+
+/**
+ * The end or the duration that an update brings. An answer has both, so of two that come together the one that repeats what is stored says nothing.
+ */
+function writtenEnd(stored: StoredSchedule, update: GivenChange): Pick<GivenChange, 'ends_at' | 'duration_seconds'> {
+  const { ends_at: endsAt, duration_seconds: seconds } = update;
+  if (endsAt == null || seconds == null) return { ends_at: endsAt, duration_seconds: seconds };
+  const isOldEnd = Date.parse(endsAt) === stored.startsMs + stored.durationSeconds * 1_000;
+  const isOldLength = seconds === stored.durationSeconds;
+  return { ends_at: isOldEnd ? undefined : endsAt, duration_seconds: isOldLength ? undefined : seconds };
 }
 
 /** Whether a given schedule says what a stored one does. */
@@ -140,7 +157,7 @@ function durationOf(
   { ends_at: endsAt, duration_seconds: seconds }: GivenSchedule,
   startsMs: number,
 ): { readonly durationMs: number; readonly errors: readonly InputError[] } {
-  const none = (path: string, code: string, message: string) => ({
+  const none = (path: InputPath, code: InputErrorCode, message: string) => ({
     durationMs: 0,
     errors: [wrong(path, code, message)],
   });

@@ -1,5 +1,5 @@
 import { groupCheckSettings, groupProtocol, invalidInput, Problem } from '@parallax/api-contract';
-import type { GroupCheckSettings, InputError, MonitorStatus } from '@parallax/api-contract';
+import type { GroupCheckSettings, InputError, InputPath, MonitorStatus } from '@parallax/api-contract';
 import type pg from 'pg';
 import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
@@ -101,7 +101,12 @@ const nodeRow = z.object({
  * @param path what of the request is wrong when one does
  * @throws Problem `invalid_input` with the whole way
  */
-export async function requireNoCycle(scope: Scope, tx: Transaction, workspaceId: number, path: string): Promise<void> {
+export async function requireNoCycle(
+  scope: Scope,
+  tx: Transaction,
+  workspaceId: number,
+  path: InputPath,
+): Promise<void> {
   if (!scope.workspaceIds.includes(workspaceId)) throw new Error(`workspace ${workspaceId} is not of the scope`);
   await tx.query(sql.unsafe`select pg_advisory_xact_lock(${lockClass}, ${workspaceId})`);
   // In a statement of its own, which sees what the one waited for has written. A monitor that names itself is a circle of one.

@@ -95,7 +95,7 @@ void t.test('monitors that are not in the workspace are 404 by their place, and 
     );
   }
   const byQuery = await api.groups('DELETE', `/${id}/monitors?monitor_ids=99999`);
-  t.match(byQuery, { status: 404, body: { errors: [{ in: 'query', path: 'monitor_ids' }] } });
+  t.match(byQuery, { status: 404, body: { errors: [{ in: 'query', path: '/monitor_ids' }] } });
   const made = await api.groups('POST', '', { workspace_id: api.workspaceId, name: 'n', monitor_ids: ids });
   t.equal(made.status, 404);
   t.equal(await members(api), 0);

@@ -211,6 +211,54 @@ void t.test('a move takes along what is kept, and leaves behind its place and fo
   t.same(lines(await bulk(api, { action: 'move', monitor_ids: [a], workspace_id: to })), [`${a} ok false`]);
 });
 
+void t.test('a PATCH of workspace_id moves a monitor with its other changes, or does neither', async (t) => {
+  const moved: unknown[] = [];
+  const api = await monitorsApi(t, {
+    monitors: {
+      onMonitorsMoved: [
+        async (_tx, given, to) => {
+          moved.push(given.map((one) => [one.id, one.workspace_id, to]));
+          return [];
+        },
+      ],
+    },
+  });
+  const patch = (id: number, body: Record<string, unknown>) =>
+    api.call('PATCH', `/api/v1/monitors/${id}`, { token: api.token, body });
+  const [a = 0, b = 0] = await monitors(api, 2);
+  const to = await second(api);
+  t.match(await patch(a, { workspace_id: to, name: 'renamed' }), {
+    status: 200,
+    body: { workspace_id: to, name: 'renamed' },
+  });
+  t.same(moved, [[[a, api.workspaceId, to]]], 'what else is kept of it is asked');
+  t.same(await audited(api, 'monitor.moved'), [`${a} in ${api.workspaceId}`, `${a} in ${to}`]);
+  const { version } = await read(api, a);
+  t.match(await patch(a, { workspace_id: to }), { status: 200, body: { version } }, 'it is there already');
+  t.match(await patch(b, { workspace_id: to, name: 'renamed' }), { status: 409, body: { code: 'name_taken' } });
+
+  const other = await api.account('other@example.com');
+  const others = await defaultWorkspace(api, other.accessToken);
+  t.equal((await patch(b, { workspace_id: others })).status, 404, 'a workspace of strangers');
+  await addMember(api.database, others, api.owner.id, 'viewer');
+  t.equal((await patch(b, { workspace_id: others })).status, 403, 'a role that is too low');
+  await api.database.worker.query(sql.unsafe`
+    update workspace_members set role = 'editor' where workspace_id = ${others} and user_id = ${api.owner.id}`);
+  await api.call('POST', '/api/v1/monitors', {
+    token: other.accessToken,
+    body: { workspace_id: others, name: 'm1', url: 'https://example.com/' },
+  });
+  t.match(await patch(b, { workspace_id: others, description: 'new' }), {
+    status: 409,
+    body: { code: 'name_taken', errors: [{ in: 'body', path: '/workspace_id', code: 'name_taken' }] },
+  });
+  t.match(await read(api, b), { workspace_id: api.workspaceId, description: '', version: 1 });
+  t.match(await patch(b, { workspace_id: others, name: 'free' }), {
+    status: 200,
+    body: { workspace_id: others, name: 'free' },
+  });
+});
+
 void t.test('private probes of the old workspace are wished for no longer, and others take their seats', async (t) => {
   const api = await monitorsApi(t);
   const to = await second(api);

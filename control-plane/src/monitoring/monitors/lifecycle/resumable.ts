@@ -38,6 +38,8 @@ export function lackOf(
 
 /** What is wrong, at a secret that may mend it: some rules are about the target, or the setting that needs the secret. */
 function named(problem: InputError, missing: readonly string[]): InputError[] {
-  const paths = problem.path.startsWith('/settings/') ? [problem.path] : missing.map((name) => `/settings/${name}`);
+  const paths = problem.path.startsWith('/settings/')
+    ? [problem.path]
+    : missing.map((name) => `/settings/${name}` as const);
   return paths.map((path) => ({ ...problem, path, code: 'secret_missing' }));
 }

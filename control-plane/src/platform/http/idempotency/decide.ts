@@ -1,5 +1,5 @@
 import { Problem } from '@parallax/api-contract';
-import type { ProblemCode } from '@parallax/api-contract';
+import type { InputErrorCode, ProblemCode } from '@parallax/api-contract';
 
 /** What is known of the request that a key was first used for. */
 export type KnownRequest = {
@@ -44,9 +44,9 @@ export function requireAnswer(known: KnownRequest, visible: ReadonlyMap<number, 
   );
 }
 
-export function aboutKey(code: ProblemCode, message: string, retryAfterSeconds?: number): Problem {
+export function aboutKey(code: ProblemCode & InputErrorCode, message: string, retryAfterSeconds?: number): Problem {
   return new Problem(code, message, {
-    errors: [{ in: 'header', path: 'Idempotency-Key', code, message }],
+    errors: [{ in: 'header', path: '/Idempotency-Key', code, message }],
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
 }

@@ -13,7 +13,7 @@ export function givenKey(header: string | readonly string[] | undefined): string
   if (key.length <= maxCharacters && /^[ -~]+$/.test(key)) return key;
   throw invalidInput(
     'header',
-    'Idempotency-Key',
+    '/Idempotency-Key',
     'invalid_key',
     `Idempotency-Key must be 1 to ${maxCharacters} printable ASCII characters, such as a UUID`,
   );

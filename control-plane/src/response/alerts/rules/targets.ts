@@ -1,4 +1,4 @@
-import type { AlertTargetInput, ShownAlertTarget } from '@parallax/api-contract';
+import type { AlertTargetInput, InputPath, ShownAlertTarget } from '@parallax/api-contract';
 
 /** Whom a message goes to, as it is stored: the channel by its neutral name, the target in the form in which it is compared. */
 export type StoredTarget = {
@@ -14,7 +14,7 @@ export type StoredTarget = {
 export type StoredStep = { readonly after_seconds: number; readonly targets: readonly StoredTarget[] };
 
 /** A target of a body with its place in it: "/steps/0/targets/2". */
-export type PlacedTarget = { readonly path: string; readonly target: StoredTarget };
+export type PlacedTarget = { readonly path: InputPath; readonly target: StoredTarget };
 
 /** Of whoever makes an alert: what a target is given that names nothing else. */
 export type OwnDefaults = {

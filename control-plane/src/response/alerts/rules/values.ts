@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { alertLimits, defaultAlertEvents } from '@parallax/api-contract';
-import type { AlertEvent, AlertTargetInput, CreateAlert, InputError, UpdateAlert } from '@parallax/api-contract';
+import type {
+  AlertEvent,
+  AlertTargetInput,
+  CreateAlert,
+  InputError,
+  InputErrorCode,
+  InputPath,
+  UpdateAlert,
+} from '@parallax/api-contract';
 import { refusedInput } from '../../../platform/http/input-errors.ts';
 import { isZone } from '../../maintenance/index.ts';
 import { givenTarget } from './targets.ts';
@@ -127,9 +135,9 @@ export function mutedUntil(
 export function placedTargets(values: Pick<AlertValues, 'steps' | 'failover'>): readonly PlacedTarget[] {
   return [
     ...values.steps.flatMap((step, index) =>
-      step.targets.map((target, place) => ({ path: `/steps/${index}/targets/${place}`, target })),
+      step.targets.map((target, place) => ({ path: `/steps/${index}/targets/${place}` as const, target })),
     ),
-    ...(values.failover === null ? [] : [{ path: '/failover', target: values.failover }]),
+    ...(values.failover === null ? [] : [{ path: '/failover' as const, target: values.failover }]),
   ];
 }
 
@@ -165,19 +173,24 @@ function requireValid(body: Given, nowMs: number): void {
   ]);
 }
 
-function zoneError({ timezone }: Pick<AlertTargetInput, 'timezone'>, path: string): InputError | undefined {
+function zoneError({ timezone }: Pick<AlertTargetInput, 'timezone'>, path: InputPath): InputError | undefined {
   if (timezone == null || isZone(timezone)) return undefined;
   return wrong(`${path}/timezone`, 'timezone', `${timezone} is no time zone that is known here`);
 }
 
-function mutedErrors(untilMs: number, path: string, nowMs: number): InputError[] {
+function mutedErrors(untilMs: number, path: InputPath, nowMs: number): InputError[] {
   const isTooLate = untilMs > nowMs + alertLimits.mostMutedSeconds * 1_000;
   return isTooLate
     ? [wrong(path, 'too_late', 'must be at most a year ahead; to silence it for longer, turn it off')]
     : [];
 }
 
-const wrong = (path: string, code: string, message: string): InputError => ({ in: 'body', path, code, message });
+const wrong = (path: InputPath, code: InputErrorCode, message: string): InputError => ({
+  in: 'body',
+  path,
+  code,
+  message,
+});
 
 /** @throws Problem `invalid_input` for any error at all */
 export function requireNone(errors: readonly InputError[]): void {

@@ -1,9 +1,10 @@
 import { invalidInput } from '@parallax/api-contract';
+import type { InputPath } from '@parallax/api-contract';
 import { channelOf } from '../registry.ts';
 import type { AnyChannel } from '../registry.ts';
 
 /** The channel of a name or an alias. @throws Problem `invalid_input` */
-export function requireChannel(name: string, path: string): AnyChannel {
+export function requireChannel(name: string, path: InputPath): AnyChannel {
   const channel = channelOf(name);
   if (channel !== undefined) return channel;
   throw invalidInput('body', path, 'unknown_channel', `there is no channel ${name}; docs/channels.md lists them`);

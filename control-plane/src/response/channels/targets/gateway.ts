@@ -1,4 +1,4 @@
-import type { UnusableReason } from '@parallax/api-contract';
+import type { InputErrorCode, UnusableReason } from '@parallax/api-contract';
 import type { CommonQueryMethods } from 'slonik';
 import type { Context } from '../../../context.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
@@ -80,7 +80,7 @@ export type TargetVerdict<Target extends NamedTarget> =
   | {
       readonly ok: false;
       readonly field: 'channel' | 'config_id' | 'target';
-      readonly code: string;
+      readonly code: InputErrorCode;
       readonly message: string;
     };
 export type NamedTarget = { readonly channel: string; readonly config_id: number | null; readonly target: string };

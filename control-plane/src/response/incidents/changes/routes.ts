@@ -156,8 +156,8 @@ function requireMonitors(workspaceId: number, named: readonly number[], found: r
       : [
           {
             in: 'body' as const,
-            path: `/monitor_ids/${index}`,
-            code: 'not_found',
+            path: `/monitor_ids/${index}` as const,
+            code: 'not_found' as const,
             message: `there is no monitor ${id} in workspace ${workspaceId}`,
           },
         ],

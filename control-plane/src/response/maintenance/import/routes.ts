@@ -27,7 +27,7 @@ export function maintenanceImportRoutes(context: Context): Route[] {
       requireRole(caller, workspaceId, 'editor');
       const covered = scopeOfQuery(query);
       if (!isZone(query.timezone))
-        throw invalidInput('query', 'timezone', 'unknown_timezone', `there is no time zone "${query.timezone}"`);
+        throw invalidInput('query', '/timezone', 'unknown_timezone', `there is no time zone "${query.timezone}"`);
       const read = readCalendar(file.bytes);
       if ('problem' in read) throw new Problem('invalid_input', read.problem);
       const events = read.events.map((event) => readEvent(event, query.timezone, context.now()));

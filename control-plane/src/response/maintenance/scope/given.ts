@@ -1,5 +1,11 @@
 import { invalidInput, Problem } from '@parallax/api-contract';
-import type { InputError, Maintenance, MaintenanceScopeInput, MaintenanceSubjectType } from '@parallax/api-contract';
+import type {
+  InputError,
+  InputPath,
+  Maintenance,
+  MaintenanceScopeInput,
+  MaintenanceSubjectType,
+} from '@parallax/api-contract';
 
 /** What a maintenance covers, as it is stored. */
 export type Covered = {
@@ -61,7 +67,7 @@ export function coveredOfAnswer(scope: Maintenance['scope']): Covered {
  */
 export function scopeOfBody(given: MaintenanceScopeInput, before?: Covered): NamedScope {
   const places = new Map<string, Pick<InputError, 'in' | 'path'>>();
-  const note = (key: string, path: string): void => {
+  const note = (key: string, path: InputPath): void => {
     if (!places.has(key)) places.set(key, { in: 'body', path });
   };
   for (const [index, { type, id }] of (given.subjects ?? []).entries())
@@ -101,10 +107,10 @@ export function scopeOfQuery(query: {
     groupIds: list(query.group_ids),
     tags: list(query.tags),
   };
-  requireScope(scope, { in: 'query', path: 'all' });
+  requireScope(scope, { in: 'query', path: '/all' });
   const places = new Map<string, Pick<InputError, 'in' | 'path'>>([
-    ...scope.monitorIds.map((id) => [placeOfSubject('monitor', id), { in: 'query', path: 'monitor_ids' }] as const),
-    ...scope.groupIds.map((id) => [placeOfGroup(id), { in: 'query', path: 'group_ids' }] as const),
+    ...scope.monitorIds.map((id) => [placeOfSubject('monitor', id), { in: 'query', path: '/monitor_ids' }] as const),
+    ...scope.groupIds.map((id) => [placeOfGroup(id), { in: 'query', path: '/group_ids' }] as const),
   ]);
   return { ...scope, places };
 }

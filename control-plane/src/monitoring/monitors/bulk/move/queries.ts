@@ -25,12 +25,18 @@ const attempts = 5;
 export async function withDestination<Result>(
   context: Context,
   scope: Scope,
-  body: { readonly monitor_ids: readonly number[]; readonly workspace_id: number },
+  body: {
+    readonly monitor_ids: readonly number[];
+    readonly workspace_id: number;
+    /** What the monitors will be called, where the move renames them. */
+    readonly names?: readonly string[] | undefined;
+  },
   move: (destination: Destination) => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     const { ownerId, plan } = await workspaceOwner(context.database.worker, body.workspace_id);
-    const names = await inScope(context.database.api, scope, (tx) => namesOf(scope, tx, body.monitor_ids));
+    const names =
+      body.names ?? (await inScope(context.database.api, scope, (tx) => namesOf(scope, tx, body.monitor_ids)));
     const takenNames = await namesTaken(context.database.worker, ownerId, names);
     const limits = planLimits(context, plan);
     try {

@@ -1,4 +1,5 @@
 import { importLimits, invalidInput } from '@parallax/api-contract';
+import type { InputErrorCode } from '@parallax/api-contract';
 import { CsvError, parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import { delimiterOf } from './delimiter.ts';
@@ -83,6 +84,6 @@ function columnsOf(header: readonly string[]): readonly string[] {
   return columns;
 }
 
-function fault(code: string, message: string) {
+function fault(code: InputErrorCode, message: string) {
   return invalidInput('body', '', code, message);
 }

@@ -1,9 +1,14 @@
 import { importLimits, invalidInput, Problem } from '@parallax/api-contract';
+import type { InputErrorCode } from '@parallax/api-contract';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** What people upload in place of CSV, by the first bytes. */
-const strangers: readonly { readonly begins: readonly number[]; readonly code: string; readonly says: string }[] = [
+const strangers: readonly {
+  readonly begins: readonly number[];
+  readonly code: InputErrorCode;
+  readonly says: string;
+}[] = [
   // Office Open XML is a zip archive (ECMA-376, part 2).
   { begins: [0x50, 0x4b, 0x03, 0x04], code: 'excel', says: 'this is an Excel file (.xlsx) or another zip archive' },
   // Compound File Binary, section 2.2 of [MS-CFB].
@@ -37,6 +42,6 @@ export function textOf(bytes: Buffer): string {
   throw unreadable('file_empty', 'the file is empty');
 }
 
-function unreadable(code: string, says: string): Problem {
+function unreadable(code: InputErrorCode, says: string): Problem {
   return invalidInput('body', '', code, `${says}; save it as CSV in UTF-8`);
 }

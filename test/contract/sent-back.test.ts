@@ -1,0 +1,110 @@
+import type { RouteContract } from '@parallax/api-contract';
+import t from 'tap';
+import { allRoutes } from '../../control-plane/src/app.ts';
+import { readOnlyFields } from '../../control-plane/src/platform/http/repeated-fields.ts';
+import type { TestAnswer, TestCall } from '../../control-plane/src/identity/testing.ts';
+import { moreRecipes } from './access/more-recipes.ts';
+import { recipes } from './recipes.ts';
+import type { Prepared, Recipe } from './recipes.ts';
+import { openWorld } from './world.ts';
+
+/*
+ * What a GET answered may be changed and sent back by PATCH and PUT, and no field that a route does not know is passed over in silence.
+ */
+
+const world = await openWorld(t);
+const contracts = allRoutes(world.context).map((route) => route.contract);
+const byName = new Map(
+  Object.entries(recipes).map(([name, recipe]) => [name.replaceAll(/\{[^}]+\}/g, '*'), recipe] as const),
+);
+
+function recipeOf({ method, path }: RouteContract): Recipe | undefined {
+  return moreRecipes[`${method} ${path}`] ?? byName.get(`${method} ${path.replaceAll(/:[a-z_]+/g, '*')}`);
+}
+
+function send(contract: RouteContract, prepared: Prepared, body: unknown): Promise<TestAnswer> {
+  const credentials: TestCall = { token: prepared.token ?? world.token };
+  const { headers } = prepared;
+  return world.call(contract.method, prepared.path, {
+    ...credentials,
+    body,
+    ...(headers === undefined ? {} : { headers }),
+  });
+}
+
+type Listed = { readonly errors?: readonly { readonly path: string; readonly code: string }[] };
+const errorsOf = (answer: TestAnswer): readonly string[] =>
+  ((answer.body as Listed).errors ?? []).map(({ path, code }) => `${code} ${path}`);
+
+const changes = contracts.filter(
+  (contract) =>
+    ['PATCH', 'PUT'].includes(contract.method) &&
+    contracts.some(({ method, path }) => method === 'GET' && path === contract.path),
+);
+
+/** Another value of the same kind. */
+function another(value: unknown): unknown {
+  if (typeof value === 'number') return value + 1;
+  if (typeof value === 'boolean') return !value;
+  if (typeof value === 'string') return `${value}x`;
+  return Array.isArray(value) ? [...value, 'x'] : 'x';
+}
+
+for (const contract of changes) {
+  void t.test(`${contract.method} ${contract.path} takes back what GET gave`, async (t) => {
+    const recipe = recipeOf(contract);
+    if (recipe === undefined) throw new Error('no recipe');
+    const prepared = await recipe(world);
+    const token = prepared.token ?? world.token;
+    // A write may be a new version though it says nothing new.
+    const present = async () => (await world.call('GET', prepared.path, { token })).body;
+    const read = await world.call('GET', prepared.path, { token });
+    t.equal(read.status, 200, JSON.stringify(read.body));
+    const same = await send(contract, prepared, read.body);
+    t.equal(same.status, 200, JSON.stringify(same.body));
+
+    const changed = await send(contract, prepared, { ...(await present()), ...(prepared.body as object) });
+    t.equal(changed.status, 200, JSON.stringify(changed.body));
+
+    const again = await present();
+    for (const name of readOnlyFields(contract).filter((name) => contract.measured?.includes(name) !== true)) {
+      const refused = await send(contract, prepared, { ...again, [name]: another(again[name]) });
+      t.equal(refused.status, 422, `${name}: ${JSON.stringify(refused.body)}`);
+      t.ok(errorsOf(refused).includes(`read_only /${name}`), `${name}: ${JSON.stringify(refused.body)}`);
+    }
+    for (const name of contract.measured ?? []) {
+      t.ok(readOnlyFields(contract).includes(name), `${name} is a read-only field of the answer`);
+      const refused = await send(contract, prepared, { [name]: another(again[name]) });
+      const isLone = again['version'] !== undefined;
+      if (isLone)
+        t.ok(errorsOf(refused).includes(`read_only /${name}`), `${name} alone: ${JSON.stringify(refused.body)}`);
+      const passed = await send(contract, prepared, { ...(await present()), [name]: another(again[name]) });
+      t.equal(passed.status, 200, `${name} in a whole body: ${JSON.stringify(passed.body)}`);
+    }
+  });
+}
+
+void t.test('resources that can be read and changed are among them', async (t) => {
+  t.ok(changes.length >= 12, `${changes.length} routes`);
+});
+
+/** Whose body is signed over every field, known or not. */
+const signedWhole: ReadonlySet<string> = new Set(['POST /api/v1/auth/messenger/login']);
+
+const taking = contracts.filter(
+  (contract) => contract.body !== undefined && !signedWhole.has(`${contract.method} ${contract.path}`),
+);
+void t.test('a field that a route does not know is refused by its name', async (t) => {
+  let tried = 0;
+  for (const contract of taking) {
+    const recipe = recipeOf(contract);
+    if (recipe === undefined) continue;
+    const prepared = await recipe(world);
+    const answer = await send(contract, prepared, { ...(prepared.body as object | undefined), no_such_field: 1 });
+    tried += 1;
+    const told = `${contract.method} ${contract.path}: ${answer.status} ${JSON.stringify(answer.body)}`;
+    t.equal(answer.status, 422, told);
+    t.ok(errorsOf(answer).includes('unrecognized_keys /no_such_field'), told);
+  }
+  t.ok(tried > 70, `${tried} routes`);
+});
