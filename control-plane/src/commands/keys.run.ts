@@ -22,7 +22,9 @@ export async function runRotate(env: Environment, flags: RotateFlags): Promise<v
     const moved = await rotateKey({ workerUrl, ring: createSealer(first, others), target, tell });
     tell(`${moved} values were moved; everything stands under the key ${target}`);
     if (given !== undefined) {
-      tell('remove PARALLAX_KEY_ENCRYPTION_KEY_PREVIOUS everywhere, and keep the old key for as long as you keep backups made until now');
+      tell(
+        'remove PARALLAX_KEY_ENCRYPTION_KEY_PREVIOUS everywhere, and keep the old key for as long as you keep backups made until now',
+      );
       return;
     }
     for (const file of await retireOthers(database.dataDir)) {
