@@ -10,7 +10,7 @@ import type { Agent, ApiClient, Product } from '../harness/product.ts';
 import { eventually, startNode } from '../harness/processes.ts';
 import type { Started } from '../harness/processes.ts';
 import { startTarget } from '../harness/target.ts';
-import { compareKeys, openDatabaseOf, storedKeys } from './oracle.ts';
+import { compareKeys, isAnyTwice, openDatabaseOf, storedKeys } from './oracle.ts';
 
 /** Three probes look at each of these once a second: 501 results a second. */
 const monitorCount = 167;
@@ -126,6 +126,8 @@ t.test(
           const archived = archives[index]?.results() ?? [];
           const logged = new Set(archived.map((one) => `${one.epoch}/${one.shard}/${one.seq}`)).size;
           const stored = await storedKeys(pool, agent.probeId);
+          // What is stored twice stays so: there is nothing to wait for.
+          if (isAnyTwice(stored)) return { found: compareKeys(stored, archived), logged };
           if (stored.length !== logged) throw new Error(`${logged} were logged and ${stored.length} are stored`);
           return { found: compareKeys(stored, archived), logged };
         },

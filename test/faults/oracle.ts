@@ -29,6 +29,11 @@ export async function storedKeys(pool: pg.Pool, probeId: number): Promise<Stored
   return rows.map((row) => ({ monitorId: row.monitor_id, eUs: Number(row.us), cut: row.cut }));
 }
 
+/** Whether a result is stored more than once: no monitor is checked twice by one probe at the same microsecond. */
+export function isAnyTwice(stored: readonly StoredKey[]): boolean {
+  return new Set(stored.map(({ monitorId, eUs }) => `${monitorId} ${eUs}`)).size < stored.length;
+}
+
 /** What is wrong with what is stored of a probe, against what its log had: nothing for a run in which nothing was lost or doubled. */
 export function compareKeys(stored: readonly StoredKey[], archived: readonly ArchivedResult[]): string[] {
   const complaints: string[] = [];
