@@ -1036,8 +1036,8 @@
 -- alert_occasions.alert_occasions_key_check CHECK (((length(key) >= 1) AND (length(key) <= 300)))
 -- alert_occasions.alert_occasions_pending_check CHECK ((jsonb_typeof(pending) = 'array'::text))
 -- alert_occasions.alert_occasions_pkey PRIMARY KEY (id)
--- alert_occasions.alert_occasions_problem_seq_check CHECK ((problem_seq >= 1))
--- alert_occasions.alert_occasions_seq_check CHECK ((seq >= 1))
+-- alert_occasions.alert_occasions_problem_seq_check CHECK ((problem_seq >= 0))
+-- alert_occasions.alert_occasions_seq_check CHECK ((seq >= 0))
 -- alert_occasions.alert_occasions_severity_check CHECK ((severity = ANY (ARRAY['minor'::text, 'major'::text, 'critical'::text])))
 -- alert_occasions.alert_occasions_subject_type_check CHECK ((subject_type = ANY (ARRAY['monitor'::text, 'heartbeat'::text, 'webhook_check'::text, 'probe'::text, 'maintenance'::text])))
 -- alert_occasions.alert_occasions_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
@@ -1295,7 +1295,7 @@
 -- monitors.monitors_workspace_id_id_key UNIQUE (workspace_id, id)
 -- notifications.notifications_alert_id_fkey FOREIGN KEY (alert_id) REFERENCES alerts(id) ON DELETE SET NULL
 -- notifications.notifications_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES deliveries(id) ON DELETE SET NULL
--- notifications.notifications_kind_check CHECK ((kind = ANY (ARRAY['opened'::text, 'updated'::text, 'reminder'::text, 'escalated'::text, 'acknowledged'::text, 'resolved'::text, 'recovered'::text, 'was_down'::text, 'all_clear'::text, 'information'::text])))
+-- notifications.notifications_kind_check CHECK ((kind = ANY (ARRAY['opened'::text, 'updated'::text, 'reminder'::text, 'escalated'::text, 'acknowledged'::text, 'resolved'::text, 'recovered'::text, 'was_down'::text, 'all_clear'::text, 'information'::text, 'test'::text])))
 -- notifications.notifications_occasion_id_fkey FOREIGN KEY (occasion_id) REFERENCES alert_occasions(id) ON DELETE CASCADE
 -- notifications.notifications_pkey PRIMARY KEY (id)
 -- notifications.notifications_status_check CHECK ((status = ANY (ARRAY['held'::text, 'queued'::text, 'sent'::text, 'failed'::text, 'suppressed'::text, 'deduplicated'::text])))
@@ -1439,6 +1439,7 @@
 -- CREATE INDEX alert_links_occasion ON public.alert_links USING btree (occasion_id)
 -- CREATE INDEX alert_occasions_created ON public.alert_occasions USING btree (created_at)
 -- CREATE INDEX alert_occasions_due ON public.alert_occasions USING btree (due_at) WHERE (due_at IS NOT NULL)
+-- CREATE INDEX alert_occasions_held ON public.alert_occasions USING btree (incident_id) WHERE ((seq = 0) AND (ended_at IS NULL))
 -- CREATE INDEX alert_occasions_incident ON public.alert_occasions USING btree (incident_id) WHERE (incident_id IS NOT NULL)
 -- CREATE INDEX alert_occasions_open ON public.alert_occasions USING btree (workspace_id) WHERE ((ended_at IS NULL) AND is_lasting)
 -- CREATE INDEX alert_occasions_subject ON public.alert_occasions USING btree (subject_type, subject_id, started_at) WHERE (subject_id IS NOT NULL)

@@ -23,12 +23,12 @@ const historyEntrySchema = z
   .object({
     id: z.number().int(),
     workspace_id: z.number().int(),
-    alert_id: z.number().int().nullable().describe('`null`: the alert was deleted.'),
-    alert_name: z.string().nullable(),
+    alert_id: z.number().int().nullable().describe('`null`: the alert was deleted, or it is a test of none.'),
+    alert_name: z.string().nullable().describe('`null`: a test of no alert.'),
     occasion: z.string().describe('What it is about, the same from its beginning to its end: `incident:17`.'),
     incident_id: z.number().int().nullable(),
-    event: z.string().describe('One of the `events` of alerts.'),
-    kind: z.string().describe('`opened`, `updated`, `reminder`, `escalated`, `acknowledged`, `resolved` …'),
+    event: z.string().describe('One of the `events` of alerts, or `test`.'),
+    kind: z.string().describe('`opened`, `updated`, `reminder`, `escalated`, `acknowledged`, `resolved`, `test` …'),
     severity: z.enum(incidentSeverities),
     title: z.string(),
     subject: z
@@ -245,7 +245,8 @@ const historyFilter = {
     .min(1)
     .max(50)
     .refine((text) => !hasControlCharacter(text), 'must not contain control characters')
-    .optional(),
+    .optional()
+    .describe('The name of a channel or an alias of it, such as `slack`; others are refused.'),
   status: z.enum(notificationStatuses).optional(),
   start_time: instant.optional().describe('Inclusive.'),
   end_time: instant.optional().describe('Inclusive.'),

@@ -222,6 +222,71 @@ void t.test('messages speak the language that their person has now, unless the t
   );
 });
 
+void t.test('the history has what is sent as a test, and knows channels by their aliases', async (t) => {
+  const { bodies, url } = await receiver(t);
+  const { api } = await world(t);
+  const destinations = [
+    { key: 'here', name: 'here', url },
+    { key: 'nowhere', name: 'nowhere', url: 'http://127.0.0.1:1/' },
+  ];
+  const config = await api.call('POST', '/api/v1/alert-channel-configs', {
+    token: api.token,
+    body: { channel: 'webhook', settings: { destinations } },
+  });
+  t.equal(config.status, 201, config.text);
+  const configId = Number(config.body['id']);
+  const targets = ['here', 'nowhere'].map((target) => ({ channel: 'webhook', config_id: configId, target }));
+  const { id } = await api.alert({ name: 'Hook', steps: [{ targets }] });
+  t.match((await api.alerts('POST', `/${id}/test`)).body, { ok: false, results: [{ ok: true }, { ok: false }] });
+  t.equal(bodies.length, 1);
+  const history = async (query = '') =>
+    (await api.alerts('GET', `/history${query}`)).body['history'] as Record<string, unknown>[];
+  const ofAlert = (await api.alerts('GET', `/${id}/history`)).body['history'] as Record<string, unknown>[];
+  const by = (status: string) => ofAlert.find((entry) => entry['status'] === status);
+  t.match(by('sent'), {
+    alert_id: id,
+    alert_name: 'Hook',
+    event: 'test',
+    kind: 'test',
+    channel: 'webhook',
+    attempts: 1,
+    error_code: null,
+    incident_id: null,
+    subject: null,
+    text: /Test message/,
+  });
+  t.match(by('failed'), { alert_id: id, kind: 'test', error_code: 'connect_failed', sent_at: null, text: null });
+  t.equal(ofAlert.length, 2);
+
+  const tried = { channel: 'webhook', config_id: configId, target: 'here' };
+  t.match((await api.alerts('POST', '/test-send', tried)).body, { ok: true });
+  const config2 = await api.call('POST', `/api/v1/alert-channel-configs/${configId}/test`, {
+    token: api.token,
+    body: { target: 'here' },
+  });
+  t.match(config2.body, { ok: true }, config2.text);
+  const all = await history(`?workspace_id=${api.workspaceId}`);
+  t.equal(all.length, 4, 'also those of no alert, in the workspace that is the own');
+  t.match(all.slice(0, 2), [
+    { alert_id: null, alert_name: null, kind: 'test', status: 'sent' },
+    { alert_id: null, alert_name: null, kind: 'test', status: 'sent' },
+  ]);
+  t.equal(bodies.length, 3);
+
+  const slack = await api.call('POST', '/api/v1/alert-channel-configs', {
+    token: api.token,
+    body: { channel: 'slack', settings: { destinations: [{ key: 'ops', name: 'ops', url: `${url}services/T/B/x` }] } },
+  });
+  const room = { channel: 'slack', config_id: Number(slack.body['id']), target: 'ops' };
+  await api.alerts('POST', '/test-send', room);
+  for (const name of ['slack', 'team-chat']) {
+    t.match(await history(`?channel=${name}`), [{ channel: 'team-chat', kind: 'test' }], name);
+  }
+  const unknown = await api.alerts('GET', '/history?channel=pigeon');
+  t.match(unknown, { status: 422, body: { errors: [{ in: 'query', path: 'channel', code: 'unknown_channel' }] } });
+  t.equal((await api.alerts('GET', `/${id}/history?channel=pigeon`)).status, 422);
+});
+
 void t.test('a room that two members name by configurations of their own hears a thing once', async (t) => {
   const { bodies, url } = await receiver(t);
   const { api, turn, until } = await world(t);

@@ -21,5 +21,7 @@ export { channelsThatKeepOpen, replaceableChannels } from './registry.ts';
 export { addDestination, giveUpTargets } from './outside-changes/gateway.ts';
 export type { AddedDestination, DestinationOwner, GivenDestination } from './outside-changes/gateway.ts';
 export { takeTargetBack } from './outside-changes/queries.ts';
+export { channelNamed } from './configs/require-channel.ts';
+export { recordTest } from './trials/record.queries.ts';
 export { testMessage } from './trials/test-message.ts';
 export type { ChannelSettings, TeamChatApp } from './operator-settings.ts';

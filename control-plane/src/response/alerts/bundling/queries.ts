@@ -67,7 +67,7 @@ const latelyRow = z.object({
 /** What targets were sent in the last minute, by workspace. */
 export async function sentLately(transaction: Transaction, keys: readonly string[], nowMs: number) {
   const rows = await transaction.any(sql.type(latelyRow)`
-    select target_key, workspace_id, (count(*) filter (where kind not in ('digest', 'after_quiet')))::integer as own,
+    select target_key, workspace_id, (count(*) filter (where kind not in ('digest', 'after_quiet', 'test')))::integer as own,
       max(created_at) filter (where kind = 'digest') as digest_at
     from deliveries
     where target_key = any(${sql.array([...keys], 'text')}) and created_at > ${at(nowMs - 60_000)} and status <> 'cancelled'

@@ -84,9 +84,18 @@ export async function historyPage(
 }
 
 function entryOf(row: z.output<typeof entryRow>): AlertHistoryEntry {
-  const { subject_type: type, subject_id: id, due_at: dueMs, sent_at: sentMs, created_at: createdMs, ...rest } = row;
+  const {
+    subject_type: type,
+    subject_id: id,
+    alert_name: name,
+    due_at: dueMs,
+    sent_at: sentMs,
+    created_at: createdMs,
+    ...rest
+  } = row;
   return {
     ...rest,
+    alert_name: name === '' ? null : name,
     subject: type === null || id === null ? null : { type, id },
     due_at: dueMs === null ? null : iso(dueMs),
     sent_at: sentMs === null ? null : iso(sentMs),

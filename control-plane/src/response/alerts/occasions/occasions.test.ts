@@ -168,3 +168,45 @@ void t.test('rows of the outbox that come twice change nothing', async (t) => {
   t.same(await occasions(world), before);
   t.same(world.kinds(), ['opened']);
 });
+
+void t.test('what a maintenance holds of an outage stands in the history from its beginning', async (t) => {
+  const { world, id, turn } = await worldWithMonitor(t);
+  const { api } = world;
+  const pool = api.database.worker;
+  const cover = () =>
+    pool.query(sql.unsafe`
+      insert into maintenance_subjects (workspace_id, occurrence_id, subject_type, subject_id, started_at)
+      values (${api.workspaceId}, 1, 'monitor', ${id}, ${sql.timestamp(new Date(api.clock.nowMs - 1_000))})`);
+  const release = async () => {
+    await pool.query(sql.unsafe`
+      update maintenance_subjects set ended_at = ${sql.timestamp(new Date(api.clock.nowMs))} where ended_at is null`);
+    const payload = { maintenance_id: 1, workspace_id: api.workspaceId, name: 'm' };
+    await api.tell('maintenance:1', 'maintenance.released', payload);
+    await world.passes(second);
+  };
+  await cover();
+  await turn('UP', 'DOWN');
+  await world.passes(4 * second);
+  t.same(await world.history(), [['opened', 'held', 'maintenance', 'a']]);
+  await world.passes(40 * second);
+  t.same([world.kinds(), (await world.history()).length], [[], 1], 'once, and nobody is told');
+  await release();
+  await world.passes(40 * second);
+  t.same(world.kinds(), ['opened'], 'what lasts is told at its end, once');
+  t.same(await world.history(), [['opened', 'sent', null, 'a']], 'in place of what was held');
+  await turn('DOWN', 'UP');
+  await world.passes(second);
+  t.same(world.kinds(), ['opened', 'resolved']);
+
+  await world.passes(300 * second);
+  await cover();
+  await turn('UP', 'DOWN');
+  await world.passes(4 * second);
+  t.same((await world.history()).slice(2), [['opened', 'held', 'maintenance', 'a']]);
+  await turn('DOWN', 'UP');
+  await world.passes(40 * second);
+  t.same((await world.history()).slice(2), [['opened', 'suppressed', 'over', 'a']], 'over before it could be told');
+  await release();
+  await world.passes(40 * second);
+  t.notOk(world.kinds().slice(2).includes('opened'));
+});

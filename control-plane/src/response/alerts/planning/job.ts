@@ -5,6 +5,7 @@ import type { Decision, Targets } from '../decide/decide.ts';
 import type { Occasion } from '../decide/occasion.ts';
 import { namedBy, prepareAlert } from '../decide/wants.ts';
 import type { PreparedAlert } from '../decide/wants.ts';
+import { noteHeld } from '../occasions/held.queries.ts';
 import { alertsOf, claimOccasions, isAnyDue, toldOf } from './queries.ts';
 import type { OccasionRow, ToldOfOccasion } from './queries.ts';
 import { subjectsOf } from './subjects/queries.ts';
@@ -21,6 +22,7 @@ export async function planOnce(
   nowMs: number,
   onError: (error: unknown, occasionId: number) => void = () => undefined,
 ): Promise<number> {
+  await noteHeld(pool, nowMs);
   if (!(await isAnyDue(pool, nowMs))) return 0;
   return pool.transaction(async (transaction) => {
     const occasions = await claimOccasions(transaction, nowMs, occasionsAtOnce);
@@ -98,9 +100,10 @@ function occasionOf(row: OccasionRow, found: readonly FoundSubject[]): Occasion 
     seq: row.seq,
     pending: row.pending,
     subjects: found,
-    // What a person opens is meant to be told; an all-clear is of what was covered.
+    // What a person opens is meant to be told; an all-clear is of what was covered. What is not announced yet is held, whoever looks first.
     isUnderMaintenance:
-      !row.is_manual && row.event !== 'maintenance.all_clear' && every((each) => each.isUnderMaintenance),
+      row.seq === 0 ||
+      (!row.is_manual && row.event !== 'maintenance.all_clear' && every((each) => each.isUnderMaintenance)),
     isFlapping: row.event !== 'maintenance.all_clear' && every(({ flaps }) => flaps),
     isObsolete: row.is_obsolete,
   };

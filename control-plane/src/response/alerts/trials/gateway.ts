@@ -3,13 +3,17 @@ import { Problem } from '@parallax/api-contract';
 import type { AlertTest } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { countOnce } from '../../../platform/http/rate-limits.ts';
-import { deliver, maskTarget, targetKeyOf, testMessage } from '../../channels/index.ts';
+import { deliver, maskTarget, recordTest, targetKeyOf, testMessage } from '../../channels/index.ts';
 import type { StoredTarget } from '../rules/targets.ts';
 
 type TestResult = AlertTest['results'][number];
 
 /** Whose alert it is: the configurations and the workspace by which it is sent. */
-export type TestPlace = { readonly ownerId: number; readonly workspaceId: number };
+export type TestPlace = {
+  readonly ownerId: number;
+  readonly workspaceId: number;
+  readonly alert: { readonly id: number; readonly name: string };
+};
 
 /** Language and zone of the owner, which are those of targets that have none of their own. */
 export type OwnersTongue = { readonly locale: 'en' | 'ru'; readonly timezone: string };
@@ -42,13 +46,27 @@ export async function sendTest(
     nowMs: context.now(),
     publicUrl: context.publicUrl,
   });
+  const { ownerId, workspaceId, alert } = place;
   const result = await deliver(context, {
-    ...place,
+    ownerId,
+    workspaceId,
     channel: target.channel,
     configId: target.config_id,
     target: target.target,
     message,
   });
+  const sent = {
+    ownerId,
+    alert: { ...alert, workspaceId },
+    channel: target.channel,
+    configId: target.config_id,
+    targetKey: keyOf(ownerId, target),
+    targetMasked: masked.target_masked,
+    message,
+    latencyMs: result.latencyMs,
+    error: result.ok ? null : result,
+  };
+  await recordTest(context.database.worker, sent, context.now());
   const tried = { ...masked, latency_ms: Math.round(result.latencyMs), retry_after_seconds: null };
   return result.ok
     ? { ...tried, ok: true, error_code: null, error: null }

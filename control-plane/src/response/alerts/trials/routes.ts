@@ -27,7 +27,11 @@ export function alertTrialRoutes(context: Context): Route[] {
       const counted = await countOnce(context.database.api, `channel-tests:${caller.userId}`, rate);
       applyRates(request.reply, [counted], 'test messages', 'of this account');
       const tongue = await tongueOf(context.database.worker, alert.owner_id);
-      const place = { ownerId: alert.owner_id, workspaceId: alert.workspace_id };
+      const place = {
+        ownerId: alert.owner_id,
+        workspaceId: alert.workspace_id,
+        alert: { id: alert.id, name: alert.name },
+      };
       const targets = distinctTargets(alert, (target) => keyOf(alert.owner_id, target));
       const results = await Promise.all(
         targets.slice(0, alertLimits.testTargets).map((target) => sendTest(context, place, target, tongue)),

@@ -9,3 +9,10 @@ export function requireChannel(name: string, path: InputPath): AnyChannel {
   if (channel !== undefined) return channel;
   throw invalidInput('body', path, 'unknown_channel', `there is no channel ${name}; docs/channels.md lists them`);
 }
+
+/** The name of a channel that a query calls by it or by an alias. @throws Problem `invalid_input` */
+export function channelNamed(name: string, path: string): string {
+  const channel = channelOf(name);
+  if (channel !== undefined) return channel.name;
+  throw invalidInput('query', path, 'unknown_channel', `there is no channel ${name}; docs/channels.md lists them`);
+}

@@ -17,6 +17,7 @@ import { attempt } from '../sending/attempt.ts';
 import { channelParts } from '../sending/parts.ts';
 import { enableTarget, findTarget } from '../sending/queries.ts';
 import { targetKey } from '../sending/target-key.ts';
+import { recordTest } from './record.queries.ts';
 import { testMessage } from './test-message.ts';
 
 /** Who tries a channel. */
@@ -36,7 +37,12 @@ export async function sendTest(
   context: Context,
   request: RequestFacts,
   tester: Tester,
-  what: { readonly channel: AnyChannel; readonly settings: AnySettings; readonly target: string },
+  what: {
+    readonly channel: AnyChannel;
+    readonly settings: AnySettings;
+    readonly target: string;
+    readonly configId: number | null;
+  },
 ): Promise<AlertChannelTest> {
   const { channel, settings } = what;
   const read = channel.target.parse(what.target, settings);
@@ -67,6 +73,18 @@ export async function sendTest(
     { settings, target, message, browsers },
     (step) => steps.push(step),
   );
+  const sent = {
+    ownerId: tester.userId,
+    alert: null,
+    channel: channel.name,
+    configId: what.configId,
+    targetKey: targetKey(channel, tester.userId, target, settings),
+    targetMasked: channel.target.mask(target),
+    message,
+    latencyMs: outcome.latencyMs,
+    error: outcome.ok ? null : outcome.error,
+  };
+  await recordTest(context.database.worker, sent, context.now());
   if (!outcome.ok) {
     if (outcome.defect !== undefined)
       context.log.error({ err: outcome.defect, channel: channel.name }, 'a channel failed');

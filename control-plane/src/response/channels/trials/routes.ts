@@ -66,6 +66,7 @@ export function trialRoutes(context: Context): readonly Route[] {
         channel,
         settings: given ?? readSettings(channel, stored),
         target: body.target,
+        configId: row?.id ?? null,
       });
     }),
 
@@ -80,7 +81,7 @@ export function trialRoutes(context: Context): readonly Route[] {
       if (target === undefined) {
         throw invalidInput('body', '/target', 'required', `name the target: ${channel.target.label}`);
       }
-      return sendTest(context, request, tester, { channel, settings, target });
+      return sendTest(context, request, tester, { channel, settings, target, configId: row.id });
     }),
   ];
 }

@@ -28,6 +28,7 @@ export async function writeDecisions(
   nowMs: number,
 ): Promise<number> {
   const rows = planned.flatMap((each) => notificationRows(each, names, maskTarget, nowMs));
+  await removeReplaced(transaction, rows);
   await insertNotifications(transaction, rows, nowMs);
   await withdraw(transaction, planned, nowMs);
   await writeTold(transaction, planned);
@@ -108,6 +109,20 @@ async function insertNotifications(
         where notifications.status = 'held'`);
   }
   if (others.length > 0) await transaction.query(sql.unsafe`${insertion(others)} on conflict do nothing`);
+}
+
+/** What was held before anything of its incident was announced is told, or held, under a number of its own from then on. */
+async function removeReplaced(transaction: Transaction, rows: readonly NotificationRow[]): Promise<void> {
+  const first = rows.filter(({ kind, seq }) => seq > 0 && (kind === 'opened' || kind === 'escalated'));
+  if (first.length === 0) return;
+  await transaction.query(sql.unsafe`
+    delete from notifications n
+    using ${sql.unnest(
+      first.map((row) => [String(row.occasion_id), row.target_key]),
+      ['int8', 'text'],
+    )} as g (occasion_id, target_key)
+    where n.occasion_id = g.occasion_id and n.target_key = g.target_key and n.seq = 0 and n.kind in ('opened', 'escalated')
+      and n.status in ('held', 'suppressed')`);
 }
 
 const deliveryId = z.object({ delivery_id: z.bigint().nullable() });
