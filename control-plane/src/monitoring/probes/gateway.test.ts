@@ -160,6 +160,7 @@ class Agent {
           knownRevision: this.known,
           epochs: hello.epochs ?? [5n],
           publicAddresses: [],
+          sourceAddresses: [],
           maxInFlight: 10,
         },
       });
@@ -486,6 +487,7 @@ t.test('a stream that does not begin with a hello, or says it twice, is ended', 
       knownRevision: 0n,
       epochs: [],
       publicAddresses: [],
+      sourceAddresses: [],
       maxInFlight: 0,
     },
   });
