@@ -687,6 +687,7 @@
 -- probes.created_at timestamp with time zone not null default now()
 -- probes.updated_at timestamp with time zone not null default now()
 -- probes.returned_at timestamp with time zone
+-- probes.source_addresses text[] not null default '{}'::text[]
 -- push_subscriptions.id integer not null generated always as identity
 -- push_subscriptions.user_id integer not null
 -- push_subscriptions.name text not null
@@ -728,6 +729,7 @@
 -- replicas.seen_at timestamp with time zone not null default now()
 -- replicas.seals_with text
 -- replicas.holds_keys text[]
+-- replicas.source_addresses text[] not null default '{}'::text[]
 -- result_days.monitor_id integer not null
 -- result_days.day integer not null
 -- result_days.probe_id integer not null

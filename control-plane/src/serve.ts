@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sourceAddresses } from '@parallax/checks';
 import { createMetrics } from '@parallax/telemetry/metrics';
 import type { Logger, Shutdown } from '@parallax/telemetry';
 import type { ControlPlaneSettings } from '@parallax/settings';
@@ -77,6 +78,7 @@ export async function serve(
     name: replica,
     roles: settings.roles,
     ownListeners: own.current,
+    sourceAddresses: async () => settings.publicAddress ?? sourceAddresses(),
     log,
   });
   shutdown.onShutdown('replicas', () => replicas.stop());

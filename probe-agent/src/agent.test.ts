@@ -90,6 +90,7 @@ void t.test(
       bootId: 'boot',
       capabilities: [],
       publicAddresses: [],
+      sourceAddresses: async () => ['192.0.2.5', '2001:db8::5'],
       maxInFlight: 10,
       check: checker.check,
       denyListeners: checker.denyListeners,
@@ -98,6 +99,9 @@ void t.test(
     });
     t.teardown(() => agent.stop());
 
+    await until('the session stands', () => session !== undefined);
+    const hello = session?.received.find((message) => message.$case === 'hello');
+    t.match(hello?.value, { sourceAddresses: ['192.0.2.5', '2001:db8::5'] });
     await until('both monitors have several results', () => {
       const results = ingest.all;
       return [1, 2].every((id) => results.filter((result) => result.monitorId === id).length >= 2);

@@ -34,6 +34,8 @@ export type AgentOptions = {
   readonly bootId: string;
   readonly capabilities: readonly string[];
   readonly publicAddresses: readonly string[];
+  /** What checks leave from, asked anew when the session ended, since the network may be another then; absent: nothing is told. */
+  readonly sourceAddresses?: () => Promise<readonly string[]>;
   readonly maxInFlight: number;
   /** "host:port" that must answer while the uplink stands (rule 12). */
   readonly canaries?: readonly string[];
@@ -75,6 +77,11 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const random = Math.random;
   const startedAtMs = wallMs();
   const { identity } = options;
+  let sources: readonly string[] = [];
+  const askSources = async (): Promise<void> => {
+    sources = (await options.sourceAddresses?.()) ?? [];
+  };
+  await askSources();
   const sign = (content: Uint8Array): Uint8Array => signEd25519(identity.signingSeed, content);
   const log = await ResultLog.open({
     folder: path.join(options.stateDir, 'log'),
@@ -195,6 +202,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       capabilities: [...options.capabilities],
       epochs: log.epochs.map(BigInt),
       publicAddresses: [...options.publicAddresses],
+      sourceAddresses: [...sources],
       maxInFlight: options.maxInFlight,
     }),
     heartbeat: () => {
@@ -211,6 +219,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
         publisher.sessionChanged(connected);
         if (!connected) {
           cache.changed();
+          void askSources();
           return;
         }
         uplink.sessionStands();

@@ -60,7 +60,7 @@ const placeholders: Readonly<Record<string, string>> = {
   REGION: 'region',
   STATE_DIR: 'folder',
   SOURCE_ADDRESS: 'address',
-  PUBLIC_ADDRESS: 'address',
+  PUBLIC_ADDRESS: 'address,…',
   MAX_IN_FLIGHT: 'number',
   WORKERS: 'number|auto',
   ALLOWED_PRIVATE_TARGETS: 'cidrs',

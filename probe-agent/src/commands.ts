@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { sourceAddresses } from '@parallax/checks';
 import type { AgentSettings } from '@parallax/settings';
 import { createLogger, createShutdown } from '@parallax/telemetry';
 import { startAgent } from './agent.ts';
@@ -54,7 +55,7 @@ async function registerWith(settings: AgentSettings, joinToken = settings.joinTo
     stateDir: settings.stateDir,
     controlPlane: settings.controlPlane,
     joinToken,
-    publicAddresses: settings.publicAddress === undefined ? [] : [settings.publicAddress],
+    publicAddresses: settings.publicAddress ?? [],
   });
 }
 
@@ -127,7 +128,8 @@ async function startWith(
     ...(observer === undefined ? {} : { observer }),
     bootId: machineBootId(),
     capabilities: capabilitiesOf(findings),
-    publicAddresses: settings.publicAddress === undefined ? [] : [settings.publicAddress],
+    publicAddresses: settings.publicAddress ?? [],
+    sourceAddresses: () => sourceAddresses(settings.sourceAddress),
     maxInFlight: settings.maxInFlight,
     canaries: settings.canaries ?? [],
     check: checker.check,

@@ -83,6 +83,7 @@ export async function replica(
     name,
     roles: ['api'],
     ownListeners: () => [],
+    sourceAddresses: async () => [],
     log: quietLog,
     everyMs: 500,
   });

@@ -166,7 +166,7 @@ const probeIps = {
   tag,
   summary: 'Addresses that checks and webhooks come from',
   description:
-    'Of the public probes and of the control plane, never of private probes. Plain text by `Accept: text/plain` or `format=text`, one CIDR a line by `format=cidr`, else JSON.',
+    'What a firewall before a target must allow. Addresses of the public probes and of the control plane, never of private probes; private addresses of a machine only where it has no public ones. Plain text by `Accept: text/plain` or `format=text`, one CIDR a line by `format=cidr`, else JSON.',
   query: z.object({ format: z.enum(['json', 'text', 'cidr']).optional() }),
   success: { status: 200, answer: probeAddressesSchema },
   perAddressPerMinute: 60,

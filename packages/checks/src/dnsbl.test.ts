@@ -9,20 +9,24 @@ import { runCheck } from './run.ts';
 import { testContext } from './testing/context.ts';
 
 /** A name server with the entries of some lists. `A` is an address, other text a reason. */
-const entries: { readonly [name: string]: readonly string[] } = {
-  '2.0.0.127.good.test': ['127.0.0.2', 'https://good.test/?2 is a test.'],
-  '2.0.0.127.other.test': ['127.0.0.4', 'spam seen'],
-  '2.0.0.127.dynamic.test': ['127.0.0.10'],
-  '2.0.0.127.refusing.test': ['127.255.255.254'],
-  '2.0.0.127.busy.test': ['127.255.255.255'],
-  '2.0.0.127.parked.test': ['203.0.113.9'],
-  '2.0.0.127.everything.test': ['127.0.0.2'],
+const entries: Record<string, readonly string[]> = {
+  '2.2.0.192.good.test': ['127.0.0.2', 'https://good.test/?2 is a test.'],
+  '2.2.0.192.other.test': ['127.0.0.4', 'spam seen'],
+  '2.2.0.192.dynamic.test': ['127.0.0.10'],
+  '2.2.0.192.refusing.test': ['127.255.255.254'],
+  '2.2.0.192.busy.test': ['127.255.255.255'],
+  '2.2.0.192.parked.test': ['203.0.113.9'],
+  '2.2.0.192.everything.test': ['127.0.0.2'],
   '1.0.0.127.everything.test': ['127.0.0.2'],
-  '2.0.0.127.s3cret.keyed.test': ['127.0.0.2', 'see s3cret.keyed.test'],
-  '2.0.0.0.0.0.f.7.f.f.f.f.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.good.test': ['127.0.0.9'],
+  '2.2.0.192.s3cret.keyed.test': ['127.0.0.2', 'see s3cret.keyed.test'],
   '1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.good.test': ['127.0.0.6'],
   'evil.co.uk.domains.test': ['127.0.1.2', 'phish\u0007ing'],
 };
+
+/** The entries that every list has (RFC 5782, 5), and lists that have them. */
+const testEntries = ['2.0.0.127', '2.0.0.0.0.0.f.7.f.f.f.f.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0', 'test'];
+const alive = ['good.test', 'other.test', 'clean.test', 'dynamic.test', 'domains.test', 's3cret.keyed.test'];
+for (const zone of alive) for (const entry of testEntries) entries[`${entry}.${zone}`] = ['127.0.0.2'];
 
 async function nameServer(t: Test) {
   const socket = createSocket('udp4');
@@ -59,25 +63,25 @@ const check = (url: string, settings: object, overrides = {}) =>
 
 void t.test('an address is looked up on each list and the listing told with its reason', async (t) => {
   const { server, asked } = await nameServer(t);
-  const found = await check('127.0.0.2', { server, lists: ['good.test', 'other.test', 'clean.test'] });
+  const found = await check('192.0.2.2', { server, lists: ['good.test', 'other.test', 'clean.test'] });
   t.match(found, {
     outcome: 'fail',
     source: 'target',
     code: 'dnsbl_listed',
-    message: /^127\.0\.0\.2 stands on 2 of 3 lists: good\.test \(127\.0\.0\.2, https:\/\/good\.test\/\?2 is a test\); /,
+    message: /^192\.0\.2\.2 stands on 2 of 3 lists: good\.test \(127\.0\.0\.2, https:\/\/good\.test\/\?2 is a test\); /,
     evidence: { details: { listed: 2, clean: 1, failed: 0, 'other.test': /127\.0\.0\.4, spam seen/ } },
     phases: { dns: Number },
   });
   t.ok(asked.includes('A 1.0.0.127.good.test'), 'the list is asked for what must not be listed');
-  t.match(await check('127.0.0.2', { server, lists: ['clean.test'] }), { outcome: 'ok' });
-  t.match(await check('127.0.0.2', { server, lists: ['good.test', 'clean.test'], fail_listings: 2 }), {
+  t.match(await check('192.0.2.2', { server, lists: ['clean.test'] }), { outcome: 'ok' });
+  t.match(await check('192.0.2.2', { server, lists: ['good.test', 'clean.test'], fail_listings: 2 }), {
     outcome: 'warn',
     code: 'dnsbl_listed',
   });
   t.match(await check('2001:db8::1', { server, lists: ['good.test'] }), { code: 'dnsbl_listed' });
   const whole = ['dynamic.test'];
-  t.match(await check('127.0.0.2', { server, lists: whole }), { code: 'dnsbl_listed' });
-  t.match(await check('127.0.0.2', { server, lists: whole, ignored_answers: ['127.0.0.10'] }), { outcome: 'ok' });
+  t.match(await check('192.0.2.2', { server, lists: whole }), { code: 'dnsbl_listed' });
+  t.match(await check('192.0.2.2', { server, lists: whole, ignored_answers: ['127.0.0.10'] }), { outcome: 'ok' });
 });
 
 void t.test('a name is looked up as its registrable domain, or by its addresses', async (t) => {
@@ -86,17 +90,17 @@ void t.test('a name is looked up as its registrable domain, or by its addresses'
   t.match(found, { code: 'dnsbl_listed', message: /evil\.co\.uk stands on 1 of 1 lists: .*phish ing/ });
   t.ok(asked.includes('A invalid.domains.test'));
   const resolver = createResolver({
-    hostsPath: join(t.testdir({ hosts: '127.0.0.2 mail.example\n127.0.0.9 mail.example\n' }), 'hosts'),
+    hostsPath: join(t.testdir({ hosts: '192.0.2.2 mail.example\n192.0.2.9 mail.example\n' }), 'hosts'),
   });
   t.match(await check('mail.example', { server, lists: ['good.test'], look_up: 'addresses' }, { resolver }), {
-    message: /^127\.0\.0\.2 stands on 1 of 2 lists/,
+    message: /^192\.0\.2\.2 stands on 1 of 2 lists/,
   });
 });
 
 void t.test("a list's own failure is no listing", async (t) => {
   const { server } = await nameServer(t);
   const lists = ['refusing.test', 'busy.test', 'parked.test', 'everything.test', 'broken.test'];
-  t.match(await check('127.0.0.2', { server, lists: [...lists, 'clean.test'] }), {
+  t.match(await check('192.0.2.2', { server, lists: [...lists, 'clean.test'] }), {
     outcome: 'ok',
     evidence: {
       details: {
@@ -111,30 +115,66 @@ void t.test("a list's own failure is no listing", async (t) => {
       },
     },
   });
-  t.match(await check('127.0.0.2', { server, lists }), {
+  t.match(await check('192.0.2.2', { server, lists }), {
     outcome: 'fail',
     source: 'target',
     code: 'dnsbl_unavailable',
   });
-  t.match(await check('127.0.0.2', { server, lists: [...lists, 'clean.test'], min_answered: 2 }), {
+  t.match(await check('192.0.2.2', { server, lists: [...lists, 'clean.test'], min_answered: 2 }), {
     code: 'dnsbl_unavailable',
   });
   const silent = { server, lists: ['silent.test', 'good.test'] };
-  t.match(await check('127.0.0.2', silent, { timeoutMs: 300 }), {
+  t.match(await check('192.0.2.2', silent, { timeoutMs: 300 }), {
     code: 'dnsbl_listed',
     evidence: { details: { 'silent.test': /in time/ }, listings: { 'silent.test': 'error' } },
   });
-  t.match(await check('127.0.0.2', { server, lists: ['silent.test'] }, { timeoutMs: 300 }), {
+  t.match(await check('192.0.2.2', { server, lists: ['silent.test'] }, { timeoutMs: 300 }), {
     outcome: 'timeout',
     code: 'dnsbl_unavailable',
   });
+});
+
+void t.test('a list that does not answer its test entry is unknown, not clean, and the trace says why', async (t) => {
+  const { server, asked } = await nameServer(t);
+  const traced: string[] = [];
+  const trace = (_step: string, detail: string) => traced.push(detail);
+  let nowMs = performance.now();
+  const overrides = { trace, clock: () => nowMs };
+  const lists = ['clean.test', 'dead.test'];
+  const look = () => check('192.0.2.9', { server, lists }, overrides);
+  t.match(await look(), {
+    outcome: 'ok',
+    evidence: {
+      details: { listed: 0, clean: 1, failed: 1, 'dead.test': /does not answer its own test entry/ },
+      listings: { 'clean.test': 'clean', 'dead.test': 'error' },
+    },
+  });
+  t.match(traced.join('\n'), /^192\.0\.2\.9: dead\.test does not answer its own test entry \(RFC 5782\)/m);
+  t.match(traced.join('\n'), /^clean\.test answers its test entry$/m);
+  t.match(await check('192.0.2.9', { server, lists: ['dead.test'] }), { code: 'dnsbl_unavailable' });
+  const tests = () => asked.filter((question) => question.startsWith('A 2.0.0.127.')).sort();
+  t.same(tests(), ['A 2.0.0.127.clean.test', 'A 2.0.0.127.dead.test'], 'asked through the name server that is used');
+  nowMs += 240_000;
+  await look();
+  t.equal(tests().length, 2, 'and not at every check');
+  nowMs += 3_361_000;
+  await look();
+  t.same(tests().filter((question) => question.includes('clean')).length, 2, 'after an hour it is asked again');
+  t.match(await check('2001:db8::9', { server, lists }), {
+    evidence: { listings: { 'clean.test': 'clean', 'dead.test': 'error' } },
+  });
+  t.match(await check('good.example', { server, lists }), {
+    evidence: { listings: { 'clean.test': 'clean', 'dead.test': 'error' } },
+  });
+  t.ok(asked.includes('A test.clean.test'), 'of domains the entry is TEST');
+  t.match(await check('192.0.2.2', { server, lists: ['everything.test', 'busy.test'] }), { code: 'dnsbl_unavailable' });
 });
 
 void t.test('the zone of a list with a key stays secret', async (t) => {
   const { server } = await nameServer(t);
   const traced: string[] = [];
   const found = await check(
-    '127.0.0.2',
+    '192.0.2.2',
     { server, keyed_lists: { paid: 's3cret.keyed.test' } },
     { trace: (step: string, detail: string) => traced.push(step, detail) },
   );
@@ -143,8 +183,8 @@ void t.test('the zone of a list with a key stays secret', async (t) => {
 });
 
 void t.test('a name server is judged and must listen', async (t) => {
-  t.match(await check('127.0.0.2', { server: '10.0.0.1', lists: ['good.test'] }), { code: 'address_denied' });
-  t.match(await check('127.0.0.2', { server: '127.0.0.1:9', lists: ['good.test'] }), { code: 'dnsbl_unavailable' });
+  t.match(await check('192.0.2.2', { server: '10.0.0.1', lists: ['good.test'] }), { code: 'address_denied' });
+  t.match(await check('192.0.2.2', { server: '127.0.0.1:9', lists: ['good.test'] }), { code: 'dnsbl_unavailable' });
 });
 
 void t.test('what the answers of lists mean', async (t) => {

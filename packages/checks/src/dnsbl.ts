@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { lazily } from './lazily.ts';
 import type { CheckContext, CheckType, Target } from './check.ts';
 import { askList, type List, type Listing, type Subject } from './dnsbl/ask.ts';
+import { TestEntries } from './dnsbl/test-entry.ts';
 import { defaultAddressLists, defaultDomainLists } from './dnsbl/lists.ts';
 import { reverseName } from './dns/records.ts';
 import { type Endpoint, locate } from './net/dial.ts';
@@ -71,7 +72,7 @@ export const dnsbl = {
     details: {
       listed: 'Lists that have the address or domain.',
       clean: 'Lists that do not.',
-      failed: 'Lists that could not be asked.',
+      failed: 'Lists that could not be asked, or did not answer the test entry that every list has.',
     },
   },
   settings: dnsblSettings,
@@ -106,9 +107,11 @@ async function run(target: Target, settings: DnsblSettings, context: CheckContex
   const { all, areAddresses } = subjects;
   const lists = listsOf(settings, areAddresses);
   const earlier = endingAfter(context, context.timeoutMs * listShare);
+  const tests = new TestEntries(chosen.server, earlier.context);
+  const proofOf: TestEntries['proofOf'] = (list, subject) => tests.proofOf(list, subject);
   const asked = lists.flatMap((list) =>
     all.map(async (subject) => {
-      const listing = await askList(list, subject, settings.ignored_answers, chosen.server, earlier.context);
+      const listing = await askList(list, subject, settings.ignored_answers, chosen.server, earlier.context, proofOf);
       context.trace?.('dnsbl', `${subject.shown}: ${sentenceOf(listing)}`);
       return listing;
     }),
@@ -128,7 +131,8 @@ async function subjectsOf(target: Target, settings: DnsblSettings, context: Chec
   if (settings.look_up === 'domain') {
     const { getDomain } = await import('tldts');
     const domain = getDomain(host.name, { allowPrivateDomains: true }) ?? host.name;
-    return { all: [{ shown: domain, label: domain, neverListed: 'invalid' }], areAddresses: false };
+    const subject = { shown: domain, label: domain, isDomain: true, neverListed: 'invalid', alwaysListed: ['test'] };
+    return { all: [subject], areAddresses: false };
   }
   const resolution = await context.resolver.resolve(host.name, {
     signal: context.signal,
@@ -142,8 +146,14 @@ async function subjectsOf(target: Target, settings: DnsblSettings, context: Chec
 function addressSubject(address: string): Subject {
   const plain = ipaddr.process(address.replace(/%.*$/, ''));
   const v4 = plain.kind() === 'ipv4';
-  const neverListed = v4 ? '127.0.0.1' : '::ffff:7f00:1';
-  return { shown: plain.toString(), label: reversed(plain.toString()), neverListed: reversed(neverListed) };
+  const [neverListed, alwaysListed] = v4 ? ['127.0.0.1', '127.0.0.2'] : ['::ffff:7f00:1', '::ffff:7f00:2'];
+  return {
+    shown: plain.toString(),
+    label: reversed(plain.toString()),
+    isDomain: false,
+    neverListed: reversed(neverListed),
+    alwaysListed: [reversed(alwaysListed)],
+  };
 }
 
 function reversed(address: string): string {

@@ -19,6 +19,7 @@ export { dial, type Endpoint, locate } from './net/dial.ts';
 export { type Failure, withThreshold } from './net/failure.ts';
 export { parseHost, parseHostPort } from './net/host.ts';
 export { createLocality, isOwnAddress } from './net/this-machine.ts';
+export { sourceAddresses } from './net/source-addresses.ts';
 export { openTls } from './net/tls.ts';
 export { dependsOnUplink, systemUplinkParts, Uplink, type UplinkOptions, type UplinkParts } from './net/uplink.ts';
 export {

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { logLevels } from './control-plane.ts';
 import { defineSettings, type SettingsOf } from './define.ts';
-import { absolutePaths, hostAndPort, hostsAndPorts, integer, networks, port, text } from './values.ts';
+import { absolutePaths, addressList, hostAndPort, hostsAndPorts, integer, networks, port, text } from './values.ts';
 
 const address = z.string().refine((value) => ipaddr.isValid(value), { error: 'expected an IPv4 or IPv6 address' });
 
@@ -35,7 +35,11 @@ export const agentSettings = defineSettings(
       defaultMeaning: "the system's choice",
       meaning: 'local address that checks leave from',
     },
-    PUBLIC_ADDRESS: { schema: address, meaning: 'address that `/probe/ips` lists for this probe' },
+    PUBLIC_ADDRESS: {
+      schema: addressList,
+      defaultMeaning: 'those that the kernel routes checks from',
+      meaning: 'comma-separated addresses that `/probe/ips` lists for this probe, for one behind NAT',
+    },
     MAX_IN_FLIGHT: {
       schema: integer(1, 100_000),
       default: '1000',

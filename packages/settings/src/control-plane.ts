@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineSettings, type SettingsOf } from './define.ts';
 import {
+  addressList,
   basePath,
   host,
   hostAndPort,
@@ -47,6 +48,12 @@ export const controlPlaneSettings = defineSettings(
       schema: text,
       defaultMeaning: 'found on the PATH, in `/usr/sbin` or in the data folder',
       meaning: 'path of the nats-server binary, 2.9.10 or newer',
+    },
+    PUBLIC_ADDRESS: {
+      schema: addressList,
+      defaultMeaning: 'those that the kernel routes connections from',
+      meaning:
+        "comma-separated addresses that `/probe/ips` lists for the control plane's own checks and webhooks, for one behind NAT",
     },
     GRPC_PUBLIC_ADDRESS: {
       schema: hostAndPort,

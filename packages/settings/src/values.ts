@@ -89,6 +89,15 @@ export const networks: z.ZodType<readonly string[], string> = z.string().transfo
   }),
 );
 
+/** Comma-separated addresses, in their usual form. */
+export const addressList: z.ZodType<readonly string[], string> = z.string().transform((value, context) =>
+  splitList(value).map((item) => {
+    if (ipaddr.isValid(item)) return ipaddr.process(item).toString();
+    context.addIssue({ code: 'custom', message: `${JSON.stringify(item)} is no IPv4 or IPv6 address` });
+    return item;
+  }),
+);
+
 /** Comma-separated `name=number` or `name=unlimited`, each name once; `unlimited` is null. Which names there are is for whoever reads them. */
 export const numbersByName: z.ZodType<Readonly<Record<string, number | null>>, string> = z
   .string()

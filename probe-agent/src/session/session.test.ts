@@ -70,6 +70,7 @@ async function connected(
       capabilities: ['icmp'],
       epochs: [3n, 9n],
       publicAddresses: [],
+      sourceAddresses: [],
       maxInFlight: 5,
     }),
     heartbeat: () => ({ oldestUnacknowledgedMs: 1n, inFlight: 2, unacknowledged: 3n, damagedRecords: 4n }),

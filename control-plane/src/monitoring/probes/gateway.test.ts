@@ -167,6 +167,7 @@ class Agent {
           knownRevision: this.known,
           epochs: hello.epochs ?? [5n],
           publicAddresses: [],
+          sourceAddresses: [],
           maxInFlight: 10,
         },
       });
@@ -515,6 +516,7 @@ t.test('a stream that does not begin with a hello, or says it twice, is ended', 
       knownRevision: 0n,
       epochs: [],
       publicAddresses: [],
+      sourceAddresses: [],
       maxInFlight: 0,
     },
   });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
+import { allowList } from './allow-list.ts';
 import { asCidr, addressGroup, cleanAddresses, isGlobalAddress, peerAddress } from './peer-address.ts';
 import { formatJoinToken, judgeJoinToken, makeJoinSecret, parsePresentedToken } from './join-token.ts';
 import { judgeRenewal } from './enrolment/renewal-rules.ts';
@@ -93,6 +94,36 @@ t.test('addresses are read, grouped and told apart', async (t) => {
     true,
     false,
   ]);
+});
+
+t.test('what a customer must allow is told of every machine, and of each family what reaches the Internet', (t) => {
+  const source = (routed: string[], seen: string | null = null, stated: string[] = []) => ({ stated, routed, seen });
+  const cases: [string, ReturnType<typeof source>[], string[]][] = [
+    ['nothing is known', [], []],
+    ['everything on one machine', [source(['192.168.1.5'], '127.0.0.1')], ['192.168.1.5']],
+    ['without a network', [source(['127.0.0.1'], '127.0.0.1')], ['127.0.0.1']],
+    ['loopback beside another machine', [source(['127.0.0.1']), source(['10.0.0.7'])], ['10.0.0.7']],
+    ['behind NAT, as the session shows', [source(['192.168.1.5'], '8.8.4.4')], ['8.8.4.4']],
+    [
+      'both families, one of them behind NAT',
+      [source(['192.168.1.5', '2606:4700::5'], '8.8.4.4')],
+      ['2606:4700::5', '8.8.4.4'],
+    ],
+    [
+      'a family that only the kernel knows of',
+      [source(['192.168.1.5', '2606:4700::5'], '2606:4700::5')],
+      ['192.168.1.5', '2606:4700::5'],
+    ],
+    [
+      'as the operator states it',
+      [source(['8.8.8.8'], '10.9.9.9', ['10.0.0.1', '198.51.100.7'])],
+      ['10.0.0.1', '198.51.100.7'],
+    ],
+    ['what only a link knows', [source(['fe80::1', '10.0.0.7'])], ['10.0.0.7']],
+    ['no address', [source(['x', ''])], []],
+  ];
+  for (const [name, sources, expected] of cases) t.same(allowList(sources), expected, name);
+  t.end();
 });
 
 t.test('a request to a probe ends with its answer, its refusal, its deadline or the session', async (t) => {

@@ -1,4 +1,5 @@
 import { Problem } from '@parallax/api-contract';
+import type { AddressSource } from './allow-list.ts';
 import type { ProbeAnswer } from '@parallax/api-contract';
 import { UniqueIntegrityConstraintViolationError } from 'slonik';
 import type { CommonQueryMethods } from 'slonik';
@@ -115,17 +116,23 @@ export async function changeProbe(
   return true;
 }
 
-const addressRow = z.object({ public_addresses: z.array(z.string()), remote_address: z.string().nullable() });
+const addressRow = z.object({
+  public_addresses: z.array(z.string()),
+  source_addresses: z.array(z.string()),
+  remote_address: z.string().nullable(),
+});
 
-/** Addresses of the public probes: what their operators state, and where their sessions come from. */
-export async function publicProbeAddresses(
-  pool: CommonQueryMethods,
-): Promise<readonly { readonly stated: readonly string[]; readonly seen: string | null }[]> {
+/** Addresses of the public probes: what their operators and their kernels state, and where their sessions come from. */
+export async function publicProbeAddresses(pool: CommonQueryMethods): Promise<readonly AddressSource[]> {
   const rows = await pool.any(sql.type(addressRow)`
-    select probe.public_addresses, session.remote_address
+    select probe.public_addresses, probe.source_addresses, session.remote_address
     from probes probe left join probe_sessions session on session.probe_id = probe.id and session.closed_at is null
     where probe.revoked_at is null and probe.workspace_id is null order by probe.id`);
-  return rows.map((row) => ({ stated: row.public_addresses, seen: row.remote_address }));
+  return rows.map((row) => ({
+    stated: row.public_addresses,
+    routed: row.source_addresses,
+    seen: row.remote_address,
+  }));
 }
 
 /** A row as the API shows it. @param lostAfterMs silence after which a session counts as gone */

@@ -202,15 +202,24 @@ t.test(
     await database.worker.query(sql.unsafe`
     update probes set public_addresses = '{198.51.100.7,2001:db8::7}' where id = ${shared}`);
     await database.worker.query(sql.unsafe`update probes set public_addresses = '{198.51.100.99}' where id = ${own}`);
+    const [routed = 0] = await makeProbes(database, [{ name: 'routed', region: 'eu' }]);
+    await database.worker.query(sql.unsafe`
+      update probes set source_addresses = case when id = ${routed} then '{192.0.2.44,2001:db8::44}' else '{192.0.2.55}' end::text[]
+      where id in (${routed}, ${own}, ${shared})`);
+    await database.worker.query(sql.unsafe`
+      insert into replicas (name, roles, listeners, source_addresses) values ('here', '{api}', '[]', '{192.0.2.66}')`);
     await database.worker.query(sql.unsafe`
     insert into probe_sessions (probe_id, boot_id, replica, remote_address) values (${shared}, 'b', 'r', '8.8.4.4'), (${own}, 'b', 'r', '8.8.8.8')`);
     for (const path of ['/probe/ips', '/api/v1/probe/ips']) {
       const { status, body } = await call('nobody', 'GET', path);
       t.equal(status, 200);
       const addresses = body['addresses'] as string[];
-      for (const address of ['198.51.100.7', '2001:db8::7', '8.8.4.4', '203.0.114.9'])
+      for (const address of '198.51.100.7 2001:db8::7 8.8.4.4 203.0.114.9 192.0.2.44 2001:db8::44 192.0.2.66'.split(
+        ' ',
+      ))
         t.ok(addresses.includes(address), address);
-      for (const address of ['198.51.100.99', '8.8.8.8', '127.0.0.1']) t.notOk(addresses.includes(address), address);
+      for (const address of ['198.51.100.99', '8.8.8.8', '127.0.0.1', '192.0.2.55'])
+        t.notOk(addresses.includes(address), address);
       t.ok((body['cidrs'] as string[]).includes('2001:db8::7/128'));
       const text = await call('nobody', 'GET', path, { headers: { accept: 'text/plain' } });
       t.match(text.headers['content-type'], /^text\/plain/u);

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { networkInterfaces } from 'node:os';
 import {
   createProbeJoinToken,
   getProbe,
@@ -21,7 +20,9 @@ import { handle, OtherText } from '../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../platform/http/handler.ts';
 import { dispatchSubject, probesChangedSubject } from '../../platform/bus/subjects.ts';
 import { createJoinToken, joinCommand } from './join-token.queries.ts';
-import { asCidr, cleanAddresses, isGlobalAddress } from './peer-address.ts';
+import { allowList } from './allow-list.ts';
+import { asCidr, isGlobalAddress } from './peer-address.ts';
+import { replicaSourceAddresses } from '../../platform/replicas/queries.ts';
 import { changeProbe, findProbe, listProbes, probeAnswer, publicProbeAddresses } from './queries.ts';
 import type { ProbeRow } from './queries.ts';
 import { announce } from './quarantine/job.ts';
@@ -180,23 +181,18 @@ async function answerAddresses(
   context: Context,
   format: AddressFormat,
 ): Promise<{ addresses: string[]; cidrs: string[] } | OtherText> {
-  const probes = await publicProbeAddresses(context.database.worker);
-  const ofProbes = probes.flatMap(({ stated, seen }) => [
-    ...stated,
-    ...(seen !== null && isGlobalAddress(seen) ? [seen] : []),
-  ]);
-  const addresses = cleanAddresses([...ofProbes, ...ownAddresses(context)], Number.POSITIVE_INFINITY).sort();
+  const { worker } = context.database;
+  const [probes, ofReplicas] = await Promise.all([publicProbeAddresses(worker), replicaSourceAddresses(worker)]);
+  const addresses = allowList([...probes, { stated: [...advertised(context), ...ofReplicas], routed: [], seen: null }]);
   const cidrs = addresses.map(asCidr);
   if (format === 'json') return { addresses, cidrs };
   const text = (format === 'cidr' ? cidrs : addresses).map((line) => `${line}\n`).join('');
   return new OtherText(text, 'text/plain; charset=utf-8');
 }
 
-/** What the control plane's own checks and webhooks leave from: its public addresses, as the machine and the settings know them. */
-function ownAddresses(context: Context): string[] {
-  const advertised = Object.values(context.addresses).map((address) =>
-    address.replace(/:\d+$/u, '').replace(/^\[|\]$/gu, ''),
-  );
-  const ofMachine = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map((one) => one.address));
-  return [...advertised, ...ofMachine].filter(isGlobalAddress);
+/** The control plane's public addresses as the settings know them: behind one NAT, what comes in by them also leaves by them. */
+function advertised(context: Context): string[] {
+  return Object.values(context.addresses)
+    .map((address) => address.replace(/:\d+$/u, '').replace(/^\[|\]$/gu, ''))
+    .filter(isGlobalAddress);
 }

@@ -11,6 +11,8 @@ export type ReplicaRegisterOptions = {
   readonly roles: readonly string[];
   /** Where this process and what it depends on listen, as last seen. */
   readonly ownListeners: () => readonly ReplicaListener[];
+  /** What the checks and webhooks of this process leave from. */
+  readonly sourceAddresses: () => Promise<readonly string[]>;
   readonly log: Pick<Logger, 'warn'>;
   readonly everyMs?: number;
 };
@@ -28,7 +30,7 @@ export type ReplicaRegister = RunningService & {
  * @throws when the database does not answer at the start
  */
 export async function startReplicaRegister(options: ReplicaRegisterOptions): Promise<ReplicaRegister> {
-  const { pool, name, roles, ownListeners, log, everyMs = 5_000 } = options;
+  const { pool, name, roles, ownListeners, sourceAddresses, log, everyMs = 5_000 } = options;
   let others: readonly ReplicaListener[] = [];
   let known: readonly ReplicaListener[] = [];
   let looking: Promise<void> | undefined;
@@ -41,7 +43,8 @@ export async function startReplicaRegister(options: ReplicaRegisterOptions): Pro
   };
   const look = (): Promise<void> => {
     looking ??= (async () => {
-      await announceReplica(pool, { name, roles, listeners: ownListeners() });
+      const announced = { listeners: ownListeners(), sourceAddresses: await sourceAddresses() };
+      await announceReplica(pool, { name, roles, ...announced });
       others = await replicaListeners(pool);
     })().finally(() => {
       looking = undefined;

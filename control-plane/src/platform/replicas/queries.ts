@@ -10,6 +10,8 @@ export type Announcement = {
   readonly name: string;
   readonly roles: readonly string[];
   readonly listeners: readonly ReplicaListener[];
+  /** What its own checks and webhooks leave from. */
+  readonly sourceAddresses: readonly string[];
 };
 
 /**
@@ -23,12 +25,13 @@ const listenersRow = z.object({ listeners: z.array(z.object({ address: z.string(
 /** Writes down that this replica lives and where it listens, and forgets those that have not been seen for a day. */
 export async function announceReplica(
   pool: CommonQueryMethods,
-  { name, roles, listeners }: Announcement,
+  { name, roles, listeners, sourceAddresses }: Announcement,
 ): Promise<void> {
   await pool.query(sql.unsafe`
-    insert into replicas (name, roles, listeners)
-    values (${name}, ${sql.array([...roles], 'text')}, ${JSON.stringify(listeners)}::jsonb)
-    on conflict (name) do update set listeners = excluded.listeners, seen_at = clock_timestamp()`);
+    insert into replicas (name, roles, listeners, source_addresses)
+    values (${name}, ${sql.array([...roles], 'text')}, ${JSON.stringify(listeners)}::jsonb, ${sql.array([...sourceAddresses], 'text')})
+    on conflict (name) do update
+      set listeners = excluded.listeners, source_addresses = excluded.source_addresses, seen_at = clock_timestamp()`);
   await pool.query(sql.unsafe`
     delete from replicas where name in (
       select name from replicas where seen_at < now() - interval '1 day' for update skip locked)`);
@@ -39,6 +42,13 @@ export async function replicaListeners(pool: CommonQueryMethods): Promise<Replic
   const rows = await pool.any(sql.type(listenersRow)`
     select listeners from replicas where seen_at > now() - ${rememberMinutes} * interval '1 minute'`);
   return sortedListeners(rows.flatMap((row) => row.listeners));
+}
+
+/** What the checks and webhooks of the replicas that were seen lately leave from. */
+export async function replicaSourceAddresses(pool: CommonQueryMethods): Promise<readonly string[]> {
+  return pool.anyFirst(sql.type(z.object({ address: z.string() }))`
+    select distinct unnest(source_addresses) as address from replicas
+    where seen_at > now() - ${rememberMinutes} * interval '1 minute'`);
 }
 
 /** Pure: in one order, each once. */

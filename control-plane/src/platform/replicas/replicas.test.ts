@@ -15,6 +15,7 @@ t.test('each replica knows where the others listen, in one array until something
       name,
       roles: ['api'],
       ownListeners,
+      sourceAddresses: async () => [],
       log,
       everyMs: 3_600_000,
     });

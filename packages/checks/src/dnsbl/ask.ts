@@ -25,19 +25,34 @@ export type Listing =
       readonly late: boolean;
     };
 
-/** What is looked up: how a person writes it, how it stands before the zone, and the entry that no list may have (RFC 5782, 2.1, 2.2 and 2.3). */
-export type Subject = { readonly shown: string; readonly label: string; readonly neverListed: string };
+/** What is looked up: how a person writes it, how it stands before the zone, and the entries that no list and that every list has (RFC 5782, 2.1, 2.2, 2.3 and 5). */
+export type Subject = {
+  readonly shown: string;
+  readonly label: string;
+  readonly isDomain: boolean;
+  readonly neverListed: string;
+  readonly alwaysListed: readonly string[];
+};
+
+/** Whether a list answers its test entry, and why not. */
+export type Proof =
+  | { readonly isAlive: true }
+  | { readonly isAlive: false; readonly reason: string; readonly late: boolean };
 
 /** RFC 1035, 2.3.4, without the final dot. */
 const maxName = 253;
 
-/** Asks one list; never rejects. A failure of the list is told apart from its having no entry. */
+/**
+ * Asks one list; never rejects. A failure of the list is told apart from its having no entry.
+ * @param proofOf whether the list answers its test entry; asked where it has no entry for the subject
+ */
 export async function askList(
   list: List,
   subject: Subject,
   ignored: readonly string[],
   server: Endpoint,
   context: CheckContext,
+  proofOf: (list: List, subject: Subject) => Promise<Proof>,
 ): Promise<Listing> {
   const head = { label: list.label, subject: subject.shown };
   const entry = `${subject.label}.${list.zone}`;
@@ -47,7 +62,12 @@ export async function askList(
   if (!answered.ok) return { ...head, kind: 'failed', reason: answered.reason, late: answered.late };
   const verdict = readAnswers(answered.values, ignored);
   if (verdict.kind === 'failed') return { ...head, kind: 'failed', reason: verdict.reason, late: false };
-  if (verdict.kind === 'clean') return { ...head, kind: 'clean' };
+  if (verdict.kind === 'clean') {
+    const proof = await proofOf(list, subject);
+    return proof.isAlive
+      ? { ...head, kind: 'clean' }
+      : { ...head, kind: 'failed', reason: proof.reason, late: proof.late };
+  }
   const [never, reason] = await Promise.all([
     addressesOf(`${subject.neverListed}.${list.zone}`, server, context),
     reasonOf(entry, server, context),
@@ -62,7 +82,8 @@ type Addresses =
   | { readonly ok: true; readonly values: readonly string[] }
   | { readonly ok: false; readonly reason: string; readonly late: boolean };
 
-async function addressesOf(name: string, server: Endpoint, context: CheckContext): Promise<Addresses> {
+/** The addresses that a name has now. */
+export async function addressesOf(name: string, server: Endpoint, context: CheckContext): Promise<Addresses> {
   const question: Question = { name, type: 'A' };
   const replied = await askServer(server, question, context);
   if (!replied.ok) {

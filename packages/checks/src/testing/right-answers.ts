@@ -65,8 +65,11 @@ export const rightAnswers: Partial<Record<Protocol, Start>> = {
     return { url: 'www.test', settings: { server: `127.0.0.1:${port}`, expected_values: ['192.0.2.1'] } };
   },
   dnsbl: async (t) => {
-    const port = await nameServer(t, () => undefined);
-    return { url: '127.0.0.2', settings: { server: `127.0.0.1:${port}`, lists: ['list.test'] } };
+    // The entry that every list has, and nothing else.
+    const port = await nameServer(t, (name) =>
+      name === '2.0.0.127.list.test' ? [{ type: 'A', name, ttl: 1, data: '127.0.0.2' }] : undefined,
+    );
+    return { url: '192.0.2.1', settings: { server: `127.0.0.1:${port}`, lists: ['list.test'] } };
   },
   ntp: async (t) => {
     const peer = openPeer(
@@ -158,10 +161,10 @@ async function echo(t: Test, point: (port: number) => Pointed): Promise<Pointed>
 }
 
 /** A name server for one kind of answer; undefined stands for a name that does not exist. */
-async function nameServer(t: Test, answersOf: () => packet.Answer[] | undefined): Promise<number> {
+async function nameServer(t: Test, answersOf: (name: string) => packet.Answer[] | undefined): Promise<number> {
   const answer = (query: Buffer) => {
     const { id, questions } = packet.decode(query);
-    const answers = answersOf();
+    const answers = answersOf(questions?.[0]?.name.toLowerCase() ?? '');
     const flags = packet.RECURSION_DESIRED | packet.RECURSION_AVAILABLE | (answers === undefined ? 3 : 0);
     return packet.encode({ type: 'response', id, flags, questions, answers: answers ?? [] });
   };

@@ -190,6 +190,7 @@ export class SessionGateway {
       agentVersion: hello.agentVersion.slice(0, 100),
       capabilities: cleanCapabilities(hello.capabilities),
       publicAddresses: cleanAddresses(hello.publicAddresses),
+      sourceAddresses: cleanAddresses(hello.sourceAddresses),
       knownRevision: hello.knownRevision < 0n ? 0n : hello.knownRevision,
       replica: this.#options.replica,
       remoteAddress: remoteAddress ?? null,

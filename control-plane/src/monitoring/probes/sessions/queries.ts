@@ -30,6 +30,7 @@ export type SessionFacts = {
   readonly agentVersion: string;
   readonly capabilities: readonly string[];
   readonly publicAddresses: readonly string[];
+  readonly sourceAddresses: readonly string[];
   readonly knownRevision: bigint;
   readonly replica: string;
   readonly remoteAddress: string | null;
@@ -68,7 +69,8 @@ export async function openSession(
       update probes set last_seen_at = now(), offline_since = null,
         returned_at = case when offline_since is null then returned_at else now() end, agent_version = ${facts.agentVersion},
         capabilities = ${sql.array([...facts.capabilities], 'text')},
-        public_addresses = ${sql.array([...facts.publicAddresses], 'text')}
+        public_addresses = ${sql.array([...facts.publicAddresses], 'text')},
+        source_addresses = ${sql.array([...facts.sourceAddresses], 'text')}
       where id = ${identity.probeId}`);
     if (probe.was_offline) await noticeProbe(tx, 'probe.online', identity.probeId, probe.name, probe.region);
     return {

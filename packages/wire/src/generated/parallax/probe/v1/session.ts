@@ -66,8 +66,11 @@ export interface Hello {
   knownRevision: bigint;
   /** Epochs still in the agent's log, oldest first. */
   epochs: bigint[];
+  /** Addresses that checks leave from, as the operator states them, for a probe behind NAT. */
   publicAddresses: string[];
   maxInFlight: number;
+  /** The same as the kernel routes them; listed at /probe/ips where the operator states none. */
+  sourceAddresses: string[];
 }
 
 /** Every 15 s. */
@@ -643,6 +646,7 @@ function createBaseHello(): Hello {
     epochs: [],
     publicAddresses: [],
     maxInFlight: 0,
+    sourceAddresses: [],
   };
 }
 
@@ -678,6 +682,9 @@ export const Hello: MessageFns<Hello> = {
     }
     if (message.maxInFlight !== 0) {
       writer.uint32(56).int32(message.maxInFlight);
+    }
+    for (const v of message.sourceAddresses) {
+      writer.uint32(66).string(v!);
     }
     return writer;
   },
@@ -761,6 +768,14 @@ export const Hello: MessageFns<Hello> = {
             message.maxInFlight = reader.int32();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.sourceAddresses.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -787,6 +802,7 @@ export const Hello: MessageFns<Hello> = {
     message.epochs = object.epochs?.map((e) => BigInt(e)) || [];
     message.publicAddresses = object.publicAddresses?.map((e) => e) || [];
     message.maxInFlight = object.maxInFlight ?? 0;
+    message.sourceAddresses = object.sourceAddresses?.map((e) => e) || [];
     return message;
   },
 };
