@@ -12,6 +12,7 @@
 -- access_tokens.last_used_at timestamp with time zone
 -- access_tokens.revoked_at timestamp with time zone
 -- access_tokens.created_at timestamp with time zone not null default now()
+-- access_tokens.scopes text[]
 -- account_tokens.id bigint not null generated always as identity
 -- account_tokens.user_id integer not null
 -- account_tokens.purpose text not null
@@ -1018,6 +1019,7 @@
 -- constraints
 -- access_tokens.access_tokens_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 -- access_tokens.access_tokens_pkey PRIMARY KEY (id)
+-- access_tokens.access_tokens_scopes_check CHECK (((cardinality(scopes) >= 1) AND (cardinality(scopes) <= 100)))
 -- access_tokens.access_tokens_token_hash_key UNIQUE (token_hash)
 -- access_tokens.access_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- access_tokens.access_tokens_workspace_ids_check CHECK (((cardinality(workspace_ids) >= 1) AND (cardinality(workspace_ids) <= 1000)))
@@ -1831,6 +1833,7 @@
 -- identity_register_invitednew_email text, new_password_hash text, new_plan text, new_ping_key text, of_hash bytea, most_members integer, may_be_first boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer, OUT refusal text security definer 655d8bcbcdf62cc0ac5e7a6723d4ca55
 -- identity_registernew_email text, new_password_hash text, new_plan text, new_ping_key text, may_be_first boolean, may_be_later boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer security definer b7dc0fe0a86b46edbcc9aca149f28f35
 -- identity_release_push_subscriptionof_endpoint bytea, with_keys bytea security definer 603a9088d1b39115e7e087cd5074fd50
+-- identity_scopes_of_access_tokenof_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_session_saltof_session uuid security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_take_challengeof_token bytea, of_purpose text security definer 92a8eea6f4cc71419d51632aff135c6e
 -- identity_take_sign_inof_state bytea, of_browser bytea, of_way text, OUT known boolean, OUT for_user integer, OUT session_lives boolean, OUT invite_hash bytea security definer b303dcba9afa01c31867377b2ee18e8e
@@ -2075,6 +2078,7 @@
 -- identity_register to parallax_api
 -- identity_register_invited to parallax_api
 -- identity_release_push_subscription to parallax_api
+-- identity_scopes_of_access_token to parallax_api
 -- identity_session_salt to parallax_api
 -- identity_take_challenge to parallax_api
 -- identity_take_sign_in to parallax_api

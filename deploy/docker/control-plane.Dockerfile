@@ -5,8 +5,9 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages packages
 COPY control-plane control-plane
-# Its manifest alone: the lock file names it.
+# Their manifests alone: the lock file names them.
 COPY probe-agent/package.json probe-agent/package.json
+COPY test/generated-client/package.json test/generated-client/package.json
 # Optional packages are the embedded PostgreSQL and a Node of their own, and both are images of their own here.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 

@@ -7,8 +7,9 @@ COPY package.json package-lock.json .npmrc tsconfig.json LICENSE ./
 COPY scripts scripts
 COPY packages packages
 COPY probe-agent probe-agent
-# Its manifest alone: the lock file names it.
+# Their manifests alone: the lock file names them.
 COPY control-plane/package.json control-plane/package.json
+COPY test/generated-client/package.json test/generated-client/package.json
 RUN npm ci --no-audit --no-fund
 # The architecture of this stage is that of the image; there is no build for another one.
 RUN npm run build:agent -- --arch "$(node -p process.arch)" --out /out \

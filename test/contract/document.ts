@@ -20,15 +20,26 @@ export type ParameterSchema = {
 
 type Content = Readonly<Record<string, { readonly schema: object }>>;
 type Operation = {
+  readonly operationId: string;
+  readonly 'x-role': string;
+  readonly security: readonly Readonly<Record<string, unknown>>[];
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: ParameterSchema }[];
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
+  readonly responses: Readonly<Record<string, Response>>;
+};
+type Response = {
+  readonly $ref?: string;
+  readonly content?: Content;
+  readonly headers?: Readonly<Record<string, object>>;
 };
 
 // Where JSON Schema itself looks for what is referred to.
 const text = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
 const document = JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/')) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, ParameterSchema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, ParameterSchema>>;
+    readonly responses: Readonly<Record<string, Response>>;
+  };
 };
 
 /** An endpoint of the OpenAPI document, named as `GET /api/v1/monitors/{monitor_id}`. */
@@ -53,6 +64,21 @@ export const documented: readonly Documented[] = Object.entries(document.paths).
   })),
 );
 
+/** Headers that an answer may have only where the document says so. */
+const namedHeaders = [
+  'Content-Disposition',
+  'ETag',
+  'Idempotency-Replayed',
+  'Link',
+  'Location',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'WWW-Authenticate',
+];
+/** Headers that a success has wherever the document names them. */
+const alwaysSent = ['ETag', 'Location', 'X-Request-Id'];
+
 const byName = new Map(documented.map((one) => [one.name, one]));
 const schemas = new Map<object, z.ZodType>();
 
@@ -61,9 +87,15 @@ export function undocumented(method: string, path: string, answer: TestAnswer): 
   const name = `${method} ${path.replaceAll(/:([a-z_]+)/g, '{$1}')}`;
   const found = byName.get(name);
   if (found === undefined) return `${name} is not in the document`;
-  const response = found.operation.responses[String(answer.status)];
+  const given = found.operation.responses[String(answer.status)];
+  const response = document.components.responses[given?.$ref?.split('/').at(-1) ?? ''] ?? given;
   if (response === undefined) return `${name} may not answer ${answer.status}: ${answer.text.slice(0, 200)}`;
-  const { content } = response;
+  const { content, headers = {} } = response;
+  const unnamed = namedHeaders.filter((header) => answer.headers.has(header) && !Object.hasOwn(headers, header));
+  if (unnamed.length > 0) return `${name} does not say that ${answer.status} has ${unnamed.join(', ')}`;
+  for (const header of alwaysSent.filter((each) => Object.hasOwn(headers, each) && answer.status < 300)) {
+    if (!answer.headers.has(header)) return `${name} answers ${answer.status} without ${header}`;
+  }
   if (content === undefined) return answer.text === '' ? undefined : `${name} has a body with ${answer.status}`;
   const type = answer.headers.get('content-type') ?? '';
   const entry = Object.entries(content).find(([each]) => each.split(';')[0] === type.split(';')[0])?.[1];

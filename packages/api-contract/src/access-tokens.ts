@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { durableCredentialFields, newCredentialSchema } from './durable-credentials.ts';
 import { route } from './route.ts';
 import { idSchema, listOf, pageQuery } from './shared.ts';
+import { tokenScopesSchema } from './token-scopes.ts';
 
-const accessTokenSchema = z.object(durableCredentialFields).meta({ id: 'PersonalAccessToken' });
+const tokenFields = { ...durableCredentialFields, scopes: tokenScopesSchema };
+const accessTokenSchema = z.object(tokenFields).meta({ id: 'PersonalAccessToken' });
 
 const tag = 'Personal access tokens';
 
@@ -26,12 +28,14 @@ export const createAccessTokenRoute = route({
   summary: 'Create a personal access token',
   description:
     'The token is sent as Authorization: Bearer plx_… wherever an access token is taken, except where credentials are changed: below /auth (but the profile) and to create or revoke API keys. It acts with the role that its user has in each workspace. It is shown in this answer and never again.',
-  body: newCredentialSchema.meta({ id: 'CreatePersonalAccessTokenRequest' }),
+  body: newCredentialSchema
+    .extend({ scopes: tokenScopesSchema.default(null) })
+    .meta({ id: 'CreatePersonalAccessTokenRequest' }),
   success: {
     status: 201,
     answer: z
       .object({
-        ...durableCredentialFields,
+        ...tokenFields,
         token: z.string().meta({ description: 'the token itself, shown this once' }),
       })
       .meta({ id: 'CreatedPersonalAccessToken' }),

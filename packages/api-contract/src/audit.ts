@@ -46,6 +46,11 @@ export const listAuditEventsRoute = route({
     ),
     format: z.enum(['json', 'csv']).optional(),
   }),
-  success: { status: 200, answer: listOf('events', auditEventSchema).meta({ id: 'AuditEventList' }) },
+  success: {
+    status: 200,
+    answer: listOf('events', auditEventSchema).meta({ id: 'AuditEventList' }),
+    others: { 'text/csv; charset=utf-8': z.string() },
+    headers: ['Content-Disposition', 'Link'],
+  },
   errors: [403, 404],
 });

@@ -62,6 +62,7 @@ export const streamEventsRoute = route({
       '`reset` says so: read again what you show. Roles and credentials are looked at again before anything is told; `end` names why a stream is ' +
       'over, such as an access token that has expired. A comment comes every 15 seconds, so a silence of 30 is a broken connection.',
   ].join('\n'),
+  requestHeaders: ['Last-Event-ID'],
   query: z.object({
     workspace_id: idSchema.optional().describe('Only of this workspace.'),
     results: booleanQuery(true).describe('false: without `results`.'),

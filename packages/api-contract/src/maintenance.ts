@@ -367,7 +367,12 @@ export const publicMaintenanceCalendarRoute = route({
   summary: 'The maintenance of a workspace as a calendar',
   description: 'iCalendar (RFC 5545), for programs that subscribe to an address. The token may end in `.ics`.',
   params: z.object({ token: z.string().min(1).max(200) }),
-  success: { status: 200, answer: z.string(), contentType: 'text/calendar; charset=utf-8' },
+  success: {
+    status: 200,
+    answer: z.string(),
+    contentType: 'text/calendar; charset=utf-8',
+    headers: ['Content-Disposition'],
+  },
   errors: [404],
   perAddressPerMinute: 60,
 });

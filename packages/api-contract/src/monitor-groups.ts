@@ -191,7 +191,7 @@ export const removeGroupMonitorsRoute = route({
   params,
   query: z.object({ monitor_ids: z.union([idSchema, z.array(idSchema).max(mostIdsInQuery)]).optional() }),
   body: z.strictObject({ monitor_ids: monitorIds.optional() }).nullish(),
-  success: { status: 204 },
+  success: { status: 204, headers: ['ETag'] },
   errors: [403, 404, 412],
 });
 
@@ -218,7 +218,7 @@ export const removeGroupTagsRoute = route({
   params,
   query: z.object({ tags: z.union([tagSchema, z.array(tagSchema).max(mostGroupTags)]).optional() }),
   body: z.strictObject({ tags: tagsSchema.optional() }).nullish(),
-  success: { status: 204 },
+  success: { status: 204, headers: ['ETag'] },
   errors: [403, 404, 412],
 });
 
@@ -242,7 +242,7 @@ export const setGroupStatusRoute = route({
   description: `A member of several paused groups is paused until all of them are resumed. ${ifMatch}`,
   params,
   body: z.strictObject({ status: z.enum(['active', 'paused']) }).meta({ id: 'SetMonitorGroupStatus' }),
-  success: { status: 200, answer: groupStatusSchema },
+  success: { status: 200, answer: groupStatusSchema, headers: ['ETag'] },
   errors: [403, 404, 412],
   measured: ['health', 'counts'],
 });

@@ -82,7 +82,12 @@ export const exportMonitorsRoute = route({
     workspace_id: idSchema.optional().describe('Left out: all workspaces of the caller.'),
     is_active: booleanParameter.optional(),
   }),
-  success: { status: 200, answer: z.string(), contentType: 'text/csv; charset=utf-8; header=present' },
+  success: {
+    status: 200,
+    answer: z.string(),
+    contentType: 'text/csv; charset=utf-8; header=present',
+    headers: ['Content-Disposition'],
+  },
   errors: [404],
 });
 

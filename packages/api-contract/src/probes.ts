@@ -168,7 +168,7 @@ const probeIps = {
   description:
     'What a firewall before a target must allow. Addresses of the public probes and of the control plane, never of private probes; private addresses of a machine only where it has no public ones. Plain text by `Accept: text/plain` or `format=text`, one CIDR a line by `format=cidr`, else JSON.',
   query: z.object({ format: z.enum(['json', 'text', 'cidr']).optional() }),
-  success: { status: 200, answer: probeAddressesSchema },
+  success: { status: 200, answer: probeAddressesSchema, others: { 'text/plain; charset=utf-8': z.string() } },
   perAddressPerMinute: 60,
 } as const;
 

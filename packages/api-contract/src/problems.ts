@@ -15,6 +15,7 @@ export const problems = {
   forbidden: { status: 403, title: 'Not allowed with this role' },
   wrong_credential_kind: { status: 403, title: 'This kind of credential is not accepted here' },
   read_only_key: { status: 403, title: 'The key or token is read-only' },
+  scope_missing: { status: 403, title: 'The scopes of the token do not cover this' },
   recent_sign_in_required: { status: 403, title: 'A recent sign-in is needed' },
   registration_closed: { status: 403, title: 'Registration is closed' },
   setup_token_required: { status: 403, title: 'The first registration needs the set-up token' },

@@ -150,7 +150,7 @@ export type RangeEvidenceReport = z.output<typeof rangeEvidenceReportSchema>;
 export const readRangeEvidenceRoute = route({
   method: 'GET',
   path: '/api/v1/monitors/:monitor_id/status-ranges/:range_id/evidence',
-  credentials: 'key-or-bearer',
+  credentials: 'bearer',
   tag: 'Monitors',
   summary: 'Why a range has its status',
   description:

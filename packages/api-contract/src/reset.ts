@@ -37,6 +37,6 @@ export const resetStatsRoute = route({
     'UNKNOWN until the next result. 504 when the removal takes more than 20 s: the rest is done in the background. Every call is a reset of its own.',
   params: z.object({ monitor_id: idSchema }),
   body: z.strictObject({ confirm: z.literal(true).describe('Must be true: what is removed is gone.') }),
-  success: { status: 200, answer: resetStatsSchema },
+  success: { status: 200, answer: resetStatsSchema, headers: ['ETag'] },
   errors: [403, 404, 412, 504],
 });

@@ -34,6 +34,10 @@ export type RouteContract<
     readonly status: 200 | 201 | 202 | 204 | 307;
     readonly answer?: Answer;
     readonly contentType?: string;
+    /** What a client may ask for in place of it, by media type. */
+    readonly others?: Readonly<Record<string, z.ZodType>>;
+    /** Headers of the answer beside those that follow from the contract: of rates, versions and new resources. */
+    readonly headers?: readonly ('Content-Disposition' | 'ETag' | 'Link')[];
   };
   /** Another status that carries the very same body, such as 503 of a health route, 201 of a signal that has made its heartbeat, or 404 of a page. */
   readonly alternative?: { readonly status: 200 | 201 | 404 | 503; readonly description: string };
@@ -44,6 +48,8 @@ export type RouteContract<
    * the GET of the same path answers; these may be out of date where the body repeats the stored `version`.
    */
   readonly measured?: readonly string[];
+  /** Headers that it reads beside credentials, `If-Match` where 412 is among the errors, and `Idempotency-Key`. */
+  readonly requestHeaders?: readonly ('Last-Event-ID' | 'X-Invite-Token')[];
   /** Takes the header `Idempotency-Key`: the same request under the same key is done once in a day. For POSTs that create, with credentials. */
   readonly idempotent?: boolean;
   /** Requests per minute and client address, beside the plan's rate. */

@@ -18,6 +18,7 @@ export const providerLoginRoute = (provider: IdentityProvider) =>
     method: 'GET',
     path: `/api/v1/auth/identity-provider-${provider}/login`,
     credentials: 'bearer-or-none',
+    requestHeaders: [inviteTokenHeader],
     tag,
     summary: `Begin a sign-in at identity provider ${provider}`,
     description:
@@ -126,6 +127,7 @@ export const messengerLoginRoute = route({
   method: 'POST',
   path: '/api/v1/auth/messenger/login',
   credentials: 'bearer-or-none',
+  requestHeaders: [inviteTokenHeader],
   tag,
   summary: 'Exchange the data of the messenger login widget for tokens',
   description:
@@ -147,6 +149,7 @@ export const messengerWebappRoute = route({
   method: 'POST',
   path: '/api/v1/auth/messenger/webapp',
   credentials: 'bearer-or-none',
+  requestHeaders: [inviteTokenHeader],
   tag,
   summary: 'Exchange the init data of a messenger mini app for tokens',
   description:

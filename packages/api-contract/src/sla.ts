@@ -165,7 +165,12 @@ export const exportSlaCsvRoute = route({
   description: `RFC 4180 in UTF-8 with a byte order mark; the first column names the section of a record. A text cell that a spreadsheet would take for a formula begins with an apostrophe. ${exported}`,
   params: monitorParams,
   query: slaQuery,
-  success: { status: 200, answer: z.string(), contentType: 'text/csv; charset=utf-8; header=present' },
+  success: {
+    status: 200,
+    answer: z.string(),
+    contentType: 'text/csv; charset=utf-8; header=present',
+    headers: ['Content-Disposition'],
+  },
   errors: [404],
 });
 
@@ -182,6 +187,7 @@ export const exportSlaPdfRoute = route({
     status: 200,
     answer: z.custom<Uint8Array>((value) => value instanceof Uint8Array).meta({ type: 'string', format: 'binary' }),
     contentType: 'application/pdf',
+    headers: ['Content-Disposition'],
   },
   errors: [404],
 });

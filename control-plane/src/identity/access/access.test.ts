@@ -24,10 +24,11 @@ void t.test('each route takes exactly the credentials of its contract', async (t
   const { key: readOnly } = await makeKey(api, token, { read_only: true });
   const { id: expiredId, key: expired } = await makeKey(api, token, { expires_at: '2999-01-01T00:00:00Z' });
   await api.database.worker.query(sql.unsafe`update api_keys set expires_at = now() where id = ${expiredId}`);
+  const basic = { authorization: `Basic ${Buffer.from('proxy:password').toString('base64')}` };
   const mistyped = key.slice(0, -1) + (key.endsWith('A') ? 'B' : 'A');
   const table: [
     who: string,
-    credentials: { token?: string; key?: string },
+    credentials: { token?: string; key?: string; headers?: Record<string, string> },
     none: number,
     bearer: number,
     both: number,
@@ -39,6 +40,9 @@ void t.test('each route takes exactly the credentials of its contract', async (t
     ['an API key', { key }, 200, 403, 200, 403],
     ['a token and an API key', { token, key }, 200, 200, 200, 200],
     ['a bad token and an API key', { token: 'x', key }, 200, 401, 401, 401],
+    ['an API key beside the password of a proxy', { key, headers: basic }, 200, 403, 200, 403],
+    ['a revoked key beside it', { key: revoked, headers: basic }, 200, 401, 401, 401],
+    ['the password of a proxy alone', { headers: basic }, 200, 401, 401, 401],
     ['a revoked key', { key: revoked }, 200, 401, 401, 401],
     ['an expired key', { key: expired }, 200, 401, 401, 401],
     ['a mistyped key', { key: mistyped }, 200, 401, 401, 401],
@@ -263,6 +267,7 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
       'identity_register',
       'identity_register_invited',
       'identity_release_push_subscription',
+      'identity_scopes_of_access_token',
       'identity_session_salt',
       'identity_take_challenge',
       'identity_take_sign_in',

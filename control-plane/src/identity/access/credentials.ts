@@ -10,7 +10,7 @@ export type GivenCredentials =
 const maxCharacters = 4_096;
 
 /**
- * Reads the credentials of a request. A bearer token goes before an API key.
+ * Reads the credentials of a request. A bearer token goes before an API key, and an API key before another scheme.
  * @throws Problem `invalid_credentials` for another scheme or form
  */
 export function givenCredentials(headers: {
@@ -18,14 +18,16 @@ export function givenCredentials(headers: {
   readonly 'x-api-key'?: string | string[] | undefined;
 }): GivenCredentials {
   const { authorization } = headers;
-  if (authorization !== undefined) {
+  const key = headers['x-api-key'];
+  // Other schemes are for who stands in front, such as a proxy with passwords of its own.
+  const isOurs = authorization !== undefined && (key === undefined || /^Bearer\b/i.test(authorization));
+  if (isOurs) {
     const token = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(authorization)?.[1];
     if (token === undefined || token.length > maxCharacters) {
       throw new Problem('invalid_credentials', 'the header Authorization must be: Bearer <access token>');
     }
     return { kind: 'bearer', token };
   }
-  const key = headers['x-api-key'];
   if (key === undefined) return { kind: 'none' };
   if (typeof key !== 'string') throw new Problem('invalid_credentials', 'the API key is not valid');
   return { kind: 'api_key', key };

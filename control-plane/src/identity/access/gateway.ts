@@ -90,6 +90,7 @@ function callerOf(row: CallerRow, kind: Caller['kind']): Caller | undefined {
     workspaces: new Map(Object.entries(row.roles ?? {}).map(([id, role]) => [Number(id), role])),
     plan: row.plan,
     readOnly: row.read_only === true,
+    ...(row.scopes === null ? {} : { scopes: row.scopes }),
   };
 }
 

@@ -10,13 +10,15 @@ const callerRow = z.object({
   /** Role by workspace. */
   roles: z.record(z.string(), z.enum(['owner', 'editor', 'viewer'])).nullable(),
   read_only: z.boolean().nullable(),
+  /** What a personal access token is limited to. */
+  scopes: z.array(z.string()).nullable(),
 });
 export type CallerRow = z.output<typeof callerRow>;
 
 /** Who has the session, as it stands now; nulls when it does not live. Before the tenant is known. */
 export async function callerOfSession(pool: DatabasePool, sessionId: string): Promise<CallerRow> {
   return pool.one(sql.type(callerRow)`
-    select user_id, is_administrator, plan, roles, false as read_only from identity_caller_of_session(${sessionId}::uuid)
+    select user_id, is_administrator, plan, roles, false as read_only, null::text[] as scopes from identity_caller_of_session(${sessionId}::uuid)
   `);
 }
 
@@ -25,10 +27,13 @@ const lookups = { api_keys: 'identity_caller_of_api_key', access_tokens: 'identi
 /** Who has the API key or personal access token, as it stands now; nulls when it does not live. Before the tenant is known. */
 export async function callerOfCredential(
   pool: DatabasePool,
-  { table }: Pick<CredentialKind, 'table'>,
+  { table, hasScopes }: Pick<CredentialKind, 'table' | 'hasScopes'>,
   hash: Buffer,
 ): Promise<CallerRow> {
+  const scopes = hasScopes
+    ? sql.fragment`identity_scopes_of_access_token(${sql.binary(hash)})`
+    : sql.fragment`null::text[]`;
   return pool.one(sql.type(callerRow)`
-    select user_id, is_administrator, plan, roles, read_only from ${sql.identifier([lookups[table]])}(${sql.binary(hash)})
+    select user_id, is_administrator, plan, roles, read_only, ${scopes} as scopes from ${sql.identifier([lookups[table]])}(${sql.binary(hash)})
   `);
 }

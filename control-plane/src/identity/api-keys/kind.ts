@@ -6,6 +6,7 @@ export const apiKeyKind = {
   table: 'api_keys',
   hashColumn: 'key_hash',
   form: randomKeyKind('plk_'),
+  hasScopes: false,
   subject: 'api_key',
   noun: 'API key',
 } as const satisfies CredentialKind;

@@ -1,5 +1,5 @@
 import { invalidInput, Problem } from '@parallax/api-contract';
-import type { DurableCredential, NewCredential } from '@parallax/api-contract';
+import type { DurableCredential, NewCredential, TokenScope } from '@parallax/api-contract';
 import type { Context } from '../../context.ts';
 import { randomKeyHash } from '../../platform/crypto/random-key.ts';
 import { inScope } from '../../platform/database/scope.ts';
@@ -14,6 +14,9 @@ import type { CredentialRow } from './queries.ts';
 /** How many of each kind a user may have. */
 const most = 100;
 
+/** A credential with what it may be used for; API keys are not limited so. */
+type ScopedCredential = DurableCredential & { readonly scopes: TokenScope[] | null };
+
 /** What the three routes of API keys and those of personal access tokens do. */
 export type DurableCredentials = {
   /** A page of the caller's, newest first. */
@@ -21,15 +24,15 @@ export type DurableCredentials = {
     readonly caller: Caller;
     readonly query: { readonly page: number; readonly page_size: number };
   }) => Promise<{
-    readonly credentials: DurableCredential[];
+    readonly credentials: ScopedCredential[];
     readonly page: { readonly total: number; readonly page: number; readonly page_size: number };
   }>;
   /** Makes one. @returns also the secret itself, which is kept nowhere. */
   readonly create: (input: {
     readonly caller: Caller;
-    readonly body: NewCredential;
+    readonly body: NewCredential & { readonly scopes?: readonly string[] | null };
     readonly request: RequestFacts;
-  }) => Promise<{ readonly credential: DurableCredential; readonly secret: string }>;
+  }) => Promise<{ readonly credential: ScopedCredential; readonly secret: string }>;
   /** Revokes one of the caller's. */
   readonly revoke: (input: {
     readonly caller: Caller;
@@ -69,6 +72,7 @@ export function durableCredentials(context: Context, kind: CredentialKind): Dura
           readOnly: body.read_only,
           expiresAt,
           workspaceIds: body.workspace_ids === null ? null : [...new Set(body.workspace_ids)],
+          scopes: body.scopes == null ? null : [...new Set(body.scopes)],
         });
         const detail = { name: made.name, prefix: made.prefix, read_only: made.read_only };
         const event = { action: `${kind.subject}.created`, subjectType: kind.subject, subjectId: made.id, detail };
@@ -90,9 +94,11 @@ export function durableCredentials(context: Context, kind: CredentialKind): Dura
   };
 }
 
-function answerOf(row: CredentialRow): DurableCredential {
+function answerOf(row: CredentialRow): ScopedCredential {
   return {
     ...row,
+    // Only such are stored as the contract lets in.
+    scopes: row.scopes as TokenScope[] | null,
     expires_at: isoTime(row.expires_at),
     last_used_at: isoTime(row.last_used_at),
     created_at: new Date(row.created_at).toISOString(),

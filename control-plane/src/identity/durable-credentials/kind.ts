@@ -5,6 +5,8 @@ export type CredentialKind = {
   readonly table: 'api_keys' | 'access_tokens';
   readonly hashColumn: 'key_hash' | 'token_hash';
   readonly form: RandomKeyKind;
+  /** Whether it may be limited to scopes. */
+  readonly hasScopes: boolean;
   /** In the audit log. */
   readonly subject: 'api_key' | 'access_token';
   /** For people. */

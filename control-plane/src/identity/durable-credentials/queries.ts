@@ -12,11 +12,14 @@ const credentialRow = z.object({
   expires_at: z.number().nullable(),
   last_used_at: z.number().nullable(),
   workspace_ids: z.array(z.number()).nullable(),
+  scopes: z.array(z.string()).nullable(),
   created_at: z.number(),
 });
 export type CredentialRow = z.output<typeof credentialRow>;
 
-const columns = sql.fragment`id, name, prefix, read_only, expires_at, last_used_at, workspace_ids, created_at`;
+const common = sql.fragment`id, name, prefix, read_only, expires_at, last_used_at, workspace_ids, created_at`;
+const columnsOf = ({ hasScopes }: CredentialKind) =>
+  hasScopes ? sql.fragment`${common}, scopes` : sql.fragment`${common}, null::text[] as scopes`;
 const tableOf = ({ table }: CredentialKind) => sql.identifier([table]);
 
 /** A page of the credentials of the scope's user that are not revoked, newest first; and how many there are. */
@@ -27,7 +30,7 @@ export async function listCredentials(
   page: { readonly limit: number; readonly offset: number },
 ): Promise<{ readonly rows: readonly CredentialRow[]; readonly total: number }> {
   const rows = await transaction.any(sql.type(credentialRow)`
-    select ${columns}
+    select ${columnsOf(kind)}
     from ${tableOf(kind)}
     where user_id = ${scope.userId} and revoked_at is null
     order by id desc
@@ -55,18 +58,21 @@ export async function insertCredential(
     readonly readOnly: boolean;
     readonly expiresAt: Date | null;
     readonly workspaceIds: readonly number[] | null;
+    /** Of a kind that has them. */
+    readonly scopes: readonly string[] | null;
   },
 ): Promise<CredentialRow> {
-  const { name, prefix, hash, readOnly, expiresAt, workspaceIds } = credential;
+  const { name, prefix, hash, readOnly, expiresAt, workspaceIds, scopes } = credential;
+  const given = scopes === null ? sql.fragment`null::text[]` : sql.array(scopes, 'text');
   return transaction.one(sql.type(credentialRow)`
     insert into ${tableOf(kind)}
-      (user_id, name, prefix, ${sql.identifier([kind.hashColumn])}, read_only, expires_at, workspace_ids)
+      (user_id, name, prefix, ${sql.identifier([kind.hashColumn])}, read_only, expires_at, workspace_ids${kind.hasScopes ? sql.fragment`, scopes` : sql.fragment``})
     values (
       ${scope.userId}, ${name}, ${prefix}, ${sql.binary(hash)}, ${readOnly},
       ${expiresAt === null ? null : sql.timestamp(expiresAt)},
-      ${workspaceIds === null ? null : sql.array(workspaceIds, 'int4')}
+      ${workspaceIds === null ? null : sql.array(workspaceIds, 'int4')}${kind.hasScopes ? sql.fragment`, ${given}` : sql.fragment``}
     )
-    returning ${columns}
+    returning ${columnsOf(kind)}
   `);
 }
 

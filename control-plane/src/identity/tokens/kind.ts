@@ -8,6 +8,7 @@ export const accessTokenKind = {
   table: 'access_tokens',
   hashColumn: 'token_hash',
   form: randomKeyKind(prefix),
+  hasScopes: true,
   subject: 'access_token',
   noun: 'personal access token',
 } as const satisfies CredentialKind;

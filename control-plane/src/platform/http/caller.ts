@@ -17,6 +17,8 @@ export type Caller = {
   readonly sessionId?: string;
   /** A read-only API key or personal access token. */
   readonly readOnly: boolean;
+  /** What a personal access token may be used for; absent: for all that its user may do. */
+  readonly scopes?: readonly string[];
 };
 
 /** Everything that the caller may at least see. */

@@ -65,14 +65,18 @@ const contracts: readonly RouteContract[] = [list, create, remove, act, probe];
 
 type Operation = {
   operationId: string;
+  'x-role': string;
   security: unknown;
   parameters: { name: string; in: string; required: boolean; schema: Record<string, unknown>; description?: string }[];
   requestBody: { required: boolean; content: Record<string, { schema: unknown }> };
-  responses: Record<string, { content?: Record<string, { schema: unknown }>; headers?: unknown }>;
+  responses: Record<string, { content?: Record<string, { schema: unknown }>; headers?: Record<string, unknown> }>;
 };
 type Document = {
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Record<string, unknown>> };
+  components: {
+    schemas: Record<string, Record<string, unknown>>;
+    responses: Record<string, Record<string, unknown>>;
+  };
 };
 const document = (given: readonly RouteContract[]): Document => openApiDocument(given) as unknown as Document;
 
@@ -103,15 +107,72 @@ void t.test('credentials, bodies and statuses are those of the contract', async 
   const created = paths['/api/v1/things']?.['post'];
   t.equal(created?.requestBody.required, true);
   t.equal(paths['/api/v1/things/{thing_id}/act']?.['post']?.requestBody.required, false);
-  t.same(Object.keys(created?.responses ?? {}), ['201', '401', '403', '409', '422', '429', '503']);
-  t.same(created?.responses['409']?.content, {
-    'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
+  const anyway = ['400', '401', '403', '408', '409', '413', '414', '415', '417', '422', '429', '431', '500', '503'];
+  t.same(Object.keys(created?.responses ?? {}), ['201', ...anyway]);
+  t.same(created?.responses['409'], { $ref: '#/components/responses/Problem409' });
+  t.match(document(contracts).components.responses['Problem401'], {
+    headers: { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } },
+    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
   });
   const removed = paths['/api/v1/things/{thing_id}']?.['delete']?.responses['204'];
   t.notOk(removed?.content, 'no content');
   t.ok(paths['/api/v1/things/{thing_id}/act']?.['post']?.responses['307']?.headers, 'a redirect has a Location');
   t.same(paths['/health']?.['get']?.responses['503']?.content, paths['/health']?.['get']?.responses['200']?.content);
 });
+
+const read = route({
+  method: 'GET',
+  path: '/api/v1/resources/:id',
+  credentials: 'bearer',
+  tag: 'things',
+  summary: 'Read',
+  params: z.object({ id: idSchema }),
+  success: { status: 200, answer: z.object({ id: z.number(), version: z.number() }) },
+});
+const make = route({
+  ...read,
+  method: 'POST',
+  path: '/api/v1/resources',
+  success: { ...read.success, status: 201 },
+  idempotent: true,
+  requestHeaders: ['X-Invite-Token'],
+  errors: [412],
+});
+const page = route({
+  ...probe,
+  path: '/resources/:id',
+  success: { ...probe.success, others: { 'text/csv': z.string() } },
+});
+
+void t.test(
+  'headers, media types and roles stand in it, and a page is not called like a route of the API',
+  async (t) => {
+    const { paths } = document([read, make, page]);
+    const made = paths['/api/v1/resources']?.['post'];
+    t.same(
+      made?.parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name),
+      ['If-Match', 'Idempotency-Key', 'X-Invite-Token'],
+    );
+    const counted = ['RateLimit', 'RateLimit-Policy', 'X-Request-Id'];
+    t.same(Object.keys(made?.responses['201']?.headers ?? {}), [
+      'ETag',
+      'Idempotency-Replayed',
+      'Location',
+      ...counted,
+    ]);
+    t.same(Object.keys(paths['/api/v1/resources/{id}']?.['get']?.responses['200']?.headers ?? {}), [
+      'ETag',
+      ...counted,
+    ]);
+    t.same(paths['/api/v1/resources/{id}']?.['get']?.['x-role'], 'account');
+    t.same(paths['/resources/{id}']?.['get']?.operationId, 'get_resources_by_id_at_root');
+    t.same(Object.keys(paths['/resources/{id}']?.['get']?.responses['200']?.content ?? {}), [
+      'application/json',
+      'text/csv',
+    ]);
+    t.throws(() => openApiDocument([read, route({ ...read, path: '/api/v1/resources/by_id' })]), /called/);
+  },
+);
 
 void t.test('named schemas are components, apart as input where they read otherwise', async (t) => {
   const { paths, components } = document(contracts);

@@ -1,7 +1,9 @@
-import { problemSchema, problems } from '@parallax/api-contract';
+import { problemSchema, problems, roleOf } from '@parallax/api-contract';
 import type { BytesBody, Credentials, FileBody, RouteContract } from '@parallax/api-contract';
 import { z } from 'zod';
+import { answerHeaders, headerParameters, headersNamed, headersOfError } from './openapi-headers.ts';
 import { readOnlyFields } from './repeated-fields.ts';
+import { hasVersion, Routes } from './routes-together.ts';
 
 /** A JSON object of the document. */
 type Node = Record<string, unknown>;
@@ -21,12 +23,12 @@ const securityOf: Readonly<Record<Credentials, readonly Node[]>> = {
 export function openApiDocument(contracts: readonly RouteContract[]): Node {
   const components = new Components();
   const paths: Record<string, Node> = {};
-  const readable = new Set(contracts.filter(({ method }) => method === 'GET').map(({ path }) => path));
+  const routes = new Routes(contracts);
   // Outputs first: whether an input needs a name of its own depends on them.
-  for (const contract of contracts) responsesOf(contract, components);
+  for (const contract of contracts) responsesOf(contract, false, components);
   for (const contract of contracts.toSorted((a, b) => compare(a.path, b.path) || compare(a.method, b.method))) {
     const path = contract.path.replaceAll(/:([a-z_]+)/g, '{$1}');
-    const described = operation(contract, readable.has(contract.path), components);
+    const described = operation(contract, routes, components);
     paths[path] = { ...paths[path], [contract.method.toLowerCase()]: described };
   }
   return {
@@ -46,6 +48,8 @@ export function openApiDocument(contracts: readonly RouteContract[]): Node {
         api_key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
         heartbeat_secret: { type: 'apiKey', in: 'header', name: 'X-Secret' },
       },
+      headers: answerHeaders,
+      responses: components.problems(),
       schemas: components.sorted(),
     },
   };
@@ -55,46 +59,26 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function operation(contract: RouteContract, isReadable: boolean, components: Components): Node {
-  const repeated = isReadable ? repeatedFields(contract, components) : {};
+function operation(contract: RouteContract, routes: Routes, components: Components): Node {
+  const repeated = routes.readerOf(contract) === undefined ? {} : repeatedFields(contract, components);
   const parameters = [
     ...parametersOf('path', contract.params, components),
     ...parametersOf('query', contract.query, components),
-    ...(contract.idempotent === true ? [idempotencyKey] : []),
+    ...headerParameters(contract),
   ];
   return {
-    operationId: operationId(contract),
+    operationId: routes.idOf(contract),
     tags: [contract.tag],
     summary: contract.summary,
     ...(contract.description === undefined ? {} : { description: contract.description }),
     security: securityOf[contract.credentials],
+    'x-role': roleOf(contract),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(contract.body === undefined ? {} : { requestBody: requestBody(contract.body, repeated, components) }),
     ...(contract.file === undefined ? {} : { requestBody: requestFile(contract.file) }),
     ...(contract.bytes === undefined ? {} : { requestBody: requestBytes(contract.bytes) }),
-    responses: responsesOf(contract, components),
+    responses: responsesOf(contract, routes.locationOf(contract) !== undefined, components),
   };
-}
-
-/** Printable ASCII. */
-const idempotencyKey: Node = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description:
-    'The request is done once in 24 hours for each key, user and route, however often it is sent: the same request again gets the same answer, with ' +
-    '`Idempotency-Replayed: true`. 409 while the first is under way, 422 for another request under the same key. A request that was refused or has ' +
-    'failed leaves the key free.',
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
-};
-
-function operationId(contract: RouteContract): string {
-  const words = contract.path
-    .replace(/^\/api\/v1/, '')
-    .split('/')
-    .filter((part) => part !== '')
-    .map((part) => part.replace(/^:/, 'by_').replaceAll('-', '_'));
-  return [contract.method.toLowerCase(), ...words].join('_');
 }
 
 function parametersOf(place: 'path' | 'query', schema: z.ZodType | undefined, components: Components): Node[] {
@@ -149,32 +133,60 @@ function requestBytes(limits: BytesBody): Node {
   return { required: false, content: { '*/*': { schema: { type: 'string', format: 'binary', description } } } };
 }
 
-function responsesOf(contract: RouteContract, components: Components): Node {
-  const { status, answer, contentType = 'application/json' } = contract.success;
-  const described: Node =
-    answer === undefined ? {} : { content: { [contentType]: { schema: components.reference(answer, 'output') } } };
-  const location: Node = status === 307 ? { headers: { Location: { schema: { type: 'string' } } } } : {};
+function responsesOf(contract: RouteContract, located: boolean, components: Components): Node {
+  const { status, answer, contentType = 'application/json', others = {} } = contract.success;
+  const bodies = Object.entries(answer === undefined ? {} : { [contentType]: answer, ...others });
+  const content = bodies.map(([type, schema]) => [type, { schema: components.reference(schema, 'output') }] as const);
+  const described: Node = content.length === 0 ? {} : { content: Object.fromEntries(content) };
+  const headers = { headers: headersNamed(headersOfSuccess(contract, located)) };
   const responses: Record<string, Node> = {
-    [status]: { description: successText(status), ...location, ...described },
+    [status]: { description: successText(status), ...headers, ...described },
   };
-  const isPublic = contract.credentials === 'none' && !contract.path.startsWith('/api/');
-  const statuses = new Set([
-    ...(contract.credentials === 'none' ? [] : [401, 403]),
-    ...(takesInput(contract) ? [422] : []),
-    ...(contract.idempotent === true ? [409, 422] : []),
-    ...(isPublic ? [] : [429, 503]),
-    ...(contract.errors ?? []),
-  ]);
-  for (const error of statuses) {
-    responses[error] = {
-      description: describedProblems(error),
-      content: { 'application/problem+json': { schema: components.reference(problemSchema, 'output') } },
-    };
-  }
+  for (const error of errorsOf(contract)) responses[error] = components.problem(error);
   if (contract.alternative !== undefined) {
-    responses[contract.alternative.status] = { description: contract.alternative.description, ...described };
+    const { description } = contract.alternative;
+    responses[contract.alternative.status] = { description, ...headers, ...described };
   }
   return responses;
+}
+
+/** What HTTP itself, or a fault of ours, may answer to any request. */
+const ofAnyRequest = [400, 408, 414, 417, 421, 431, 500, 503].filter((each) =>
+  Object.values(problems).some(({ status }) => status === each),
+);
+
+function errorsOf(contract: RouteContract): ReadonlySet<number> {
+  const { credentials, idempotent, errors = [], params } = contract;
+  const takesBody = [contract.body, contract.file, contract.bytes].some((part) => part !== undefined);
+  return new Set([
+    ...ofAnyRequest,
+    ...(credentials === 'none' ? [] : [401, 403]),
+    // What is not validly percent-encoded is nothing that is there.
+    ...(params === undefined ? [] : [404]),
+    ...(takesBody ? [413, 415] : []),
+    ...(takesInput(contract) || contract.method !== 'GET' ? [422] : []),
+    ...(idempotent === true ? [409, 422] : []),
+    ...(isCounted(contract) ? [429] : []),
+    ...errors,
+  ]);
+}
+
+/** Whether requests are counted against a rate. */
+function isCounted({ credentials, path, perAddressPerMinute }: RouteContract): boolean {
+  return credentials !== 'none' || path.startsWith('/api/') || perAddressPerMinute !== undefined;
+}
+
+function headersOfSuccess(contract: RouteContract, located: boolean): readonly string[] {
+  const { status, headers = [] } = contract.success;
+  const names = new Set<string>([
+    ...headers,
+    ...(hasVersion(contract) ? ['ETag'] : []),
+    ...(contract.idempotent === true ? ['Idempotency-Replayed'] : []),
+    ...(status === 307 || located ? ['Location'] : []),
+    ...(isCounted(contract) ? ['RateLimit', 'RateLimit-Policy'] : []),
+    'X-Request-Id',
+  ]);
+  return [...names].toSorted(compare);
 }
 
 function takesInput({ params, query, body, file }: RouteContract): boolean {
@@ -196,6 +208,23 @@ class Components {
   readonly #schemas = new Map<string, Node>();
   readonly #texts = new Map<string, string>();
   readonly #more = new Map<string, Readonly<Record<string, Node>>>();
+  readonly #problems = new Map<number, Node>();
+
+  /** The answer of an error, which is the same for all operations. */
+  problem(status: number): Node {
+    const described = {
+      description: describedProblems(status),
+      headers: headersNamed(headersOfError(status)),
+      content: { 'application/problem+json': { schema: this.reference(problemSchema, 'output') } },
+    };
+    if (!this.#problems.has(status)) this.#problems.set(status, described);
+    return { $ref: `#/components/responses/Problem${status}` };
+  }
+
+  problems(): Record<string, Node> {
+    const sorted = [...this.#problems].toSorted(([a], [b]) => a - b);
+    return Object.fromEntries(sorted.map(([status, node]) => [`Problem${status}`, node]));
+  }
 
   sorted(): Record<string, Node> {
     const all = [...this.#schemas].map(([name, node]) => [name, extended(node, this.#more.get(name) ?? {})] as const);

@@ -1,4 +1,4 @@
-import { invalidInput, Problem } from '@parallax/api-contract';
+import { invalidInput, neededScope, Problem, scopesCover } from '@parallax/api-contract';
 import type { RouteContract } from '@parallax/api-contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { takeBytes } from './bytes-body.ts';
@@ -9,10 +9,11 @@ import type { GivenFile } from './file-body.ts';
 import { clientAddress, isFromThisMachine } from './client-address.ts';
 import { encodeAnswer, sendAnswer } from './encoded-answer.ts';
 import type { EncodedAnswer } from './encoded-answer.ts';
-import { requireMatch } from './etag.ts';
+import { etagOf, requireMatch } from './etag.ts';
 import type { RequestFacts, Route } from './handler.ts';
 import type { Once } from './idempotency/index.ts';
 import { readOnlyFields, rewrittenFields, splitBody } from './repeated-fields.ts';
+import { hasVersion } from './routes-together.ts';
 import { validateInput } from './validate.ts';
 
 /** What stands before every handler. */
@@ -32,27 +33,30 @@ export type RequestGuards = {
 
 const callers = new WeakMap<FastifyRequest, Caller | undefined>();
 
-/** A route, and the one that reads what it changes: the GET of the same path. */
-export type ReadableRoute = { readonly route: Route; readonly reader: Route | undefined };
+/** A route with what it is by the others. */
+export type KnownRoute = {
+  readonly route: Route;
+  /** The GET of the same path, which reads what it changes. */
+  readonly reader: Route | undefined;
+  /** Where what it makes is read, up to the identifier. */
+  readonly location: string | undefined;
+};
 
 /** Adds one route: credentials, limits, validation, handler, answer. */
-export async function registerRoute(
-  app: FastifyInstance,
-  readable: ReadableRoute,
-  guards: RequestGuards,
-): Promise<void> {
-  const { file, bytes } = readable.route.contract;
-  if (file === undefined && bytes === undefined) return addRoute(app, readable, guards);
+export async function registerRoute(app: FastifyInstance, known: KnownRoute, guards: RequestGuards): Promise<void> {
+  const { file, bytes } = known.route.contract;
+  if (file === undefined && bytes === undefined) return addRoute(app, known, guards);
   // What a body may be belongs to a scope of the framework, so such a route has one of its own.
   await app.register(async (scope) => {
     if (file !== undefined) takeFiles(scope, file);
     if (bytes !== undefined) takeBytes(scope, bytes);
-    addRoute(scope, readable, guards);
+    addRoute(scope, known, guards);
   });
 }
 
-function addRoute(app: FastifyInstance, { route, reader }: ReadableRoute, guards: RequestGuards): void {
+function addRoute(app: FastifyInstance, { route, reader, location }: KnownRoute, guards: RequestGuards): void {
   const { contract } = route;
+  const isVersioned = hasVersion(contract);
   const readOnly = new Set(reader === undefined ? [] : readOnlyFields(contract));
   app.route({
     method: contract.method,
@@ -64,6 +68,10 @@ function addRoute(app: FastifyInstance, { route, reader }: ReadableRoute, guards
       await guards.limit(request, reply, caller, contract);
       if (caller?.readOnly === true && contract.method !== 'GET') {
         throw new Problem('read_only_key', `this ${caller.kind === 'api_key' ? 'API key' : 'token'} may read only`);
+      }
+      if (caller?.scopes !== undefined && !scopesCover(caller.scopes, contract)) {
+        const needed = neededScope(contract) ?? 'a token without scopes';
+        throw new Problem('scope_missing', `the scopes of this token do not cover this route, which needs ${needed}`);
       }
     },
     handler: async (request, reply) => {
@@ -77,12 +85,27 @@ function addRoute(app: FastifyInstance, { route, reader }: ReadableRoute, guards
       if (reader !== undefined && Object.keys(repeated).length > 0) {
         requireUnchanged(repeated, await readAgain(reader, { params, caller, request: facts }), { contract, request });
       }
-      const run = async (): Promise<EncodedAnswer> =>
-        encodeAnswer(contract, await route.handler({ ...input, caller, file, bytes, request: facts }));
+      const run = async (): Promise<EncodedAnswer> => {
+        const result = await route.handler({ ...input, caller, file, bytes, request: facts });
+        const answer = encodeAnswer(contract, result);
+        nameResource(reply, result, isVersioned, location);
+        return answer;
+      };
       const isOnce = contract.idempotent === true && caller !== undefined && guards.once !== undefined;
       return sendAnswer(reply, isOnce ? await guards.once({ contract, request, reply, caller }, run) : await run());
     },
   });
+}
+
+/** Says which version the answer is, and where a new resource is, unless the handler has. */
+function nameResource(reply: FastifyReply, result: unknown, isVersioned: boolean, location: string | undefined): void {
+  if (typeof result !== 'object' || result === null) return;
+  if (isVersioned && 'version' in result && typeof result.version === 'number' && !reply.hasHeader('etag')) {
+    void reply.header('etag', etagOf(result.version));
+  }
+  if (location !== undefined && 'id' in result && typeof result.id === 'number' && !reply.hasHeader('location')) {
+    void reply.header('location', `${location}${result.id}`);
+  }
 }
 
 /** What the GET of a path answers the same caller, without a trace of it in the answer to this request. */

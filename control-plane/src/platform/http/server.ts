@@ -17,6 +17,7 @@ import { isJsonMediaType, readJson } from './json-body.ts';
 import { sendProblem } from './problem-answers.ts';
 import { registerRoute } from './register-route.ts';
 import type { RequestGuards } from './register-route.ts';
+import { Routes } from './routes-together.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /** Collaborators of the HTTP layer; it knows no business word. */
@@ -100,13 +101,15 @@ export async function buildHttpServer(routes: readonly Route[], options: HttpSer
   await allowOrigins(app, options.corsOrigins ?? []);
   guardRequests(app, routes, options, limits);
   await registerDocuments(app, routes);
-  const readers = new Map(routes.filter(isReader).map((route) => [route.contract.path, route]));
-  for (const route of routes) await registerRoute(app, { route, reader: readers.get(route.contract.path) }, options);
+  const together = new Routes(routes.map((route) => route.contract));
+  const byContract = new Map(routes.map((route) => [route.contract, route]));
+  for (const route of routes) {
+    const reader = together.readerOf(route.contract);
+    const location = together.locationOf(route.contract);
+    const known = { route, location, reader: reader === undefined ? undefined : byContract.get(reader) };
+    await registerRoute(app, known, options);
+  }
   return app;
-}
-
-function isReader({ contract }: Route): boolean {
-  return contract.method === 'GET';
 }
 
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, publicUrl: string): void {

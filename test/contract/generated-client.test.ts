@@ -1,0 +1,94 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import t from 'tap';
+import { root, runToEnd, startCommand } from '../harness/processes.ts';
+import { openWorld } from './world.ts';
+
+/*
+ * A client that is generated from the document that the product serves, compiled with strict types, and run against the product. For Python
+ * neither the npm registry nor Debian has a generator that runs without a download of its own.
+ */
+
+/** What somebody writes who has nothing but the document. */
+const client = `
+import createClient from 'openapi-fetch';
+import type { operations, paths } from './schema.ts';
+
+const [baseUrl = '', token = '', key = '', workspace = '', target = ''] = process.argv.slice(2);
+const bearer = createClient<paths>({ baseUrl, headers: { authorization: \`Bearer \${token}\` } });
+const byKey = createClient<paths>({ baseUrl, headers: { 'x-api-key': key } });
+
+function present<Data>(answer: { data?: Data; error?: unknown }): Data {
+  if (answer.data === undefined) throw new Error(JSON.stringify(answer.error));
+  return answer.data;
+}
+
+const body = { workspace_id: Number(workspace), name: 'generated', url: target };
+const header = { 'Idempotency-Key': 'generated-client' };
+const made = await bearer.POST('/api/v1/monitors', { body, params: { header } });
+const monitor = present(made);
+const again = present(await bearer.POST('/api/v1/monitors', { body, params: { header } }));
+
+const params = { path: { monitor_id: monitor.id } };
+const read = present(await byKey.GET('/api/v1/monitors/{monitor_id}', { params }));
+const ifMatch = made.response.headers.get('etag') ?? '';
+const changed = present(
+  await bearer.PATCH('/api/v1/monitors/{monitor_id}', {
+    params: { ...params, header: { 'If-Match': ifMatch } },
+    // An answer may name a protocol that a later version knows.
+    body: { ...read, protocol: 'http', name: 'renamed' },
+  }),
+);
+const stale = await bearer.PATCH('/api/v1/monitors/{monitor_id}', {
+  params: { ...params, header: { 'If-Match': ifMatch } },
+  body: { name: 'too late' },
+});
+const refused = await bearer.POST('/api/v1/monitors', { body: { ...body, interval_seconds: 0 } });
+const code: 'too_small' | undefined = refused.error?.errors?.flatMap((each) => (each.code === 'too_small' ? [each.code] : []))[0];
+const query: NonNullable<operations['get_monitors']['parameters']['query']> = { search: 'renamed', page_size: 5 };
+const list = present(await byKey.GET('/api/v1/monitors', { params: { query } }));
+const removed = await bearer.DELETE('/api/v1/monitors/{monitor_id}', { params });
+
+console.log(JSON.stringify({
+  location: made.response.headers.get('location'),
+  isSame: again.id === monitor.id,
+  changed: [changed.name, changed.version],
+  stale: [stale.response.status, stale.error?.code],
+  refused: [refused.response.status, code, refused.error?.errors?.[0]?.path],
+  listed: list.monitors.map(({ name }) => name),
+  removed: removed.response.status,
+  id: monitor.id,
+}));
+`;
+
+const options = ['--strict', '--noEmit', '--skipLibCheck', '--target', 'es2024', '--module', 'nodenext'];
+
+void t.test('a generated client compiles, and calls the product', { timeout: 170_000 }, async (t) => {
+  const world = await openWorld(t);
+  const folder = t.testdir({ 'package.json': '{"type":"module"}', 'client.ts': client });
+  symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
+  const served = path.join(folder, 'openapi.json');
+  writeFileSync(served, await (await fetch(`${world.url}/openapi.json`)).text());
+  const run = async (args: readonly string[], what: string) => runToEnd(startCommand(process.execPath, args, {}), what);
+  const generator = 'test/generated-client/node_modules/openapi-typescript/bin/cli.js';
+  // A field with a default may be left out of a request.
+  const generated = [served, '--default-non-nullable=false', '--output', path.join(folder, 'schema.ts')];
+  await run([path.join(root, generator), ...generated], 'the generator');
+  const compiler = path.join(root, 'test/generated-client/node_modules/typescript/bin/tsc');
+  const types = ['--types', 'node', '--allowImportingTsExtensions', path.join(folder, 'client.ts')];
+  await run([compiler, ...options, ...types], 'the compiler');
+  const given = [world.url, world.token, world.apiKey, String(world.workspaceId), world.target];
+  const told = JSON.parse(await run([path.join(folder, 'client.ts'), ...given], 'the client')) as {
+    readonly id: number;
+  };
+  t.same(told, {
+    location: `/api/v1/monitors/${told.id}`,
+    isSame: true,
+    changed: ['renamed', 2],
+    stale: [412, 'version_mismatch'],
+    refused: [422, 'too_small', '/interval_seconds'],
+    listed: ['renamed'],
+    removed: 204,
+    id: told.id,
+  });
+});
