@@ -11,7 +11,7 @@ export function requireChannel(name: string, path: InputPath): AnyChannel {
 }
 
 /** The name of a channel that a query calls by it or by an alias. @throws Problem `invalid_input` */
-export function channelNamed(name: string, path: string): string {
+export function channelNamed(name: string, path: InputPath): string {
   const channel = channelOf(name);
   if (channel !== undefined) return channel.name;
   throw invalidInput('query', path, 'unknown_channel', `there is no channel ${name}; docs/channels.md lists them`);
