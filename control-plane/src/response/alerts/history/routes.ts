@@ -36,5 +36,5 @@ export function alertHistoryRoutes({ database }: Pick<RuleParts, 'database'>): R
 
 /** Channels are called by their names or aliases. @throws Problem `invalid_input` */
 function filterOf<Query extends Pick<HistoryFilter, 'channel'>>(query: Query): Query {
-  return query.channel === undefined ? query : { ...query, channel: channelNamed(query.channel, 'channel') };
+  return query.channel === undefined ? query : { ...query, channel: channelNamed(query.channel, '/channel') };
 }
