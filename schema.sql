@@ -1812,6 +1812,7 @@
 -- identity_caller_of_api_keyof_hash bytea, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb, OUT read_only boolean security definer 8cee16a1fc56f6ea8e0afdf27cd56295
 -- identity_caller_of_sessionof_session uuid, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_challengeof_token bytea, of_purpose text, OUT known boolean, OUT for_user integer, OUT way text security definer fe9fa8af9dc142d20e685e8cdca60889
+-- identity_credential_is_limitedof_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_has_accounts security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_heartbeats_addressedping_keys text[], slugs text[], uuid_hashes bytea[], push_hashes bytea[] security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_invite_verdictof_hash bytea, for_email text, most_members integer security definer d41d8cd98f00b204e9800998ecf8427e
@@ -2056,6 +2057,7 @@
 -- identity_caller_of_api_key to parallax_api
 -- identity_caller_of_session to parallax_api
 -- identity_challenge to parallax_api
+-- identity_credential_is_limited to parallax_api
 -- identity_has_accounts to parallax_api
 -- identity_heartbeats_addressed to parallax_api
 -- identity_invite_verdict to parallax_api

@@ -14,10 +14,11 @@ export function allRoutes(context: Context): readonly Route[] {
 /** The HTTP server with all routes; nothing listens yet. */
 export async function buildApp(
   context: Context,
-  { trustedProxies, allowedHosts, corsOrigins }: Pick<
-    HttpServerOptions,
-    'trustedProxies' | 'allowedHosts' | 'corsOrigins'
-  >,
+  {
+    trustedProxies,
+    allowedHosts,
+    corsOrigins,
+  }: Pick<HttpServerOptions, 'trustedProxies' | 'allowedHosts' | 'corsOrigins'>,
 ): Promise<FastifyInstance> {
   return buildHttpServer(allRoutes(context), {
     log: context.log,

@@ -1,4 +1,10 @@
-import { agentSettings, controlPlaneSettings, isPublished, localTargets, type ControlPlaneSettings } from '@parallax/settings';
+import {
+  agentSettings,
+  controlPlaneSettings,
+  isPublished,
+  localTargets,
+  type ControlPlaneSettings,
+} from '@parallax/settings';
 import type { DatabaseUrls } from './parts.ts';
 
 export type Ports = { readonly http: number; readonly grpc: number; readonly enrolment: number; readonly nats: number };

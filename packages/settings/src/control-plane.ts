@@ -174,7 +174,8 @@ export const controlPlaneSettings = defineSettings(
     },
     ALLOWED_PRIVATE_TARGETS: {
       schema: networks,
-      defaultMeaning: 'loopback and private ranges under `npm start` while the installation is not published, else none',
+      defaultMeaning:
+        'loopback and private ranges under `npm start` while the installation is not published, else none',
       meaning:
         "CIDRs that checks may reach although they are not public, or `none`; the product's own listeners stay denied (docs/publishing.md)",
     },

@@ -10,13 +10,15 @@ const callerRow = z.object({
   /** Role by workspace. */
   roles: z.record(z.string(), z.enum(['owner', 'editor', 'viewer'])).nullable(),
   read_only: z.boolean().nullable(),
+  /** The credential names the workspaces that it is for. */
+  is_limited: z.boolean(),
 });
 export type CallerRow = z.output<typeof callerRow>;
 
 /** Who has the session, as it stands now; nulls when it does not live. Before the tenant is known. */
 export async function callerOfSession(pool: DatabasePool, sessionId: string): Promise<CallerRow> {
   return pool.one(sql.type(callerRow)`
-    select user_id, is_administrator, plan, roles, false as read_only from identity_caller_of_session(${sessionId}::uuid)
+    select user_id, is_administrator, plan, roles, false as read_only, false as is_limited from identity_caller_of_session(${sessionId}::uuid)
   `);
 }
 
@@ -29,6 +31,7 @@ export async function callerOfCredential(
   hash: Buffer,
 ): Promise<CallerRow> {
   return pool.one(sql.type(callerRow)`
-    select user_id, is_administrator, plan, roles, read_only from ${sql.identifier([lookups[table]])}(${sql.binary(hash)})
+    select user_id, is_administrator, plan, roles, read_only, identity_credential_is_limited(${sql.binary(hash)}) as is_limited
+    from ${sql.identifier([lookups[table]])}(${sql.binary(hash)})
   `);
 }

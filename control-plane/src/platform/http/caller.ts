@@ -17,6 +17,8 @@ export type Caller = {
   readonly sessionId?: string;
   /** A read-only API key or personal access token. */
   readonly readOnly: boolean;
+  /** A key or token that names the workspaces that it is for. */
+  readonly isLimited: boolean;
 };
 
 /** Everything that the caller may at least see. */
@@ -35,4 +37,15 @@ export function requireRole(caller: Caller, workspaceId: number, least: Role): R
     throw new Problem('forbidden', `this needs the role ${least} in workspace ${workspaceId}, yours is ${role}`);
   }
   return role;
+}
+
+/** Whether the caller is shown addresses by which one signals for the workspace: whoever knows them needs no credential to write. */
+export function maySignal(caller: Caller, workspaceId: number): boolean {
+  const role = caller.workspaces.get(workspaceId);
+  return role !== undefined && role !== 'viewer' && !caller.readOnly;
+}
+
+/** Whether the caller is shown a ping key, which reports for every heartbeat of the workspace and outlives what showed it. */
+export function mayReadPingKey(caller: Caller, workspaceId: number): boolean {
+  return maySignal(caller, workspaceId) && !caller.isLimited;
 }

@@ -407,7 +407,9 @@ function rawRequest(text: string): Promise<string> {
 function endless(slug: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(api.port, '127.0.0.1', () => {
-      socket.write(`POST /api/v1/webhook-check/${slug} HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n`);
+      socket.write(
+        `POST /api/v1/webhook-check/${slug} HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n`,
+      );
       go();
     });
     let answer = '';
