@@ -6,6 +6,7 @@ export {
   passwordChangedLetter,
   resetPasswordLetter,
   secondFactorResetLetter,
+  secondFactorTriedLetter,
   tokenReusedLetter,
   verifyAddressLetter,
 } from './letters.ts';

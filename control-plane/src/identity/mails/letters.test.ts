@@ -9,6 +9,7 @@ import {
   passwordChangedLetter,
   resetPasswordLetter,
   secondFactorResetLetter,
+  secondFactorTriedLetter,
   tokenReusedLetter,
   verifyAddressLetter,
 } from './index.ts';
@@ -24,6 +25,7 @@ const letters: Readonly<Record<string, (locale: 'en' | 'ru') => Letter>> = {
   addressChangeNotice: (locale) => addressChangeNotice(locale, hostile, '192.0.2.1'),
   addressChanged: (locale) => addressChangedLetter(locale, hostile),
   tokenReused: (locale) => tokenReusedLetter(locale, '192.0.2.1'),
+  secondFactorTried: (locale) => secondFactorTriedLetter(locale, 10, '192.0.2.1'),
   secondFactorReset: (locale) => secondFactorResetLetter(locale),
   accountDeleted: (locale) => accountDeletedLetter(locale),
 };

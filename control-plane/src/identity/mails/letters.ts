@@ -165,6 +165,30 @@ export function tokenReusedLetter(locale: Locale, address: string): Letter {
   }[locale];
 }
 
+/** After so many wrong second factors that somebody else seems to have the first one. */
+export function secondFactorTriedLetter(locale: Locale, tries: number, address: string): Letter {
+  return {
+    en: {
+      locale,
+      subject: 'Somebody tries to sign in to your account',
+      paragraphs: [
+        `Somebody showed the first factor of your Parallax account, such as its password, and then ${tries} wrong codes. Further tries have to wait longer and longer.`,
+      ],
+      notes: [
+        `If it was not you, change your password at once. The last try came from the network address ${address}.`,
+      ],
+    },
+    ru: {
+      locale,
+      subject: 'Кто-то пытается войти в вашу учётную запись',
+      paragraphs: [
+        `Кто-то прошёл первый шаг входа в вашу учётную запись Parallax, например ввёл пароль, а затем ввёл неверные коды: ${tries}. Дальнейшие попытки ждут всё дольше.`,
+      ],
+      notes: [`Если это были не вы, сразу смените пароль. Последняя попытка пришла с сетевого адреса ${address}.`],
+    },
+  }[locale];
+}
+
 /** After the operator took the second factor away, because its owner had lost it. */
 export function secondFactorResetLetter(locale: Locale): Letter {
   return {
