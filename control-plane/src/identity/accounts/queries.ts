@@ -64,3 +64,12 @@ export async function removeOtherWays(scope: Scope, transaction: Transaction): P
   await transaction.query(sql.unsafe`delete from totp_factors where user_id = ${scope.userId}`);
   await transaction.query(sql.unsafe`delete from recovery_codes where user_id = ${scope.userId}`);
 }
+
+const ownerRow = z.object({ email: z.string().nullable(), email_verified: z.boolean(), locale: z.enum(['en', 'ru']) });
+
+/** Where the scope's user is told of what happens to their account. */
+export async function readOwner(scope: Scope, transaction: Transaction): Promise<z.output<typeof ownerRow>> {
+  return transaction.one(
+    sql.type(ownerRow)`select email, email_verified, locale from users where id = ${scope.userId}`,
+  );
+}

@@ -1,8 +1,10 @@
 export {
+  accountChangedLetter,
   accountDeletedLetter,
   addressChangedLetter,
   addressChangeLetter,
   addressChangeNotice,
+  keeperOf,
   passwordChangedLetter,
   resetPasswordLetter,
   secondFactorResetLetter,

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
+import { takeMails } from '../accounts/testing.ts';
 import { whoRoutes } from '../access/testing.ts';
 import { testApi } from '../testing.ts';
 import type { TestApi } from '../testing.ts';
@@ -138,6 +139,35 @@ void t.test(
     t.notOk((await actions(reader)).includes(null));
   },
 );
+
+void t.test('a key or token is made by who has just signed in or knows the password, and told by mail', async (t) => {
+  const api = await testApi(t);
+  const ada = await api.account('ada@example.com');
+  await api.database.worker.query(sql.unsafe`update users set email_verified = true where id = ${ada.id}`);
+  await takeMails(api);
+  for (const [path, subject] of [
+    [tokensPath, 'A new access token'],
+    ['/api/v1/api-keys', 'A new API key'],
+  ] as const) {
+    const make = (body: object) =>
+      api.call('POST', path, { token: ada.accessToken, body: { name: '<b>deploy</b>', ...body } });
+    const sessionsBegan = (ago: string) =>
+      api.database.worker.query(sql.unsafe`update sessions set created_at = now() - ${ago}::interval`);
+    await sessionsBegan('9 minutes');
+    t.equal((await make({})).status, 201, 'shortly after the sign-in');
+    t.match(await takeMails(api), [{ to: ada.email, subject, text: /<b>deploy<\/b>/ }], path);
+    await sessionsBegan('11 minutes');
+    t.match(await make({}), { status: 403, body: { code: 'recent_sign_in_required' } }, path);
+    const wrong = await make({ password: 'not this one' });
+    t.match(wrong, { status: 422, body: { errors: [{ path: '/password', code: 'wrong_password' }] } });
+    t.same(await takeMails(api), [], 'nothing was made');
+    t.equal((await make({ password: ada.password })).status, 201);
+    t.equal((await takeMails(api)).length, 1);
+  }
+  const kept = await api.database.worker.any(sql.type(z.object({ all: z.string() }))`
+    select row_to_json(audit_log)::text as all from audit_log`);
+  for (const row of kept) t.notOk(row.all.includes(ada.password), 'the password is not kept');
+});
 
 void t.test('the rights of an administrator are not those of a limited token', async (t) => {
   const api = await testApi(t, { routes: whoRoutes });

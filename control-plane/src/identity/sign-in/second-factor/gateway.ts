@@ -8,8 +8,7 @@ import type { RequestFacts } from '../../../platform/http/handler.ts';
 import { applyRates } from '../../../platform/http/apply-rates.ts';
 import { clientNetwork } from '../../../platform/http/client-address.ts';
 import { countOnce, perHour } from '../../../platform/http/rate-limits.ts';
-import { renderLetter } from '../../../platform/mail/letter.ts';
-import { enqueueMail } from '../../../platform/mail/mail.ts';
+import { tellOwner } from '../../accounts/index.ts';
 import { recordAudit } from '../../audit/index.ts';
 import { secondFactorTriedLetter } from '../../mails/index.ts';
 import { factorsOf, signIn } from '../entry/queries.ts';
@@ -22,7 +21,6 @@ import {
   countRecoveryCodes,
   countTry,
   findTotp,
-  readOwner,
   removeRecoveryCodes,
   replaceRecoveryCodes,
   useRecoveryCode,
@@ -118,7 +116,7 @@ async function countTries(context: Context, { userId }: Entry, keys: readonly Bu
   return inScope(context.database.api, scope, async (transaction) => {
     let most = 0;
     // In one order for all, so that nobody waits for each other.
-    for (const key of keys.toSorted(Buffer.compare)) {
+    for (const key of keys.toSorted((one, other) => Buffer.compare(one, other))) {
       const tried = await countTry(scope, transaction, key);
       if ('waitSeconds' in tried) throw pauses(tried.waitSeconds);
       most = Math.max(most, tried.failures);
@@ -145,10 +143,9 @@ async function noteFailure(context: Context, entry: Entry, request: RequestFacts
       detail: { way },
     });
     if (!isTold) return;
-    const { email, email_verified, locale } = await readOwner(scope, transaction);
-    if (email === null || !email_verified) return;
-    const letter = secondFactorTriedLetter(locale, failures, request.remoteAddress);
-    await enqueueMail(transaction, context.sealer, { to: email, ...renderLetter(letter) });
+    await tellOwner(context, scope, transaction, (locale) =>
+      secondFactorTriedLetter(locale, failures, request.remoteAddress),
+    );
   });
 }
 

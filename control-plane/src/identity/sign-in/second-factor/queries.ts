@@ -127,12 +127,3 @@ export async function clearTries(scope: Scope, transaction: Transaction, keys: r
     delete from second_factor_failures
     where user_id = ${scope.userId} and key = any (${sql.array([...keys], 'bytea')})`);
 }
-
-const ownerRow = z.object({ email: z.string().nullable(), email_verified: z.boolean(), locale: z.enum(['en', 'ru']) });
-
-/** Where the scope's user is told of what happens to their account. */
-export async function readOwner(scope: Scope, transaction: Transaction): Promise<z.output<typeof ownerRow>> {
-  return transaction.one(
-    sql.type(ownerRow)`select email, email_verified, locale from users where id = ${scope.userId}`,
-  );
-}
