@@ -761,6 +761,10 @@
 -- sealed_keys.sealed bytea not null
 -- sealed_keys.public_part text
 -- sealed_keys.created_at timestamp with time zone not null default now()
+-- second_factor_failures.key bytea not null
+-- second_factor_failures.user_id integer not null
+-- second_factor_failures.failures integer not null
+-- second_factor_failures.last_failed_at timestamp with time zone not null
 -- sessions.id uuid not null default gen_random_uuid()
 -- sessions.user_id integer not null
 -- sessions.salt bytea not null
@@ -997,6 +1001,7 @@
 -- result_storage
 -- schema_migrations
 -- sealed_keys
+-- second_factor_failures row-level security forced
 -- sessions row-level security forced
 -- shards
 -- sign_in_challenges row-level security forced
@@ -1355,6 +1360,8 @@
 -- result_storage.result_storage_pkey PRIMARY KEY (is_one)
 -- schema_migrations.schema_migrations_pkey PRIMARY KEY (number)
 -- sealed_keys.sealed_keys_pkey PRIMARY KEY (name)
+-- second_factor_failures.second_factor_failures_pkey PRIMARY KEY (key)
+-- second_factor_failures.second_factor_failures_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 -- sessions.sessions_pkey PRIMARY KEY (id)
 -- sessions.sessions_revoked_reason_check CHECK ((revoked_reason = ANY (ARRAY['logout'::text, 'logout_all'::text, 'reuse'::text, 'password'::text, 'ended'::text, 'deleted'::text])))
 -- sessions.sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
@@ -1532,6 +1539,7 @@
 -- CREATE INDEX rejected_batches_at ON public.rejected_batches USING btree (at)
 -- CREATE INDEX result_evidence_key ON public.result_evidence USING btree (monitor_id, e, probe_id)
 -- CREATE INDEX result_evidence_time ON public.result_evidence USING btree (e)
+-- CREATE INDEX second_factor_failures_user ON public.second_factor_failures USING btree (user_id)
 -- CREATE INDEX sessions_user ON public.sessions USING btree (user_id) WHERE (revoked_at IS NULL)
 -- CREATE INDEX sign_in_challenges_user ON public.sign_in_challenges USING btree (user_id)
 -- CREATE INDEX sla_corrections_monitor ON public.sla_corrections USING btree (monitor_id, chain, ended_at)
@@ -1673,6 +1681,7 @@
 -- CREATE UNIQUE INDEX result_storage_pkey ON public.result_storage USING btree (is_one)
 -- CREATE UNIQUE INDEX schema_migrations_pkey ON public.schema_migrations USING btree (number)
 -- CREATE UNIQUE INDEX sealed_keys_pkey ON public.sealed_keys USING btree (name)
+-- CREATE UNIQUE INDEX second_factor_failures_pkey ON public.second_factor_failures USING btree (key)
 -- CREATE UNIQUE INDEX sessions_pkey ON public.sessions USING btree (id)
 -- CREATE UNIQUE INDEX shards_pkey ON public.shards USING btree (shard)
 -- CREATE UNIQUE INDEX sign_in_challenges_pkey ON public.sign_in_challenges USING btree (token_hash)
@@ -1773,6 +1782,7 @@
 -- push_subscriptions.lookups_of_owner * using (true) with check (true)
 -- push_subscriptions.own_push_subscriptions * using ((user_id = current_user_id()))
 -- recovery_codes.own_recovery_codes * using ((user_id = current_user_id()))
+-- second_factor_failures.own_second_factor_failures * using ((user_id = current_user_id()))
 -- sessions.lookups_of_owner * using (true) with check (true)
 -- sessions.own_sessions * using ((user_id = current_user_id()))
 -- sign_in_challenges.lookups_of_owner * using (true) with check (true)
@@ -1802,6 +1812,7 @@
 -- drop_day_partitionbefore_day integer security definer 0025399672fe192a26c1d034e5c8f52a
 -- drop_hour_partitionbefore_hour integer security definer a81527344b00026fb1479b37c22a9bbb
 -- drop_packed_day security definer 6fb2fec5acc8e88204210c4c391cc8f6
+-- end_password_challenges security definer 25e1c701a322e39f50520cb4ce8fff73
 -- ensure_day_partitionsfirst_day integer, last_day integer security definer 9d41459099ed255b3d50d6e3400b629d
 -- ensure_hour_partitionsfirst_hour integer, last_hour integer security definer df351a3b5cf2e91725a2d8344db171f4
 -- ensure_packed_partitionsfirst_hour integer, last_hour integer security definer 191861506b43fc91695d69348877a44e
@@ -1818,6 +1829,7 @@
 -- identity_caller_of_api_keyof_hash bytea, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb, OUT read_only boolean security definer 8cee16a1fc56f6ea8e0afdf27cd56295
 -- identity_caller_of_sessionof_session uuid, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_challengeof_token bytea, of_purpose text, OUT known boolean, OUT for_user integer, OUT way text security definer fe9fa8af9dc142d20e685e8cdca60889
+-- identity_credential_is_limitedof_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_has_accounts security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_heartbeats_addressedping_keys text[], slugs text[], uuid_hashes bytea[], push_hashes bytea[] security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_invite_verdictof_hash bytea, for_email text, most_members integer security definer d41d8cd98f00b204e9800998ecf8427e
@@ -1855,6 +1867,7 @@
 -- CREATE TRIGGER monitors_look_at_expiries AFTER UPDATE OF is_active, deleted_at, probe_revision, certificate_thresholds_days, domain_thresholds_days ON public.monitors FOR EACH ROW WHEN ((((((old.is_active IS DISTINCT FROM new.is_active) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)) OR (old.probe_revision IS DISTINCT FROM new.probe_revision)) OR (old.certificate_thresholds_days IS DISTINCT FROM new.certificate_thresholds_days)) OR (old.domain_thresholds_days IS DISTINCT FROM new.domain_thresholds_days))) EXECUTE FUNCTION look_at_expiries_of_monitor()
 -- CREATE TRIGGER pauses_look_at_expiries AFTER INSERT OR UPDATE OF ended_at ON public.pauses FOR EACH ROW EXECUTE FUNCTION look_at_expiries_of_pause()
 -- CREATE TRIGGER alerts_follow_address AFTER UPDATE OF email ON public.users FOR EACH ROW WHEN (((old.email IS NOT NULL) AND (new.email IS NOT NULL) AND (old.email IS DISTINCT FROM new.email))) EXECUTE FUNCTION follow_address()
+-- CREATE TRIGGER users_end_password_challenges AFTER UPDATE OF password_hash ON public.users FOR EACH ROW WHEN ((old.password_hash IS DISTINCT FROM new.password_hash)) EXECUTE FUNCTION end_password_challenges()
 
 -- grants on tables
 -- access_tokens to parallax_api: INSERT, SELECT, UPDATE
@@ -2004,6 +2017,8 @@
 -- schema_migrations to parallax_api: SELECT
 -- schema_migrations to parallax_worker: SELECT
 -- sealed_keys to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- second_factor_failures to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- second_factor_failures to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- sessions to parallax_api: INSERT, SELECT, UPDATE
 -- sessions to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- shards to parallax_api: SELECT
@@ -2049,6 +2064,7 @@
 -- drop_day_partition to parallax_worker
 -- drop_hour_partition to parallax_worker
 -- drop_packed_day to parallax_worker
+-- end_password_challenges to parallax_worker
 -- ensure_day_partitions to parallax_worker
 -- ensure_hour_partitions to parallax_worker
 -- ensure_packed_partitions to parallax_worker
@@ -2063,6 +2079,7 @@
 -- identity_caller_of_api_key to parallax_api
 -- identity_caller_of_session to parallax_api
 -- identity_challenge to parallax_api
+-- identity_credential_is_limited to parallax_api
 -- identity_has_accounts to parallax_api
 -- identity_heartbeats_addressed to parallax_api
 -- identity_invite_verdict to parallax_api

@@ -3,7 +3,10 @@ import { isLoopbackHost, isPublished } from '@parallax/settings';
 import type { ControlPlaneSettings } from '@parallax/settings';
 import type { Context } from './context.ts';
 
-type Places = Pick<Context, 'publicUrl' | 'addresses' | 'listen' | 'isPublished' | 'needsSetupToken'> & {
+type Places = Pick<
+  Context,
+  'publicUrl' | 'addresses' | 'listen' | 'isPublished' | 'registration' | 'needsSetupToken'
+> & {
   readonly natsUrl: string;
   /** Every place where the product listens, by address or name as the settings have it; see `startOwnListeners`. */
   readonly ownListeners: readonly { readonly host: string; readonly port: number }[];
@@ -39,6 +42,8 @@ export function places(settings: ControlPlaneSettings): Places {
       ),
     ],
     isPublished: published,
+    // A stranger's account may check and write from here: who is a stranger is for the operator to say.
+    registration: settings.registration ?? (published ? 'invite' : 'open'),
     needsSetupToken: ({ isFromThisMachine }) => published || !isFromThisMachine,
   };
 }

@@ -104,7 +104,6 @@ export async function serve(
     publicUrl,
     shards: installation.shards,
     limits,
-    registration: settings.registration,
     signIn,
     defaultPlan: settings.defaultPlan,
     ...where,

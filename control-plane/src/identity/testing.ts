@@ -35,6 +35,17 @@ export type TestApiOptions = {
   readonly hashesAtFullCost?: boolean;
 };
 
+/** What a test has unless it names others. */
+export const identityCapabilities: readonly Capability<Context>[] = [
+  authCapability,
+  accountsCapability,
+  apiKeysCapability,
+  accessTokensCapability,
+  auditCapability,
+  workspacesCapability,
+  signInCapability,
+];
+
 /** A twentieth of the usual work, since nearly every test makes accounts. */
 const quickHashKib = 1_024;
 
@@ -80,15 +91,7 @@ export async function testApi(t: TestContext, options: TestApiOptions = {}): Pro
   const database = options.database ?? (await testDatabase(t)).database;
   const context = testContext(database, options.context ?? {});
   if (options.hashesAtFullCost !== true) setPasswordHasher(context, createPasswordHasher({ memoryKib: quickHashKib }));
-  const capabilities = options.capabilities ?? [
-    authCapability,
-    accountsCapability,
-    apiKeysCapability,
-    accessTokensCapability,
-    auditCapability,
-    workspacesCapability,
-    signInCapability,
-  ];
+  const capabilities = options.capabilities ?? identityCapabilities;
   const routes = [
     ...capabilities.flatMap((capability) => capability.routes?.(context) ?? []),
     ...(options.routes?.(context) ?? []),

@@ -27,7 +27,7 @@ export const createAccessTokenRoute = route({
   tag,
   summary: 'Create a personal access token',
   description:
-    'The token is sent as Authorization: Bearer plx_… wherever an access token is taken, except where credentials are changed: below /auth (but the profile) and to create or revoke API keys. It acts with the role that its user has in each workspace. It is shown in this answer and never again.',
+    'The token is sent as Authorization: Bearer plx_… wherever an access token is taken, except where credentials are changed: below /auth (but the profile) and to create or revoke API keys. It acts with the role that its user has in each workspace. It is shown in this answer and never again. A session that is older than ten minutes needs `password` too; the owner is told by mail.',
   body: newCredentialSchema
     .extend({ scopes: tokenScopesSchema.default(null) })
     .meta({ id: 'CreatePersonalAccessTokenRequest' }),

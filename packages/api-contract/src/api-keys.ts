@@ -28,11 +28,11 @@ export const createApiKeyRoute = route({
   tag,
   summary: 'Create an API key',
   description:
-    'The key acts with the role that its user has in each workspace. It is shown in this answer and never again.',
+    'The key acts with the role that its user has in each workspace. A session that is older than ten minutes needs `password` too; the owner is told by mail. It is shown in this answer and never again.',
   body: newCredentialSchema.meta({ id: 'CreateApiKeyRequest' }),
   success: { status: 201, answer: createdApiKeySchema },
   idempotent: true,
-  errors: [404, 409],
+  errors: [403, 404, 409],
 });
 
 export const revokeApiKeyRoute = route({

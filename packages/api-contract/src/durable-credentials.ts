@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { presentPasswordSchema } from './auth.ts';
 import { bodyId, instant, nameSchema, timestamp } from './shared.ts';
 
 /** What is told of an API key or a personal access token; never the secret itself. */
@@ -25,5 +26,8 @@ export const newCredentialSchema = z.strictObject({
   read_only: z.boolean().default(false),
   expires_at: instant.nullable().default(null),
   workspace_ids: z.array(bodyId).min(1).max(1_000).nullable().default(null),
+  password: presentPasswordSchema
+    .optional()
+    .describe('Of the account; needed when the session is older than ten minutes, and not kept.'),
 });
 export type NewCredential = z.output<typeof newCredentialSchema>;

@@ -22,12 +22,12 @@ export const providerLoginRoute = (provider: IdentityProvider) =>
     tag,
     summary: `Begin a sign-in at identity provider ${provider}`,
     description:
-      'Open the address in the browser that made this call: it was given a cookie which the callback asks for. With an access token the identity is linked to that account. An invitation in the header X-Invite-Token is used up when a new account is made, and lets it be made where registration is by invitation. 404 where the provider is not configured.',
+      'Open the address in the browser that made this call: it was given a cookie which the callback asks for. With an access token the identity is linked to that account, by a session of the last ten minutes. An invitation in the header X-Invite-Token is used up when a new account is made, and lets it be made where registration is by invitation. 404 where the provider is not configured.',
     success: {
       status: 200,
       answer: z.object({ authorization_url: z.string() }).meta({ id: 'AuthorizationUrl' }),
     },
-    errors: [404],
+    errors: [403, 404],
     perAddressPerMinute: 30,
   });
 
@@ -114,10 +114,10 @@ export const removeIdentityRoute = route({
   credentials: 'bearer',
   tag,
   summary: 'Unlink an identity',
-  description: 'The last way into an account stays: 409.',
+  description: 'The last way into an account stays: 409. A session that is older than ten minutes is answered 403.',
   params: z.object({ id: idSchema }),
   success: { status: 204 },
-  errors: [404, 409],
+  errors: [403, 404, 409],
 });
 
 /** One field of the messenger's data, as it came: the signature is over all of them. */

@@ -181,8 +181,8 @@ export const controlPlaneSettings = defineSettings(
     },
     REGISTRATION: {
       schema: z.enum(['open', 'invite', 'closed']),
-      default: 'open',
-      meaning: 'who may register: `open`, `invite`, `closed`',
+      defaultMeaning: '`open`, and `invite` once the installation is published (docs/publishing.md)',
+      meaning: 'who may register after the first account: `open`, `invite`, `closed`',
     },
     LIMITS: {
       schema: numbersByName,

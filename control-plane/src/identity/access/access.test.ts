@@ -252,6 +252,7 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
       'identity_caller_of_api_key',
       'identity_caller_of_session',
       'identity_challenge',
+      'identity_credential_is_limited',
       'identity_has_accounts',
       'identity_heartbeats_addressed',
       'identity_invite_verdict',

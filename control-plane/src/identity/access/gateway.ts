@@ -12,7 +12,7 @@ import type { RequestGuards } from '../../platform/http/register-route.ts';
 import { apiKeyKind } from '../api-keys/index.ts';
 import { readAccessToken, tokenKeys } from '../auth/index.ts';
 import type { CredentialKind } from '../durable-credentials/index.ts';
-import { accessTokenKind, isPersonalToken, takesPersonalTokens } from '../tokens/index.ts';
+import { accessTokenKind, isOfAccount, isPersonalToken, takesPersonalTokens } from '../tokens/index.ts';
 import { givenCredentials } from './credentials.ts';
 import { callerOfCredential, callerOfSession } from './queries.ts';
 import type { CallerRow } from './queries.ts';
@@ -52,14 +52,24 @@ async function authenticate(
   if (given.kind === 'bearer') {
     if (!isPersonalToken(given.token)) return callerOfToken(context, given.token);
     const caller = await callerOfSecret(context, accessTokenKind, given.token);
-    if (takesPersonalTokens(contract)) return caller;
+    if (takesPersonalTokens(contract)) return narrowEnough(caller, contract);
     throw new Problem('wrong_credential_kind', 'this route needs a session: log in, and send its access token');
   }
   const caller = await callerOfSecret(context, apiKeyKind, given.key);
   if (accepts !== 'key-or-bearer') {
     throw new Problem('wrong_credential_kind', 'this route takes an access token, not an API key');
   }
-  return caller;
+  return narrowEnough(caller, contract);
+}
+
+/** @throws Problem `wrong_credential_kind` when a credential that is narrower than its account asks for the account itself */
+function narrowEnough(caller: Caller, contract: RouteContract): Caller {
+  if (!(caller.isLimited || caller.readOnly) || !isOfAccount(contract)) return caller;
+  const noun = caller.kind === 'api_key' ? 'API keys' : 'tokens';
+  throw new Problem(
+    'wrong_credential_kind',
+    `this route belongs to the account: ${noun} that are read-only or limited to workspaces are not taken here`,
+  );
 }
 
 async function callerOfToken(context: Context, token: string): Promise<Caller> {
@@ -86,11 +96,13 @@ function callerOf(row: CallerRow, kind: Caller['kind']): Caller | undefined {
   return {
     kind,
     userId: row.user_id,
-    isAdministrator: row.is_administrator === true,
+    // The rights of an administrator belong to no workspace.
+    isAdministrator: row.is_administrator === true && !row.is_limited,
     workspaces: new Map(Object.entries(row.roles ?? {}).map(([id, role]) => [Number(id), role])),
     plan: row.plan,
     readOnly: row.read_only === true,
     ...(row.scopes === null ? {} : { scopes: row.scopes }),
+    isLimited: row.is_limited,
   };
 }
 

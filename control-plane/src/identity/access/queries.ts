@@ -12,13 +12,15 @@ const callerRow = z.object({
   read_only: z.boolean().nullable(),
   /** What a personal access token is limited to. */
   scopes: z.array(z.string()).nullable(),
+  /** The credential names the workspaces that it is for. */
+  is_limited: z.boolean(),
 });
 export type CallerRow = z.output<typeof callerRow>;
 
 /** Who has the session, as it stands now; nulls when it does not live. Before the tenant is known. */
 export async function callerOfSession(pool: DatabasePool, sessionId: string): Promise<CallerRow> {
   return pool.one(sql.type(callerRow)`
-    select user_id, is_administrator, plan, roles, false as read_only, null::text[] as scopes from identity_caller_of_session(${sessionId}::uuid)
+    select user_id, is_administrator, plan, roles, false as read_only, null::text[] as scopes, false as is_limited from identity_caller_of_session(${sessionId}::uuid)
   `);
 }
 
@@ -34,6 +36,8 @@ export async function callerOfCredential(
     ? sql.fragment`identity_scopes_of_access_token(${sql.binary(hash)})`
     : sql.fragment`null::text[]`;
   return pool.one(sql.type(callerRow)`
-    select user_id, is_administrator, plan, roles, read_only, ${scopes} as scopes from ${sql.identifier([lookups[table]])}(${sql.binary(hash)})
+    select user_id, is_administrator, plan, roles, read_only, ${scopes} as scopes,
+      identity_credential_is_limited(${sql.binary(hash)}) as is_limited
+    from ${sql.identifier([lookups[table]])}(${sql.binary(hash)})
   `);
 }

@@ -7,6 +7,7 @@ import type { Route } from '../../platform/http/handler.ts';
 const answer = z.object({
   kind: z.string().nullable(),
   user_id: z.number().nullable(),
+  is_administrator: z.boolean(),
   roles: z.record(z.string(), z.string()),
 });
 
@@ -27,6 +28,7 @@ export function whoRoutes(): readonly Route[] {
         async ({ caller }) => ({
           kind: caller?.kind ?? null,
           user_id: caller?.userId ?? null,
+          is_administrator: caller?.isAdministrator === true,
           roles: Object.fromEntries([...(caller?.workspaces ?? [])].map(([id, role]) => [String(id), role])),
         }),
       ),

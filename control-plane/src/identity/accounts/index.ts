@@ -36,4 +36,5 @@ export {
   setPlan,
 } from './commands/queries.ts';
 export type { AccountRow } from './commands/queries.ts';
-export { requireProof } from './proof/gateway.ts';
+export { requireProof, requireRecentProof } from './proof/gateway.ts';
+export { tellOwner } from './proof/owner-mail.gateway.ts';

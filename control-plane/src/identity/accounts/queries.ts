@@ -85,3 +85,12 @@ export async function removeOtherWays(
   await remove('recovery_codes');
   return { identities, passkeys, authenticators };
 }
+
+const ownerRow = z.object({ email: z.string().nullable(), email_verified: z.boolean(), locale: z.enum(['en', 'ru']) });
+
+/** Where the scope's user is told of what happens to their account. */
+export async function readOwner(scope: Scope, transaction: Transaction): Promise<z.output<typeof ownerRow>> {
+  return transaction.one(
+    sql.type(ownerRow)`select email, email_verified, locale from users where id = ${scope.userId}`,
+  );
+}

@@ -46,14 +46,14 @@ export function auditRoutes(context: Context): readonly Route[] {
   ];
 }
 
-/** An owner reads the log of a workspace; without one named, those of all own ones and that of the account. */
+/** An owner reads the log of a workspace; without one named, those of all own ones and, for credentials as wide as the account, its own. */
 function logsOf(caller: Caller, workspaceId: number | undefined): AuditLogs {
   if (workspaceId !== undefined) {
     requireRole(caller, workspaceId, 'owner');
     return { workspaceIds: [workspaceId], ofAccount: false };
   }
   const owned = [...caller.workspaces].filter(([, role]) => role === 'owner').map(([id]) => id);
-  return { workspaceIds: owned, ofAccount: true };
+  return { workspaceIds: owned, ofAccount: !caller.isLimited && !caller.readOnly };
 }
 
 function timeOf(name: string, text: string | undefined): number | undefined {

@@ -125,12 +125,12 @@ void t.test('the first account needs the set-up token unless everything about it
   const { database } = await testDatabase(t);
   const stage = (environment: Readonly<Record<string, string>>) => {
     const settings = readSettings(controlPlaneSettings, environment);
-    const { isPublished, needsSetupToken } = places(settings);
+    const { isPublished, registration, needsSetupToken } = places(settings);
     const limits = limitsWith({ register: 100 });
     return testApi(t, {
       database,
       trustedProxies: settings.trustedProxies ?? [],
-      context: { isPublished, needsSetupToken, limits },
+      context: { isPublished, registration, needsSetupToken, limits },
     });
   };
   const register = async (api: TestApi, headers: Readonly<Record<string, string>>, more: object = {}) => {
@@ -162,6 +162,15 @@ void t.test('the first account needs the set-up token unless everything about it
   await (await setupTokenNotice.start(own.context, log)).stop();
   t.match(JSON.stringify(lines), setupToken(own.context.sealer), 'the log has the token for a proxy nobody named');
   t.match(await register(own, {}), { status: 201, body: { is_administrator: true } }, 'directly it is not asked for');
+  const later = { email: 'eve@example.com' };
+  const closed = { status: 403, body: { code: 'registration_closed' } };
+  for (const [name, environment] of published) {
+    t.match(await register(await stage(environment), {}, later), closed, `by invitation with ${name}`);
+  }
+  t.match(await register(own, {}, later), { status: 201, body: { is_administrator: false } }, 'open on one machine');
+  const opened = await stage({ PARALLAX_PUBLIC_URL: 'https://parallax.example.org', PARALLAX_REGISTRATION: 'open' });
+  const grace = { email: 'grace@example.com' };
+  t.equal((await register(opened, {}, grace)).status, 201, 'and where the operator opens it');
 });
 
 void t.test('passwords are judged by bytes and by how common they are', async (t) => {

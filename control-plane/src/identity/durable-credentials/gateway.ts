@@ -6,7 +6,9 @@ import { inScope } from '../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../platform/http/caller.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import type { RequestFacts } from '../../platform/http/handler.ts';
+import { requireRecentProof, tellOwner } from '../accounts/index.ts';
 import { recordAudit } from '../audit/index.ts';
+import { accountChangedLetter } from '../mails/index.ts';
 import type { CredentialKind } from './kind.ts';
 import { countCredentials, insertCredential, listCredentials, lockCredentials, revokeCredential } from './queries.ts';
 import type { CredentialRow } from './queries.ts';
@@ -53,6 +55,7 @@ export function durableCredentials(context: Context, kind: CredentialKind): Dura
       return { credentials: rows.map(answerOf), page: { total, page, page_size } };
     },
     create: async ({ caller, body, request }) => {
+      await requireRecentProof(context, { caller, request }, body.password);
       for (const workspaceId of body.workspace_ids ?? []) requireRole(caller, workspaceId, 'viewer');
       const expiresAt = body.expires_at === null ? null : new Date(body.expires_at);
       if (expiresAt !== null && expiresAt.getTime() <= context.now()) {
@@ -77,6 +80,10 @@ export function durableCredentials(context: Context, kind: CredentialKind): Dura
         const detail = { name: made.name, prefix: made.prefix, read_only: made.read_only };
         const event = { action: `${kind.subject}.created`, subjectType: kind.subject, subjectId: made.id, detail };
         await recordAudit(transaction, caller, request, event);
+        const change = { kind: kind.subject, name: made.name };
+        await tellOwner(context, scope, transaction, (locale) =>
+          accountChangedLetter(locale, change, request.remoteAddress),
+        );
         return made;
       });
       return { credential: answerOf(row), secret };

@@ -1,11 +1,14 @@
 export {
+  accountChangedLetter,
   accountDeletedLetter,
   addressChangedLetter,
   addressChangeLetter,
   addressChangeNotice,
+  keeperOf,
   passwordChangedLetter,
   resetPasswordLetter,
   secondFactorResetLetter,
+  secondFactorTriedLetter,
   tokenReusedLetter,
   verifyAddressLetter,
 } from './letters.ts';

@@ -2,6 +2,7 @@ import t from 'tap';
 import { renderLetter } from '../../platform/mail/letter.ts';
 import type { Letter } from '../../platform/mail/letter.ts';
 import {
+  accountChangedLetter,
   accountDeletedLetter,
   addressChangedLetter,
   addressChangeLetter,
@@ -9,6 +10,7 @@ import {
   passwordChangedLetter,
   resetPasswordLetter,
   secondFactorResetLetter,
+  secondFactorTriedLetter,
   tokenReusedLetter,
   verifyAddressLetter,
 } from './index.ts';
@@ -34,6 +36,9 @@ const letters: Readonly<Record<string, (locale: 'en' | 'ru') => Letter>> = {
   addressChangeNotice: (locale) => addressChangeNotice(locale, hostile, '192.0.2.1'),
   addressChanged: (locale) => addressChangedLetter(locale, hostile),
   tokenReused: (locale) => tokenReusedLetter(locale, '192.0.2.1'),
+  keyMade: (locale) => accountChangedLetter(locale, { kind: 'api_key', name: hostile }, '192.0.2.1'),
+  identityLinked: (locale) => accountChangedLetter(locale, { kind: 'identity_linked', name: hostile }, '192.0.2.1'),
+  secondFactorTried: (locale) => secondFactorTriedLetter(locale, 10, '192.0.2.1'),
   secondFactorReset: (locale) => secondFactorResetLetter(locale),
   accountDeleted: (locale) => accountDeletedLetter(locale),
 };

@@ -195,6 +195,70 @@ export function tokenReusedLetter(locale: Locale, address: string): Letter {
   }[locale];
 }
 
+/** What lets somebody into an account and outlives the session that changed it. */
+export type AccountChange = {
+  readonly kind: 'api_key' | 'access_token' | 'identity_linked' | 'identity_unlinked';
+  /** Of the key or token, or of who keeps the identity. */
+  readonly name: string;
+};
+
+/** The host of an issuer, as people know who keeps an identity. */
+export function keeperOf(issuer: string): string {
+  return URL.parse(issuer)?.host ?? issuer;
+}
+
+/** After a key, a token or a linked identity was made or removed: its owner alone can tell whether it was themselves. */
+export function accountChangedLetter(locale: Locale, { kind, name }: AccountChange, address: string): Letter {
+  const en = {
+    api_key: ['A new API key', `The API key "${name}" was made for your Parallax account.`],
+    access_token: ['A new access token', `The personal access token "${name}" was made for your Parallax account.`],
+    identity_linked: [
+      'A new way to sign in',
+      `An identity of ${name} was linked to your Parallax account and lets in.`,
+    ],
+    identity_unlinked: [
+      'A way to sign in was removed',
+      `An identity of ${name} no longer opens your Parallax account.`,
+    ],
+  } as const;
+  const ru = {
+    api_key: ['Новый ключ API', `Для вашей учётной записи Parallax создан ключ API «${name}».`],
+    access_token: ['Новый токен доступа', `Для вашей учётной записи Parallax создан личный токен доступа «${name}».`],
+    identity_linked: ['Новый способ входа', `К вашей учётной записи Parallax привязан вход через ${name}.`],
+    identity_unlinked: ['Способ входа удалён', `Вход через ${name} больше не открывает вашу учётную запись Parallax.`],
+  } as const;
+  const [subject, text] = { en, ru }[locale][kind];
+  const advice = {
+    en: 'If it was not you, change your password, end all sessions, and revoke the keys, tokens and identities that you do not know.',
+    ru: 'Если это были не вы, смените пароль, завершите все сеансы и отзовите незнакомые ключи, токены и способы входа.',
+  }[locale];
+  return { locale, subject, paragraphs: [text], notes: [`${advice} ${origin(locale, address)}`] };
+}
+
+/** After so many wrong second factors that somebody else seems to have the first one. */
+export function secondFactorTriedLetter(locale: Locale, tries: number, address: string): Letter {
+  return {
+    en: {
+      locale,
+      subject: 'Somebody tries to sign in to your account',
+      paragraphs: [
+        `Somebody showed the first factor of your Parallax account, such as its password, and then ${tries} wrong codes. Further tries have to wait longer and longer.`,
+      ],
+      notes: [
+        `If it was not you, change your password at once. The last try came from the network address ${address}.`,
+      ],
+    },
+    ru: {
+      locale,
+      subject: 'Кто-то пытается войти в вашу учётную запись',
+      paragraphs: [
+        `Кто-то прошёл первый шаг входа в вашу учётную запись Parallax, например ввёл пароль, а затем ввёл неверные коды: ${tries}. Дальнейшие попытки ждут всё дольше.`,
+      ],
+      notes: [`Если это были не вы, сразу смените пароль. Последняя попытка пришла с сетевого адреса ${address}.`],
+    },
+  }[locale];
+}
+
 /** After the operator took the second factor away, because its owner had lost it. */
 export function secondFactorResetLetter(locale: Locale): Letter {
   return {

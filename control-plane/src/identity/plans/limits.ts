@@ -51,7 +51,11 @@ export const namedLimits = {
     countedBy: 'account',
     meaning: 'mails for a forgotten password that are sent; what is above is not told',
   },
-  second_factor: { rate: perMinute(5), countedBy: 'account', meaning: 'tries of a second factor' },
+  second_factor: {
+    rate: perMinute(5),
+    countedBy: 'account and address',
+    meaning: 'tries of a second factor; after ten wrong ones the pauses between tries grow from 30 seconds to an hour',
+  },
   invite_mail: { rate: perHour(20), countedBy: 'account', meaning: 'mails that invite to a workspace' },
   invite_mail_to_address: {
     rate: perHour(5),

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
+import { takeMails } from '../accounts/testing.ts';
 import { whoRoutes } from '../access/testing.ts';
 import { testApi } from '../testing.ts';
 import type { TestApi } from '../testing.ts';
@@ -81,6 +82,100 @@ void t.test('it changes no credentials, and a new route below /auth does not tak
   t.notOk(takesPersonalTokens({ method: 'GET', path: '/api/v1/auth/identity-provider-a/login' }), 'which links');
   t.notOk(takesPersonalTokens({ method: 'DELETE', path: '/api/v1/auth/me' }));
   t.ok(takesPersonalTokens({ method: 'DELETE', path: '/api/v1/monitors/:monitor_id' }));
+});
+
+void t.test(
+  'one that is limited or read-only sees its workspaces, no ping key and nothing of the account',
+  async (t) => {
+    const api = await testApi(t);
+    // The first account is the administrator's.
+    const ada = await api.account('ada@example.com');
+    const second = await api.call('POST', '/api/v1/workspaces', { token: ada.accessToken, body: { name: 'second' } });
+    const { token: whole } = await makeToken(api, ada.accessToken);
+    const { token: limited } = await makeToken(api, ada.accessToken, { workspace_ids: [1] });
+    const { token: reader } = await makeToken(api, ada.accessToken, { read_only: true });
+    const get = (token: string, path: string) => api.call('GET', path, { token });
+    const names = async (token: string, path: string) =>
+      ((await get(token, path)).body['workspaces'] as { name: string }[]).map(({ name }) => name);
+    for (const path of ['/api/v1/workspaces', '/api/v1/workspaces/summary']) {
+      t.same(await names(whole, path), ['Default', 'second'], path);
+      t.same(await names(limited, path), ['Default'], path);
+      t.same(await names(reader, path), ['Default', 'second'], path);
+    }
+    t.match((await get(limited, '/api/v1/workspaces')).body, { total: 1 });
+    const { token: other } = await makeToken(api, ada.accessToken, { workspace_ids: [Number(second.body['id'])] });
+    t.equal((await get(other, '/api/v1/workspaces/default')).status, 404, 'the default one is another');
+    const withKeys = ['/api/v1/workspaces', '/api/v1/workspaces/1', '/api/v1/workspaces/default'];
+    const pingKey = String((await get(whole, '/api/v1/workspaces/1')).body['ping_key']);
+    t.match(pingKey, /^[\w-]{32}$/);
+    for (const path of withKeys) {
+      t.match((await get(whole, path)).text, pingKey, path);
+      for (const token of [limited, reader]) t.notMatch((await get(token, path)).text, pingKey, path);
+    }
+    const ofAccount = ['/api/v1/auth/me', '/api/v1/api-keys'];
+    for (const path of ofAccount) {
+      t.equal((await get(whole, path)).status, 200, path);
+      for (const token of [limited, reader]) {
+        t.match(await get(token, path), { status: 403, body: { code: 'wrong_credential_kind' } }, path);
+      }
+    }
+    for (const [method, path, body] of [
+      ['POST', '/api/v1/workspaces', { name: 'third' }],
+      ['POST', '/api/v1/workspaces/1/leave', undefined],
+      ['POST', '/api/v1/workspaces/1/set-default', undefined],
+      ['POST', '/api/v1/workspaces/1/regenerate-ping-key', undefined],
+      ['PATCH', '/api/v1/auth/me', { display_name: 'Eve' }],
+    ] as const) {
+      const answer = await api.call(method, path, { token: limited, ...(body === undefined ? {} : { body }) });
+      t.match(answer, { status: 403, body: { code: 'wrong_credential_kind' } }, `${method} ${path}`);
+    }
+    await api.call('PUT', '/api/v1/workspaces/1', { token: limited, body: { name: 'first' } });
+    const actions = async (token: string) => {
+      const events = (await get(token, '/api/v1/audit-log')).body['events'] as { workspace_id: number | null }[];
+      return [...new Set(events.map((event) => event.workspace_id))];
+    };
+    t.ok((await actions(whole)).includes(null), 'the log of the account');
+    t.same(await actions(limited), [1]);
+    t.notOk((await actions(reader)).includes(null));
+  },
+);
+
+void t.test('a key or token is made by who has just signed in or knows the password, and told by mail', async (t) => {
+  const api = await testApi(t);
+  const ada = await api.account('ada@example.com');
+  await api.database.worker.query(sql.unsafe`update users set email_verified = true where id = ${ada.id}`);
+  await takeMails(api);
+  for (const [path, subject] of [
+    [tokensPath, 'A new access token'],
+    ['/api/v1/api-keys', 'A new API key'],
+  ] as const) {
+    const make = (body: object) =>
+      api.call('POST', path, { token: ada.accessToken, body: { name: '<b>deploy</b>', ...body } });
+    const sessionsBegan = (ago: string) =>
+      api.database.worker.query(sql.unsafe`update sessions set created_at = now() - ${ago}::interval`);
+    await sessionsBegan('9 minutes');
+    t.equal((await make({})).status, 201, 'shortly after the sign-in');
+    t.match(await takeMails(api), [{ to: ada.email, subject, text: /<b>deploy<\/b>/ }], path);
+    await sessionsBegan('11 minutes');
+    t.match(await make({}), { status: 403, body: { code: 'recent_sign_in_required' } }, path);
+    const wrong = await make({ password: 'not this one' });
+    t.match(wrong, { status: 422, body: { errors: [{ path: '/password', code: 'wrong_password' }] } });
+    t.same(await takeMails(api), [], 'nothing was made');
+    t.equal((await make({ password: ada.password })).status, 201);
+    t.equal((await takeMails(api)).length, 1);
+  }
+  const kept = await api.database.worker.any(sql.type(z.object({ all: z.string() }))`
+    select row_to_json(audit_log)::text as all from audit_log`);
+  for (const row of kept) t.notOk(row.all.includes(ada.password), 'the password is not kept');
+});
+
+void t.test('the rights of an administrator are not those of a limited token', async (t) => {
+  const api = await testApi(t, { routes: whoRoutes });
+  const ada = await api.account('ada@example.com');
+  const isAdministrator = async (token: string) =>
+    (await api.call('GET', '/who/bearer', { token })).body['is_administrator'];
+  t.equal(await isAdministrator((await makeToken(api, ada.accessToken)).token), true);
+  t.equal(await isAdministrator((await makeToken(api, ada.accessToken, { workspace_ids: [1] })).token), false);
 });
 
 void t.test('it is shown once, kept as a hash, listed, and revoked by its owner only', async (t) => {

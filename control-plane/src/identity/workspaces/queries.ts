@@ -36,6 +36,7 @@ const ofUser = (scope: Scope) => sql.fragment`
   from workspace_members as member
   join workspaces on workspaces.id = member.workspace_id
   where member.user_id = ${scope.userId} and workspaces.deleted_at is null
+    and (workspaces.id = any(${sql.array(scope.workspaceIds, 'int4')}))
 `;
 
 /** A page of the workspaces that the scope's user is a member of, the default one first; and how many there are. */

@@ -58,7 +58,7 @@ function readRoutes(context: Context): readonly Route[] {
       const { rows, total } = await inScope(api, scope, async (transaction) =>
         listWorkspaces(scope, transaction, { limit: page_size, offset: (page - 1) * page_size }),
       );
-      return { workspaces: rows.map(workspaceAnswer), total, page, page_size };
+      return { workspaces: rows.map((row) => workspaceAnswer(row, caller)), total, page, page_size };
     }),
     handle(listWorkspaceNamesRoute, async ({ caller, query }) => {
       const { page, page_size } = query;
@@ -73,7 +73,7 @@ function readRoutes(context: Context): readonly Route[] {
       const row = await inScope(api, scope, async (transaction) => findDefaultWorkspace(scope, transaction));
       if (row === null) throw new Problem('not_found', 'you are a member of no workspace: create one');
       void request.reply.header('etag', etagOf(row.version));
-      return workspaceAnswer(row);
+      return workspaceAnswer(row, caller);
     }),
     handle(getWorkspaceRoute, async ({ caller, params, request }) => {
       requireRole(caller, params.id, 'viewer');
@@ -81,7 +81,7 @@ function readRoutes(context: Context): readonly Route[] {
       const row = await inScope(api, scope, async (transaction) => findWorkspace(scope, transaction, params.id));
       if (row === null) throw noWorkspace(params.id);
       void request.reply.header('etag', etagOf(row.version));
-      return workspaceAnswer(row);
+      return workspaceAnswer(row, caller);
     }),
   ];
 }
@@ -102,10 +102,10 @@ function writeRoutes(context: Context): readonly Route[] {
           action: 'workspace.created',
           detail: { name: body.name },
         });
-        return readAgain(scope, transaction, id);
+        return readAgain({ ...scope, workspaceIds: [...scope.workspaceIds, id] }, transaction, id);
       });
       void request.reply.header('etag', etagOf(row.version)).header('location', `/api/v1/workspaces/${row.id}`);
-      return workspaceAnswer(row);
+      return workspaceAnswer(row, caller);
     }),
     handle(updateWorkspaceRoute, async ({ caller, params, body, request }) => {
       requireRole(caller, params.id, 'owner');
@@ -123,7 +123,7 @@ function writeRoutes(context: Context): readonly Route[] {
         return readAgain(scope, transaction, params.id);
       });
       void request.reply.header('etag', etagOf(row.version));
-      return workspaceAnswer(row);
+      return workspaceAnswer(row, caller);
     }),
     handle(deleteWorkspaceRoute, async ({ caller, params, request }) => {
       requireRole(caller, params.id, 'owner');
@@ -154,7 +154,7 @@ function writeRoutes(context: Context): readonly Route[] {
         await recordAudit(transaction, caller, request, { action: 'workspace.made_default', subjectType, subjectId });
         return readAgain(scope, transaction, params.id);
       });
-      return workspaceAnswer(row);
+      return workspaceAnswer(row, caller);
     }),
   ];
 }

@@ -1,13 +1,19 @@
 import { Problem } from '@parallax/api-contract';
 import type { Workspace } from '@parallax/api-contract';
+import type { Caller } from '../../platform/http/caller.ts';
 import type { WorkspaceRow } from './queries.ts';
 
 /** A workspace as its member is shown it. */
-export function workspaceAnswer(row: WorkspaceRow): Workspace {
+export function workspaceAnswer(
+  row: WorkspaceRow,
+  caller: Pick<Caller, 'readOnly' | 'isLimited' | 'scopes'>,
+): Workspace {
+  // By the role in the row, which may be newer than the one that the request began with.
+  const isShown = row.role !== 'viewer' && !caller.readOnly && !caller.isLimited && caller.scopes === undefined;
   return {
     ...row,
     // Whoever knows it may report for every heartbeat of the workspace.
-    ping_key: row.role === 'viewer' ? null : row.ping_key,
+    ping_key: isShown ? row.ping_key : null,
     created_at: new Date(row.created_at).toISOString(),
     updated_at: new Date(row.updated_at).toISOString(),
   };

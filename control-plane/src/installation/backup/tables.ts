@@ -52,6 +52,7 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   team_chat_requests: leftOut('live for ten minutes; whoever was choosing a room begins again'),
   used_proofs: leftOut('a proof is too old after ten minutes, used or not'),
   sign_in_challenges: leftOut('live for five minutes; whoever was asked for a second factor begins again'),
+  second_factor_failures: leftOut('wrong codes of the last day; a restored installation counts anew'),
   audit_log: copied,
   live_events: leftOut('kept for a day, for streams that go on; after a restore they are told to read anew'),
 

@@ -36,14 +36,17 @@ export function uuidContext(uuidHash: Buffer): string {
 const iso = (ms: number): string => new Date(ms).toISOString();
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 
-/** A heartbeat as the API answers it. @param isShown whether the caller may send signals: editors and owners, not viewers */
+/**
+ * A heartbeat as the API answers it.
+ * @param shown whether the caller is shown the addresses that take its signals, and those by the ping key of the workspace
+ */
 export function answerOf(
   row: HeartbeatRow,
   sealer: Pick<Sealer, 'open'>,
   publicUrl: string,
-  isShown: boolean,
+  shown: { readonly uuid: boolean; readonly pingKey: boolean },
 ): Heartbeat {
-  const uuid = isShown ? sealer.open(row.sealed_uuid, uuidContext(row.uuid_hash)).toString() : null;
+  const uuid = shown.uuid ? sealer.open(row.sealed_uuid, uuidContext(row.uuid_hash)).toString() : null;
   const { reason, uuid_hash: _hash, sealed_uuid: _sealed, ping_key: pingKey, ...rest } = row;
   return {
     ...rest,
@@ -52,9 +55,9 @@ export function answerOf(
     last_ping_at: isoOrNull(row.last_ping_at),
     next_expected_at: isoOrNull(row.next_expected_at),
     deadline_at: isoOrNull(row.deadline_at),
-    ping_key: isShown ? pingKey : null,
+    ping_key: shown.pingKey ? pingKey : null,
     uuid,
-    ping_url: isShown ? `${publicUrl}/api/v1/ping/${pingKey}/${row.slug}` : null,
+    ping_url: shown.pingKey ? `${publicUrl}/api/v1/ping/${pingKey}/${row.slug}` : null,
     ping_url_by_uuid: uuid === null ? null : `${publicUrl}/ping/${uuid}`,
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),

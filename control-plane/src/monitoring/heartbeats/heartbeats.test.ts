@@ -1,7 +1,12 @@
 import t from 'tap';
+import { authCapability } from '../../identity/auth/index.ts';
+import { signInCapability } from '../../identity/sign-in/index.ts';
+import { accessTokensCapability } from '../../identity/tokens/index.ts';
+import { workspacesCapability } from '../../identity/workspaces/index.ts';
 import { sql } from '../../platform/database/pools.ts';
 import { sweepOnce } from './history/queries.ts';
 import { removeHeartbeatsOfWorkspace } from './queries.ts';
+import { heartbeatsCapability } from './index.ts';
 import { heartbeatsApi } from './testing.ts';
 
 void t.test('a heartbeat is made with its address and a secret that is shown once', async (t) => {
@@ -228,6 +233,24 @@ void t.test('a viewer sees everything but what signals are sent to', async (t) =
     });
     t.equal(answer.status, 403, `${method} ${suffix}`);
   }
+});
+
+void t.test('a limited token sees no ping key, and a read-only one nothing that takes signals', async (t) => {
+  const capabilities = [authCapability, accessTokensCapability, workspacesCapability, heartbeatsCapability];
+  const api = await heartbeatsApi(t, { capabilities: [...capabilities, signInCapability] });
+  await api.heartbeat();
+  const seenBy = async (body: object) => {
+    const made = await api.make('POST', '/api/v1/auth/tokens', { name: 'ci', ...body });
+    const list = await api.call('GET', '/api/v1/heartbeats', { token: String(made.body['token']) });
+    return { text: list.text, ...(list.body['heartbeats'] as Record<string, unknown>[])[0] };
+  };
+  t.match(await seenBy({}), { ping_key: api.pingKey, ping_url: api.pingKey, ping_url_by_uuid: /\/ping\// });
+  const limited = await seenBy({ workspace_ids: [api.workspaceId] });
+  t.match(limited, { ping_key: null, ping_url: null, ping_url_by_uuid: /\/ping\// });
+  t.notMatch(limited.text, api.pingKey);
+  const reader = await seenBy({ read_only: true });
+  t.match(reader, { ping_key: null, ping_url: null, uuid: null, ping_url_by_uuid: null });
+  t.notMatch(reader.text, api.pingKey);
 });
 
 void t.test('the list is filtered and told by pages', async (t) => {

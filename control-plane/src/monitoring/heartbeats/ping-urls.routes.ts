@@ -4,7 +4,7 @@ import { recordAudit } from '../../identity/audit/index.ts';
 import { exchangePingKey } from '../../identity/workspaces/index.ts';
 import { randomKeyHash } from '../../platform/crypto/random-key.ts';
 import { inScope } from '../../platform/database/scope.ts';
-import { requireRole, scopeOf } from '../../platform/http/caller.ts';
+import { mayReadPingKey, requireRole, scopeOf } from '../../platform/http/caller.ts';
 import { etagOf } from '../../platform/http/etag.ts';
 import { handle } from '../../platform/http/handler.ts';
 import type { Route } from '../../platform/http/handler.ts';
@@ -30,7 +30,10 @@ export function pingUrlRoutes(context: Context): Route[] {
         return { action: 'heartbeat.secret_regenerated' };
       });
       if (changed === undefined) throw noHeartbeat(params.id);
-      const answer = answerOf(changed, context.sealer, context.publicUrl, true);
+      const answer = answerOf(changed, context.sealer, context.publicUrl, {
+        uuid: true,
+        pingKey: mayReadPingKey(caller, changed.workspace_id),
+      });
       return { ...answer, secret, push_url: pushed === undefined ? null : pushUrl(pushed) };
     }),
 
@@ -38,7 +41,7 @@ export function pingUrlRoutes(context: Context): Route[] {
       requireRole(caller, params.id, 'owner');
       const scope = scopeOf(caller);
       const { workspace, exchanged } = await inScope(context.database.api, scope, async (tx) => {
-        const changed = await exchangePingKey(scope, tx, params.id);
+        const changed = await exchangePingKey(scope, tx, params.id, caller);
         const urls = await exchangePingUrls(scope, tx, context.sealer, 'workspace', params.id);
         await recordAudit(tx, caller, request, {
           workspaceId: params.id,

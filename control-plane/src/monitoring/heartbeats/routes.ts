@@ -10,7 +10,7 @@ import {
 import type { Heartbeat } from '@parallax/api-contract';
 import type { Context } from '../../context.ts';
 import { inScope } from '../../platform/database/scope.ts';
-import { requireRole, scopeOf } from '../../platform/http/caller.ts';
+import { mayReadPingKey, maySignal, requireRole, scopeOf } from '../../platform/http/caller.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { etagOf } from '../../platform/http/etag.ts';
 import { handle } from '../../platform/http/handler.ts';
@@ -31,7 +31,10 @@ import { pause, reschedule, resume } from './switches.ts';
 /** Creating, reading, changing, pausing and deleting heartbeats. */
 export function heartbeatRoutes(context: Context): Route[] {
   const answer = (row: HeartbeatRow, caller: Caller): Heartbeat =>
-    answerOf(row, context.sealer, context.publicUrl, caller.workspaces.get(row.workspace_id) !== 'viewer');
+    answerOf(row, context.sealer, context.publicUrl, {
+      uuid: maySignal(caller, row.workspace_id),
+      pingKey: mayReadPingKey(caller, row.workspace_id),
+    });
   const answered = (id: number, row: HeartbeatRow | undefined, caller: Caller): Heartbeat => {
     if (row === undefined) throw noHeartbeat(id);
     return answer(row, caller);

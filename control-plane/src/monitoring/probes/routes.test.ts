@@ -25,6 +25,7 @@ function caller(userId: number, more: Partial<Caller>): Caller {
     workspaces: new Map(),
     plan: 'self_hosted',
     readOnly: false,
+    isLimited: false,
     ...more,
   };
 }

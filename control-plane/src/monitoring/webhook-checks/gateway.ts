@@ -5,7 +5,7 @@ import { recordAudit } from '../../identity/audit/index.ts';
 import type { AuditEvent } from '../../identity/audit/index.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import { inScope } from '../../platform/database/scope.ts';
-import { requireRole, scopeOf } from '../../platform/http/caller.ts';
+import { maySignal, requireRole, scopeOf } from '../../platform/http/caller.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { etagOf, requireMatch } from '../../platform/http/etag.ts';
 import type { RequestFacts } from '../../platform/http/handler.ts';
@@ -64,8 +64,12 @@ export function shown(context: Context, actor: Actor, row: CheckRow): WebhookChe
 
 /** A check as a member may see it: whoever knows the URL may deliver to it, so viewers do not. */
 export function seenBy(context: Context, caller: Caller, row: CheckRow): WebhookCheck {
-  const mayDeliver = caller.workspaces.get(row.workspace_id) !== 'viewer';
-  return answerOf(row, mayDeliver ? openSlug(context.sealer, row) : null, context.publicUrl, context.now());
+  return answerOf(
+    row,
+    maySignal(caller, row.workspace_id) ? openSlug(context.sealer, row) : null,
+    context.publicUrl,
+    context.now(),
+  );
 }
 
 /** Writes the row of the audit log. */

@@ -19,6 +19,8 @@ export type Caller = {
   readonly readOnly: boolean;
   /** What a personal access token may be used for; absent: for all that its user may do. */
   readonly scopes?: readonly string[];
+  /** A key or token that names the workspaces that it is for. */
+  readonly isLimited: boolean;
 };
 
 /** Everything that the caller may at least see. */
@@ -37,4 +39,20 @@ export function requireRole(caller: Caller, workspaceId: number, least: Role): R
     throw new Problem('forbidden', `this needs the role ${least} in workspace ${workspaceId}, yours is ${role}`);
   }
   return role;
+}
+
+/** Whether the caller is shown addresses by which one signals for the workspace: whoever knows them needs no credential to write. */
+export function maySignal(caller: Caller, workspaceId: number): boolean {
+  const role = caller.workspaces.get(workspaceId);
+  return role !== undefined && role !== 'viewer' && !caller.readOnly && isAnySignalling(caller.scopes);
+}
+
+/** Whether the caller is shown a ping key, which reports for every heartbeat of the workspace and outlives what showed it. */
+export function mayReadPingKey(caller: Caller, workspaceId: number): boolean {
+  return maySignal(caller, workspaceId) && !caller.isLimited && caller.scopes === undefined;
+}
+
+/** Whether scopes let their token change what is signalled for; no scopes limit nothing. */
+function isAnySignalling(scopes: readonly string[] | undefined): boolean {
+  return scopes === undefined || scopes.includes('heartbeats:write') || scopes.includes('webhook-checks:write');
 }

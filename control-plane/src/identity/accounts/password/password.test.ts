@@ -1,6 +1,9 @@
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
+import { passwordHasher, setPasswordHasher } from '../../auth/index.ts';
+import { limitsWith } from '../../plans/index.ts';
+import { totpCode } from '../../sign-in/testing/totp-code.ts';
 import { testApi } from '../../testing.ts';
 import type { TestApi } from '../../testing.ts';
 import { takeMails, tokenIn } from '../testing.ts';
@@ -23,8 +26,8 @@ async function mailedToken(api: TestApi, email: string): Promise<string> {
   return tokenIn((await takeMails(api)).at(-1));
 }
 
-async function secondSession(api: TestApi, email: string): Promise<string> {
-  const answer = await api.call('POST', `${path}/login`, { body: { email, password } });
+async function secondSession(api: TestApi, email: string, given = password): Promise<string> {
+  const answer = await api.call('POST', `${path}/login`, { body: { email, password: given } });
   return String(answer.body['access_token']);
 }
 
@@ -69,6 +72,44 @@ t.test('a stolen access token does not find out the password by trying', async (
     });
   t.equal((await tried('wrong phrase 1')).status, 422);
   t.match(await tried(password), { status: 429, body: { code: 'rate_limited' } }, 'not even with the right one');
+});
+
+t.test('a login that raced a reset of the password loses', async (t) => {
+  const api = await testApi(t, { context: { limits: limitsWith({ forgot_password_account: 10 }) } });
+  const ada = await api.account('ada@example.com');
+  const hasher = passwordHasher(api.context);
+  /** Has the password changed between the comparison of the old one and what follows from it. */
+  const racing = async (given: string, wanted: string, more: object = {}) => {
+    const token = await mailedToken(api, ada.email);
+    setPasswordHasher(api.context, {
+      ...hasher,
+      verify: async (...compared) => {
+        const matches = await hasher.verify(...compared);
+        setPasswordHasher(api.context, hasher);
+        t.ok(matches, 'the old password was right');
+        t.equal((await reset(api, token, wanted)).status, 200);
+        return matches;
+      },
+    });
+    return api.call('POST', `${path}/login`, { body: { email: ada.email, password: given, ...more } });
+  };
+  const lost = { status: 401, body: { code: 'invalid_credentials' } };
+  t.match(await racing(password, other), lost);
+  t.equal(await login(api, ada.email, other), 200);
+  const token = await secondSession(api, ada.email, other);
+  const begun = await api.call('POST', `${path}/mfa/totp`, { token, body: { password: other } });
+  const code = totpCode(String(begun.body['secret']), Date.now());
+  t.equal((await api.call('POST', `${path}/mfa/totp/confirm`, { token, body: { code } })).status, 200);
+  t.match(await racing(other, password), lost, 'nor is it asked for a second factor');
+  t.match(await racing(password, other, { totp_code: code }), lost, 'nor by one that came with it');
+  const asked = await api.call('POST', `${path}/login`, { body: { email: ada.email, password: other } });
+  t.match(asked, { status: 401, body: { code: 'mfa_required' } });
+  t.equal((await reset(api, await mailedToken(api, ada.email), password)).status, 200);
+  const body = {
+    mfa_token: asked.body['mfa_token'],
+    totp_code: totpCode(String(begun.body['secret']), Date.now() + 30_000),
+  };
+  t.match(await api.call('POST', `${path}/mfa/verify`, { body }), lost, 'what waited for a factor has ended');
 });
 
 t.test('two changes at once: one is done', async (t) => {

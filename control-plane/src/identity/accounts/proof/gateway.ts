@@ -14,6 +14,27 @@ import type { ProofRow } from '../queries.ts';
 const recentSeconds = 600;
 
 /**
+ * Has the caller prove that they are who signed in, for what outlives the session: by a sign-in of the last ten minutes, or by the password. So
+ * a session that was left open, or stolen, gets no way in of its own.
+ * @throws Problem `recent_sign_in_required`, or as `requireProof` does
+ */
+export async function requireRecentProof(
+  context: Context,
+  actor: { readonly caller: Caller; readonly request: RequestFacts },
+  password?: string,
+): Promise<void> {
+  const scope = scopeOf(actor.caller);
+  const { signed_in_seconds: age } = await inScope(context.database.api, scope, async (transaction) =>
+    readProof(scope, transaction, actor.caller.sessionId),
+  );
+  if (age !== null && age <= recentSeconds) return;
+  if (password === undefined) {
+    throw new Problem('recent_sign_in_required', 'sign in again and repeat this within ten minutes');
+  }
+  await requireProof(context, actor, password, '/password');
+}
+
+/**
  * Has the caller prove that they are who signed in: by the password, or by a sign-in of the last ten minutes where the account has none.
  * @param path where the password stands in the body
  * @throws Problem `invalid_input` for a missing or wrong password, `recent_sign_in_required`, `rate_limited` after too many tries

@@ -18,7 +18,12 @@ import type { Factor, Way } from './way.ts';
 export const challengeLife = '5 minutes';
 
 /** An account and the way by which it was shown that the caller has it. */
-export type Entry = { readonly userId: number; readonly way: Way };
+export type Entry = {
+  readonly userId: number;
+  readonly way: Way;
+  /** The hash that the password was compared with. It must still be that of the account when the entry counts. */
+  readonly provenHash?: string | undefined;
+};
 
 /** What an entry comes to: tokens, or the question for a second factor. */
 export type Entered =
@@ -45,7 +50,10 @@ export async function enter(
   const factors = await inScope(context.database.api, scope, async (transaction) => factorsOf(scope, transaction));
   if (factors.length === 0) return { kind: 'signed_in', tokens: await signIn(context, entry, request) };
   if (pass !== undefined) return { kind: 'signed_in', tokens: await pass() };
-  const mfaToken = await beginChallenge(context.database.api, 'second_factor', entry);
+  const mfaToken = await inScope(context.database.api, scope, async (transaction) => {
+    await requireSamePassword(scope, transaction, entry);
+    return beginChallenge(transaction, 'second_factor', entry);
+  });
   return { kind: 'second_factor', mfaToken, factors };
 }
 
@@ -66,6 +74,7 @@ export async function signIn(context: Context, entry: Entry, request: RequestFac
   const caller = { kind: 'user', userId: entry.userId } as const;
   const salt = randomBytes(16);
   const session = await inScope(context.database.api, scope, async (transaction) => {
+    await requireSamePassword(scope, transaction, entry);
     const factor = await proof?.(scope, transaction);
     const { userAgent, remoteAddress } = request;
     const started = await startSession(scope, transaction, { salt, userAgent, remoteAddress });
@@ -75,6 +84,18 @@ export async function signIn(context: Context, entry: Entry, request: RequestFac
     return started;
   });
   return tokenPairOf(context, { id: session.id, counter: session.counter, rotatedAtMs: session.rotated_at }, salt);
+}
+
+/**
+ * Holds up a change of the password until the transaction ends, and compares again: hashing takes long, and whoever had the former password is
+ * to be shut out by a reset that was done meanwhile.
+ * @throws Problem `invalid_credentials` when the password was changed since it was compared
+ */
+async function requireSamePassword(scope: Scope, transaction: Transaction, { provenHash }: Entry): Promise<void> {
+  if (provenHash === undefined) return;
+  const { rowCount } = await transaction.query(sql.unsafe`
+    select from users where id = ${scope.userId} and deleted_at is null and password_hash = ${provenHash} for no key update`);
+  if (rowCount === 0) throw new Problem('invalid_credentials', 'the address or the password is wrong');
 }
 
 const factorsRow = z.object({ totp: z.boolean(), passkey: z.boolean(), recovery_code: z.boolean() });
@@ -95,12 +116,12 @@ export type ChallengePurpose = 'second_factor' | 'passkey_registration' | 'passk
 
 /** Notes a step that waits for an answer. @returns the token that names it */
 export async function beginChallenge(
-  pool: DatabasePool,
+  connection: DatabasePool | Transaction,
   purpose: ChallengePurpose,
   entry: { readonly userId: number; readonly way?: Way } | undefined,
 ): Promise<string> {
   const token = makeSecretToken();
-  await pool.query(sql.unsafe`
+  await connection.query(sql.unsafe`
     select identity_begin_challenge(
       ${sql.binary(hashOf(token))}, ${purpose}, ${entry?.userId ?? null}, ${entry?.way ?? null}, ${challengeLife}::interval)`);
   return token;

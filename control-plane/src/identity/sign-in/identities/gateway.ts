@@ -1,7 +1,9 @@
 import type { Context } from '../../../context.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import type { RequestFacts } from '../../../platform/http/handler.ts';
+import { tellOwner } from '../../accounts/index.ts';
 import { recordAudit } from '../../audit/index.ts';
+import { accountChangedLetter, keeperOf } from '../../mails/index.ts';
 import { makePingKey } from '../../workspaces/index.ts';
 import type { InviteRefusal } from '../../workspaces/index.ts';
 import { enter } from '../entry/queries.ts';
@@ -31,6 +33,10 @@ export async function linkToAccount(
     const detail = { way: identity.way, issuer: identity.issuer };
     const event = { action: 'identity.linked', subjectType: 'identity', subjectId: id, detail };
     await recordAudit(transaction, { kind: 'user', userId }, request, event);
+    const change = { kind: 'identity_linked', name: keeperOf(identity.issuer) } as const;
+    await tellOwner(context, scope, transaction, (locale) =>
+      accountChangedLetter(locale, change, request.remoteAddress),
+    );
     return true;
   });
 }

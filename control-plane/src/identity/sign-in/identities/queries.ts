@@ -83,11 +83,10 @@ export async function linkIdentity(
   return own ? 'own' : 'taken';
 }
 
-/** Unlinks an identity of the scope's user. False when there is none of this number. */
-export async function removeIdentity(scope: Scope, transaction: Transaction, id: number): Promise<boolean> {
-  const { rowCount } = await transaction.query(sql.unsafe`
-    delete from identities where id = ${id} and user_id = ${scope.userId}`);
-  return rowCount > 0;
+/** Unlinks an identity of the scope's user. @returns its issuer; null when there is none of this number */
+export async function removeIdentity(scope: Scope, transaction: Transaction, id: number): Promise<string | null> {
+  return transaction.maybeOneFirst(sql.type(z.object({ issuer: z.string() }))`
+    delete from identities where id = ${id} and user_id = ${scope.userId} returning issuer`);
 }
 
 /**

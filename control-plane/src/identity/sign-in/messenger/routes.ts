@@ -6,6 +6,7 @@ import { handle } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
 import { tokensOf } from '../entry/queries.ts';
 import { inviteProblem } from '../../workspaces/index.ts';
+import { requireRecentProof } from '../../accounts/index.ts';
 import { enterFromOutside, linkToAccount } from '../identities/gateway.ts';
 import type { Refusal } from '../identities/gateway.ts';
 import { broughtInvite } from '../identities/invite.ts';
@@ -37,6 +38,7 @@ async function login(
   if (caller !== undefined && caller.sessionId === undefined) {
     throw new Problem('wrong_credential_kind', 'an identity is linked by the access token of a session');
   }
+  if (caller !== undefined) await requireRecentProof(context, { caller, request });
   const inviteHash = broughtInvite(request);
   if (!judged.holds) throw new Problem('invalid_credentials', reasons[judged.reason]);
   if (!(await useProof(context.database.api, judged.digest))) {

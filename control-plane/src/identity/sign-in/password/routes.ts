@@ -38,8 +38,12 @@ async function login(
     await recordFailedLogin(pool, body.email, request);
     throw new Problem('invalid_credentials', 'the address or the password is wrong');
   }
-  const entry = { userId: account.user_id, way: 'password' } as const;
+  const entry = {
+    userId: account.user_id,
+    way: 'password',
+    provenHash: account.password_hash ?? undefined,
+  } as const;
   const { totp_code } = body;
-  const pass = totp_code === undefined ? undefined : () => passSecondFactor(context, entry, { totp_code }, request);
+  const pass = totp_code === undefined ? undefined : () => passSecondFactor(context, entry, { totp_code }, request, {});
   return tokensOf(await enter(context, entry, request, pass));
 }

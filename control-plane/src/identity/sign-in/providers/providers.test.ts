@@ -1,6 +1,7 @@
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
+import { takeMails } from '../../accounts/testing.ts';
 import { testApi } from '../../testing.ts';
 import type { TestApi } from '../../testing.ts';
 import { actionsOf } from '../testing/audit.ts';
@@ -124,6 +125,23 @@ void t.test('an identity is linked to the account that asks for it, and unlinked
     (await actionsOf(world, ada.id)).filter((action) => action.startsWith('identity.')),
     ['identity.linked', 'identity.unlinked'],
   );
+  await world.database.worker.query(sql.unsafe`update users set email_verified = true where id = ${ada.id}`);
+  await takeMails(world);
+  t.equal((await world.signIn({ sub: 'third' }, ada.accessToken)).get('linked'), 'identity_provider_a');
+  t.match(await takeMails(world), [{ to: ada.email, subject: 'A new way to sign in' }]);
+  const [third] = await list(ada.accessToken);
+  const sessionsBegan = (ago: string) =>
+    world.database.worker.query(sql.unsafe`update sessions set created_at = now() - ${ago}::interval`);
+  await sessionsBegan('11 minutes');
+  const old = { status: 403, body: { code: 'recent_sign_in_required' } };
+  const begin = '/api/v1/auth/identity-provider-a/login';
+  t.match(await world.call('GET', begin, { token: ada.accessToken }), old, 'an old session links nothing');
+  const last = `/api/v1/auth/identities/${third?.id}`;
+  t.match(await world.call('DELETE', last, { token: ada.accessToken }), old, 'and unlinks nothing');
+  t.same(await takeMails(world), []);
+  await sessionsBegan('9 minutes');
+  t.equal((await world.call('DELETE', last, { token: ada.accessToken })).status, 204);
+  t.match(await takeMails(world), [{ to: ada.email, subject: 'A way to sign in was removed' }]);
   const by = world.browser();
   const back = await world.goThere(by, { sub: 'other' }, ada.accessToken);
   await world.call('POST', '/api/v1/auth/logout', { token: ada.accessToken });

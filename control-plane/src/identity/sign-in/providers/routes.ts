@@ -5,6 +5,7 @@ import { handle } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
 import type { ProviderSettings } from '../../../sign-in-settings.ts';
 import { makeSecretToken } from '../entry/secret-token.ts';
+import { requireRecentProof } from '../../accounts/index.ts';
 import { enterFromOutside, linkToAccount } from '../identities/gateway.ts';
 import { broughtInvite } from '../identities/invite.ts';
 import type { OutsideIdentity } from '../identities/queries.ts';
@@ -24,6 +25,7 @@ function loginRoute(context: Context, letter: IdentityProvider): Route {
     if (caller !== undefined && caller.sessionId === undefined) {
       throw new Problem('wrong_credential_kind', 'an identity is linked by the access token of a session');
     }
+    if (caller !== undefined) await requireRecentProof(context, { caller, request });
     const inviteHash = broughtInvite(request);
     const callback = callbackUrl(context.publicUrl, letter);
     const state = makeSecretToken();

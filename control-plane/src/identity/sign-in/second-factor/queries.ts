@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
+import { firstPauseSeconds, freeFailures, longestPauseSeconds } from './pauses.ts';
 
 const bytes = z.instanceof(Buffer);
 const totpRow = z.object({ secret: bytes, confirmed_at: z.number().nullable() });
@@ -87,4 +88,42 @@ const accountRow = z.object({ email: z.string().nullable(), password_hash: z.str
 /** What the scope's user is called in an authenticator, and what their password is compared with. */
 export async function readAccount(scope: Scope, transaction: Transaction): Promise<z.output<typeof accountRow>> {
   return transaction.one(sql.type(accountRow)`select email, password_hash from users where id = ${scope.userId}`);
+}
+
+/** The pause that a row stands for, as `pauseSeconds` computes it. */
+const pause = sql.fragment`make_interval(secs => case when f.failures < ${freeFailures} then 0
+  else least(${firstPauseSeconds}::float8 * 2 ^ least(f.failures - ${freeFailures}, 30), ${longestPauseSeconds}::float8) end)`;
+
+const triedRow = z.object({ failures: z.number().nullable(), wait: z.number() });
+
+/**
+ * Counts a try as a wrong one before it is judged, so that many at once are no way around a pause; one that is right clears the count. A day
+ * without a try forgets.
+ * @returns how many there were, or how many seconds are to be waited when the pause is not over
+ */
+export async function countTry(
+  scope: Scope,
+  transaction: Transaction,
+  key: Buffer,
+): Promise<{ readonly failures: number } | { readonly waitSeconds: number }> {
+  const { failures, wait } = await transaction.one(sql.type(triedRow)`
+    with tried as (
+      insert into second_factor_failures as f (key, user_id, failures, last_failed_at)
+      values (${sql.binary(key)}, ${scope.userId}, 1, clock_timestamp())
+      on conflict (key) do update set last_failed_at = clock_timestamp(),
+        failures = case when f.last_failed_at < clock_timestamp() - interval '1 day' then 1 else f.failures + 1 end
+      where f.user_id = ${scope.userId} and f.last_failed_at + ${pause} <= clock_timestamp()
+      returning f.failures
+    )
+    select (select failures from tried) as failures,
+      coalesce((select extract(epoch from f.last_failed_at + ${pause} - clock_timestamp())::float8
+                from second_factor_failures f where f.key = ${sql.binary(key)}), 1) as wait`);
+  return failures === null ? { waitSeconds: Math.max(1, Math.ceil(wait)) } : { failures };
+}
+
+/** Forgets what was counted under these keys. */
+export async function clearTries(scope: Scope, transaction: Transaction, keys: readonly Buffer[]): Promise<void> {
+  await transaction.query(sql.unsafe`
+    delete from second_factor_failures
+    where user_id = ${scope.userId} and key = any (${sql.array([...keys], 'bytea')})`);
 }

@@ -106,8 +106,11 @@ export function secondFactorRoutes(context: Context): readonly Route[] {
       const { known, for_user: userId, way } = await findChallenge(pool, 'second_factor', token);
       if (!known || userId === null || way === null) throw tokenHasEnded();
       const given = { ...codes, ...(passkey === undefined ? {} : { passkey: { answer: passkey, token } }) };
-      return passSecondFactor(context, { userId, way }, given, request, async (transaction) => {
-        if (!(await takeChallenge(transaction, 'second_factor', token))) throw tokenHasEnded();
+      return passSecondFactor(context, { userId, way }, given, request, {
+        token,
+        take: async (transaction) => {
+          if (!(await takeChallenge(transaction, 'second_factor', token))) throw tokenHasEnded();
+        },
       });
     }),
   ];

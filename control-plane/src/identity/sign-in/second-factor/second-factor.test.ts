@@ -6,6 +6,8 @@ import { namedLimits } from '../../plans/limits.ts';
 import { testApi } from '../../testing.ts';
 import type { TestAccount, TestAnswer, TestApi } from '../../testing.ts';
 import { actionsOf, withinOneMinute } from '../testing/audit.ts';
+import { takeMails } from '../../accounts/testing.ts';
+import { pauseSeconds } from './pauses.ts';
 import { totpCode } from '../testing/totp-code.ts';
 
 type World = TestApi & {
@@ -166,27 +168,83 @@ void t.test('a recovery code stands in once, and new ones replace all', async (t
   t.match((await world.call('GET', '/api/v1/auth/mfa', { token })).body, { recovery_codes_left: 9 });
 });
 
-void t.test('five tries a minute, of the account and from wherever', async (t) => {
+void t.test('five tries a minute from one address, and nobody elsewhere is locked out by them', async (t) => {
   const world = await protectedAccount(t);
-  const { verify, mfaToken, code, login, recoveryCodes } = world;
+  const { call, mfaToken, code, login, recoveryCodes, verify } = world;
+  const { email, password } = world.ada;
+  const from = '203.0.113.7';
+  const there = (body: Record<string, unknown>) => call('POST', '/api/v1/auth/mfa/verify', { body, from });
   const mfa_token = await mfaToken();
   const answers = await withinOneMinute(world, async () => {
     await forgetTries(world);
-    const wrong = Array.from({ length: 5 }, () => verify({ mfa_token, totp_code: '000000' }));
+    const wrong = Array.from({ length: 5 }, () => there({ mfa_token, totp_code: '000000' }));
     return [
       ...(await Promise.all(wrong)),
-      await verify({ mfa_token, totp_code: code() }),
-      await verify({ mfa_token: await mfaToken(), recovery_code: recoveryCodes[0] }),
+      await there({ mfa_token, totp_code: code() }),
+      await there({ mfa_token: await mfaToken(), recovery_code: recoveryCodes[0] }),
+      await call('POST', '/api/v1/auth/login', { body: { email, password, totp_code: code() }, from }),
       await login({ totp_code: code() }),
     ];
   });
   t.same(
     answers.map(({ status }) => status),
-    [401, 401, 401, 401, 401, 429, 429, 429],
+    [401, 401, 401, 401, 401, 429, 429, 429, 200],
   );
   t.match(answers[5]?.headers.get('retry-after'), /^\d+$/);
   await forgetTries(world);
+  world.step();
   t.equal((await verify({ mfa_token, totp_code: code() })).status, 200, 'nothing was used up by the refused');
+});
+
+void t.test('after ten wrong codes the pauses grow, the owner is told, and others go in', async (t) => {
+  const world = await protectedAccount(t);
+  const { mfaToken, code, verify, ada, database } = world;
+  await database.worker.query(sql.unsafe`update users set email_verified = true where id = ${ada.id}`);
+  await takeMails(world);
+  const mfa_token = await mfaToken();
+  // Each from an address of its own: it is the token that they have in common.
+  const wrong = async () => {
+    await forgetTries(world);
+    return verify({ mfa_token, totp_code: '000000' });
+  };
+  for (let n = 1; n <= 9; n += 1) t.equal((await wrong()).status, 401, `wrong code ${n}`);
+  t.same(await takeMails(world), []);
+  const both = await Promise.all([
+    verify({ mfa_token, totp_code: '000000' }),
+    verify({ mfa_token, totp_code: '000001' }),
+  ]);
+  t.same(
+    both.map(({ status }) => status).toSorted((one, other) => one - other),
+    [401, 429],
+    'of two at once one is judged',
+  );
+  t.match(await takeMails(world), [{ to: ada.email, subject: /tries to sign in/, text: /10 wrong codes/ }]);
+  const paused = await verify({ mfa_token, totp_code: code() });
+  t.match(paused, { status: 429, body: { code: 'rate_limited' } }, 'not even the right one');
+  const waits = (answer: TestAnswer) => Number(answer.headers.get('retry-after'));
+  t.ok(waits(paused) > 20 && waits(paused) <= 30, `waits ${waits(paused)} s`);
+  const sleep = (seconds: number) =>
+    database.worker.query(sql.unsafe`
+      update second_factor_failures set last_failed_at = last_failed_at - make_interval(secs => ${seconds})`);
+  await sleep(31);
+  t.equal((await wrong()).status, 401);
+  const longer = await verify({ mfa_token, totp_code: code() });
+  t.ok(waits(longer) > 45 && waits(longer) <= 60, `then ${waits(longer)} s`);
+  t.equal(
+    (await verify({ mfa_token: await mfaToken(), totp_code: code() })).status,
+    200,
+    'another sign-in is not held up',
+  );
+  await sleep(61);
+  world.step();
+  t.equal((await verify({ mfa_token, totp_code: code() })).status, 200, 'after the pause');
+  const left = await database.worker.any(sql.type(z.object({ failures: z.number() }))`
+    select failures from second_factor_failures where failures > 1`);
+  t.same(left, [], 'a right one forgets');
+});
+
+void t.test('pauses double up to an hour', async (t) => {
+  t.same([0, 9, 10, 11, 12, 16, 17, 60].map(pauseSeconds), [0, 0, 30, 60, 120, 1_920, 3_600, 3_600]);
 });
 
 void t.test('what is not a step of a sign-in is refused', async (t) => {

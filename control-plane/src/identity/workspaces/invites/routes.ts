@@ -125,7 +125,7 @@ export function inviteRoutes(context: Context): readonly Route[] {
       );
       // Removed again, or deleted, in between.
       if (row === null) throw noWorkspace(workspaceId);
-      return { workspace: workspaceAnswer(row), joined: taken.outcome === 'joined' };
+      return { workspace: workspaceAnswer(row, caller), joined: taken.outcome === 'joined' };
     }),
   ];
 }

@@ -87,7 +87,8 @@ async function transfer(
   const row = await findWorkspace(scope, transaction, workspaceId);
   if (row === null) throw noWorkspace(workspaceId);
   return {
-    workspace: workspaceAnswer(row),
+    // Narrower credentials are not taken here.
+    workspace: workspaceAnswer(row, { readOnly: false, isLimited: false }),
     minimum_interval_seconds: minimumIntervalSeconds,
     below_minimum_total: below.total,
     below_minimum: [...below.rows],

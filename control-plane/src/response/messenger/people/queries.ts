@@ -39,7 +39,11 @@ export async function findMember(worker: DatabasePool, personId: number): Promis
   if (row === null) return null;
   const workspaces = new Map(Object.entries(row.roles).map(([id, role]) => [Number(id), role]));
   const { user_id: userId, is_administrator: isAdministrator, plan, locale, timezone } = row;
-  return { caller: { kind: 'user', userId, isAdministrator, workspaces, plan, readOnly: false }, locale, timezone };
+  return {
+    caller: { kind: 'user', userId, isAdministrator, workspaces, plan, readOnly: false, isLimited: false },
+    locale,
+    timezone,
+  };
 }
 
 /** Keeps the token of a deep link. @param workspaceId null links a person */
