@@ -60,7 +60,7 @@ export function trialsOf(parameter: Parameter): Trial[] {
   if (listed !== undefined) return [...listed.map(taken), refused('no-such-value'), refused(`${listed[0]}x`)];
   switch (parameter.type) {
     case 'boolean':
-      return [taken(true), taken(false), ...['yes', '1', '', 'TRUE'].map(refused)];
+      return [...[true, false, 'True', 'FALSE', 1, 0].map(taken), ...['yes', '2', '', 'truee'].map(refused)];
     case 'integer':
     case 'number':
       return [...numberTrials(parameter), ...['abc', '', '1e1', '0x1'].map(refused)];

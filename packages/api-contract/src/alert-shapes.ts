@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { incidentSeverities } from './incidents.ts';
 import { maintenanceSubjectTypes } from './maintenance.ts';
 import { descriptionSchema, tagsSchema } from './monitor-shapes.ts';
-import { bodyId, hasControlCharacter, instant, nameSchema, timestamp } from './shared.ts';
+import { bodyId, hasControlCharacter, instant, localeInput, nameSchema, timestamp } from './shared.ts';
 
 /** Bounds of alerts. Durations in seconds. */
 export const alertLimits = {
@@ -93,7 +93,7 @@ const targetSchema = z
       .describe(
         'An address, a chat, a telephone number: what the channel says. Of mail `null` is the own address, which is followed when it changes.',
       ),
-    locale: localeSchema
+    locale: localeInput
       .nullish()
       .describe('Default, and `null`: that which whoever made the alert has when a message is sent.'),
     timezone: zoneSchema

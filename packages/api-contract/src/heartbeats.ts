@@ -202,10 +202,13 @@ export const heartbeatStatsSchema = z
   .object({
     from: timestamp,
     to: timestamp,
-    uptime: z.number().nullable().describe('Percent of the time that is known; null when none is.'),
-    up_seconds: z.number(),
-    down_seconds: z.number(),
-    unknown_seconds: z.number().describe('New, paused, under maintenance, or no signals could be taken.'),
+    hours: z.number().int().describe('What was asked for.'),
+    uptime_percent: z.number().nullable().describe('Of the time that is known; null when none is.'),
+    seconds: z.object({
+      up: z.number(),
+      down: z.number(),
+      unknown: z.number().describe('New, paused, under maintenance, or no signals could be taken.'),
+    }),
     outages: count,
     pings: z.object({
       total: count,

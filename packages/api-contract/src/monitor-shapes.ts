@@ -1,6 +1,6 @@
 import { protocols } from '@parallax/checks';
 import { z } from 'zod';
-import { bodyId, nameSchema, timestamp } from './shared.ts';
+import { bodyId, nameSchema, timestamp, wordParameter } from './shared.ts';
 
 /** Status of a monitor at a time, decided from what its probes agree on. */
 export const monitorStatuses = ['UP', 'DOWN', 'TIMEOUT', 'DEGRADED', 'PARTIAL', 'WARNING', 'UNKNOWN'] as const;
@@ -147,7 +147,7 @@ export const createMonitorSchema = z
     workspace_id: bodyId,
     name: nameSchema.optional().describe('Unique among all workspaces of one owner; left out: the host of the URL.'),
     url: newUrlSchema,
-    protocol: protocolSchema.optional(),
+    protocol: wordParameter(protocolSchema).optional(),
     description: descriptionSchema.nullish(),
     interval_seconds: intervalSchema.default(60),
     timeout_seconds: timeoutSchema.nullish().describe('Default: the smaller of 10 and the interval.'),
@@ -210,7 +210,7 @@ export const updateMonitorSchema = z
       ),
     name: nameSchema.optional(),
     url: urlSchema.or(z.literal('')).optional(),
-    protocol: protocolSchema.optional(),
+    protocol: wordParameter(protocolSchema).optional(),
     description: descriptionSchema.nullish(),
     interval_seconds: intervalSchema.optional(),
     timeout_seconds: timeoutSchema.nullish(),

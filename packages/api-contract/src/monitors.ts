@@ -18,7 +18,16 @@ import {
   timelineSchema,
 } from './result-shapes.ts';
 import { route } from './route.ts';
-import { booleanQuery, idSchema, instant, integerParameter, listOf, pageQuery, booleanParameter } from './shared.ts';
+import {
+  booleanParameter,
+  booleanQuery,
+  idSchema,
+  instant,
+  integerParameter,
+  listOf,
+  pageQuery,
+  wordParameter,
+} from './shared.ts';
 
 const monitorParams = z.object({ monitor_id: idSchema });
 const tag = 'Monitors';
@@ -32,7 +41,7 @@ export const searchText = z
 /** How lists of monitors are narrowed, ordered and paged, whatever is listed. */
 export const monitorListQuery = {
   ...pageQuery,
-  status_filter: z.enum(statusFilters).optional(),
+  status_filter: wordParameter(z.enum(statusFilters)).optional(),
   is_active: booleanParameter.optional(),
   workspace_id: idSchema.optional(),
   group_id: idSchema.optional().describe('Only members of this group.'),
@@ -41,8 +50,8 @@ export const monitorListQuery = {
     .optional()
     .describe('Only monitors with this tag; several times: with all of them.'),
   search: searchText.optional().describe('Case-insensitive part of name or URL.'),
-  sort: z.enum(monitorSorts).default('status'),
-  order: z.enum(['asc', 'desc']).default('asc'),
+  sort: wordParameter(z.enum(monitorSorts)).default('status'),
+  order: wordParameter(z.enum(['asc', 'desc'])).default('asc'),
 };
 
 /** Which results are listed. */
@@ -71,7 +80,7 @@ export const listMonitorsRoute = route({
   credentials: 'key-or-bearer',
   tag,
   summary: 'List monitors',
-  query: z.object({ ...monitorListQuery, protocol: protocolSchema.optional() }),
+  query: z.object({ ...monitorListQuery, protocol: wordParameter(protocolSchema).optional() }),
   success: { status: 200, answer: listOf('monitors', monitorSchema).meta({ id: 'MonitorList' }) },
   errors: [404],
 });

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { userSchema } from './auth.ts';
 import { route } from './route.ts';
-import { hasControlCharacter, idSchema, messageSchema } from './shared.ts';
+import { hasControlCharacter, idSchema, localeInput, messageSchema } from './shared.ts';
 
 const tag = 'Accounts';
 
 /** An IANA name, such as `Europe/Berlin`; the server judges whether it knows it. */
 const timezoneSchema = z.string().min(1).max(100);
-const localeSchema = z.enum(['en', 'ru']);
 
 /** A name for people: 1 to 80 characters after trimming, NFC, without control characters. */
 const displayNameSchema = z
@@ -28,7 +27,7 @@ export const changeMeRoute = route({
   body: z
     .strictObject({
       display_name: displayNameSchema.nullable().optional(),
-      locale: localeSchema.optional(),
+      locale: localeInput.optional(),
       timezone: timezoneSchema.optional(),
     })
     .meta({ id: 'ChangeMeRequest' }),
@@ -42,7 +41,7 @@ export const changeLocaleRoute = route({
   credentials: 'bearer',
   tag,
   summary: 'Choose the language of mails and alerts',
-  body: z.strictObject({ locale: localeSchema }).meta({ id: 'ChangeLocaleRequest' }),
+  body: z.strictObject({ locale: localeInput }).meta({ id: 'ChangeLocaleRequest' }),
   success: { status: 200, answer: messageSchema },
   errors: [412],
 });

@@ -22,11 +22,33 @@ export function numberParameter(min: number, max: number) {
   return z.preprocess(decimalNumber, z.number().min(min).max(max));
 }
 
-/** `true` or `false` in a query, and nothing else. */
+const truths: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+/** `true` or `false` in a query, in any case, or `1` or `0`: as the languages of clients write them. */
 export const booleanParameter = z.preprocess(
-  (value) => (value === 'true' ? true : value === 'false' ? false : value),
+  (value) => (typeof value === 'string' ? (truths.get(value.toLowerCase()) ?? value) : value),
   z.boolean(),
 );
+
+/** One of some words, in any case. */
+export function wordParameter<Words extends z.ZodType>(words: Words) {
+  return z.preprocess((value) => (typeof value === 'string' ? value.toLowerCase() : value), words);
+}
+
+/** A language that messages are written in, or a tag of it with a region, such as `en-US` (BCP 47). */
+export const localeInput = z.preprocess(
+  (value) => (typeof value === 'string' && /^[a-z]{2}([-_][a-z0-9]{1,8})*$/i.test(value) ? languageOf(value) : value),
+  z.enum(['en', 'ru']),
+);
+
+function languageOf(tag: string): string {
+  return tag.slice(0, 2).toLowerCase();
+}
 
 /** Integer identifiers in paths and queries, 1 to 2147483647. */
 export const idSchema = integerParameter(1, 2_147_483_647);
@@ -41,10 +63,17 @@ const yearOne = Date.parse('0001-01-01T00:00:00Z');
 
 /** An instant given by a client: ISO 8601 with seconds and a zone, not before the year 1. */
 export const instant = z.iso
-  .datetime({ offset: true })
+  .datetime({
+    offset: true,
+    error: ({ input }) => (hasNoZone(input) ? 'needs a zone, such as Z or +02:00' : undefined),
+  })
   .max(40)
   .refine((text) => !(Date.parse(text) < yearOne), 'must not be before the year 1')
   .meta({ format: 'date-time' });
+
+function hasNoZone(value: unknown): boolean {
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(value);
+}
 
 /** A list of identifiers in a JSON body, none of them twice: each that is doubled is named by its place. */
 export function distinctIds(most: number, message: string, least = 0) {

@@ -73,6 +73,7 @@ export async function buildHttpServer(routes: readonly Route[], options: HttpSer
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: 65_000,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
+    rewriteUrl: ({ url = '/' }) => withoutTrailingSlash(url),
     // Its own answer is no problem document; the hook below says the same as one.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 300 },
@@ -182,6 +183,11 @@ function answerUnknown(
 
 function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '';
+}
+
+/** A path with one slash too many is the path; below the documents it is a page of its own. */
+function withoutTrailingSlash(url: string): string {
+  return url.startsWith('/docs') ? url : url.replace(/(?<=^\/[^?]*[^/?])\/(?=\?|$)/, '');
 }
 
 /** True when every `%` of a URL begins a byte of valid UTF-8. */

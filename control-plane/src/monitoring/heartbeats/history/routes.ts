@@ -45,10 +45,9 @@ export function historyRoutes(context: Context): Route[] {
       return {
         from: new Date(fromMs).toISOString(),
         to: new Date(toMs).toISOString(),
-        uptime: uptime.uptime,
-        up_seconds: uptime.upMs / 1_000,
-        down_seconds: uptime.downMs / 1_000,
-        unknown_seconds: uptime.unknownMs / 1_000,
+        hours: query.hours,
+        uptime_percent: uptime.uptime,
+        seconds: { up: uptime.upMs / 1_000, down: uptime.downMs / 1_000, unknown: uptime.unknownMs / 1_000 },
         outages: uptime.outages,
         pings: { total, ...found.counts },
         overlaps: found.overlaps,

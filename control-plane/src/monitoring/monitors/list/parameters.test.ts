@@ -23,10 +23,14 @@ const table: readonly Row[] = [
   { name: 'page_size', byDefault: '20', taken: ['1', '2', '99', '100'], refused: ['0', '101', ...integers] },
   {
     name: 'status_filter',
-    taken: [...statusFilters],
-    refused: ['', 'UP', 'up ', 'upp', 'active', 'up,down', 'toString', '__proto__'],
+    taken: [...statusFilters, 'UP', 'Paused'],
+    refused: ['', 'up ', 'upp', 'active', 'up,down', 'toString', '__proto__'],
   },
-  { name: 'is_active', taken: ['true', 'false'], refused: ['', '1', '0', 'TRUE', 'yes', 'null', ' true'] },
+  {
+    name: 'is_active',
+    taken: ['true', 'false', 'True', 'FALSE', '1', '0'],
+    refused: ['', '2', 'yes', 'null', ' true'],
+  },
   { name: 'workspace_id', taken: [], refused: ['0', '2147483648', ...integers] },
   {
     name: 'search',
@@ -36,12 +40,12 @@ const table: readonly Row[] = [
   {
     name: 'sort',
     byDefault: 'status',
-    taken: [...monitorSorts],
-    refused: ['', 'Status', 'id', 'name,id', 'name desc'],
+    taken: [...monitorSorts, 'Name'],
+    refused: ['', 'id', 'name,id', 'name desc'],
   },
-  { name: 'order', byDefault: 'asc', taken: ['asc', 'desc'], refused: ['', 'ASC', 'ascending', 'asc;'] },
+  { name: 'order', byDefault: 'asc', taken: ['asc', 'desc', 'ASC', 'Desc'], refused: ['', 'ascending', 'asc;'] },
   // Beside the specification's.
-  { name: 'protocol', taken: ['https', 'dnsbl', 'tcp'], refused: ['', 'HTTPS', 'gopher', 'toString'] },
+  { name: 'protocol', taken: ['https', 'dnsbl', 'tcp', 'HTTPS'], refused: ['', 'gopher', 'toString'] },
   { name: 'tag', taken: ['', 'x', 'x'.repeat(50)], refused: ['x'.repeat(51), 'a\u0000'] },
 ];
 
