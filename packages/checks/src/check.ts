@@ -2,6 +2,8 @@ import type { z } from 'zod';
 import type { FactName, Facts } from './facts.ts';
 import type { CheckOutcome, Phases } from './outcome.ts';
 import type { AddressPolicy } from './net/address-policy.ts';
+import type { TlsMode } from './net/connection-settings.ts';
+import type { HostPort } from './net/host.ts';
 import type { Resolver } from './net/resolve.ts';
 import type { StopSignal } from './stop.ts';
 
@@ -80,8 +82,16 @@ export type CheckType<Name extends string = string, Schema extends z.ZodObject =
   readonly cheap: boolean;
   /** Says what is wrong with a target, or undefined; runs at the API and again on the probe. */
   readonly validateTarget: (target: Target, settings: z.infer<Schema>) => string | undefined;
+  /**
+   * Where a check connects, for whoever looks at the target in the same way; a sentence when it cannot be read. Absent for types that speak HTTP, ask for a name
+   * or have no port.
+   */
+  readonly addressOf?: (target: Target, settings: z.infer<Schema>) => Address | string;
   readonly run: (target: Target, settings: z.infer<Schema>, context: CheckContext) => Promise<CheckResult>;
 };
+
+/** Where a check connects, and how its connection is to be secured. */
+export type Address = HostPort & { readonly tls: TlsMode };
 
 /** What a probe may or may not have on its machine. */
 export const probeCapabilities = ['icmp', 'ipv6', 'browser', 'traceroute', 'docker'] as const;

@@ -52,6 +52,15 @@ export const docker = {
       return 'A client certificate is shown over TLS only; write https://host:2376.';
     return undefined;
   },
+  addressOf: (target) => {
+    const daemon = readDaemon(target);
+    if (typeof daemon === 'string') return daemon;
+    if (daemon.kind === 'socket') return 'A socket of the probe has no address.';
+    const { hostname, port, protocol } = daemon.origin;
+    const isSecure = protocol === 'https:';
+    // URL leaves out a port that is usual for the web.
+    return { host: hostname, port: Number(port || (isSecure ? 443 : 80)), tls: isSecure ? 'implicit' : 'none' };
+  },
   run,
 } satisfies CheckType<'docker', ReturnType<typeof dockerSettings>>;
 

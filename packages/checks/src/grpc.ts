@@ -32,6 +32,11 @@ export const grpc = {
     const parsed = readTarget(target);
     return typeof parsed === 'string' ? parsed : undefined;
   },
+  addressOf: (target) => {
+    const parsed = readTarget(target);
+    if (typeof parsed === 'string') return parsed;
+    return { host: parsed.host, port: parsed.port, tls: parsed.secure ? 'implicit' : 'none' };
+  },
   run,
 } satisfies CheckType<'grpc', ReturnType<typeof grpcSettings>>;
 

@@ -1,5 +1,4 @@
 import { whereIs } from '../diagnosis/where.ts';
-import { isSecureScheme } from '../diagnosis/usual-port.ts';
 import { isProtocol, settingsSchema } from '../registry.ts';
 import { isStartTlsProtocol, type StartTlsProtocol } from '../ssl/starttls.ts';
 
@@ -39,7 +38,7 @@ export function chainWayOf(
   if (!isProtocol(protocol) || wrapped.has(protocol)) return undefined;
   const parsed = settingsSchema(protocol).safeParse(settings);
   const whole = parsed.success ? (parsed.data as Readonly<Record<string, unknown>>) : settings;
-  const where = whereIs(protocol, { url }, isSecured(url, whole['tls']) ? { ...whole, tls: undefined } : whole);
+  const where = whereIs(protocol, { url }, whole);
   if (where.host === '' || where.port === 0) return undefined;
   const begin = beginOf(protocol, whole, where.tls);
   if (begin === undefined) return undefined;
@@ -50,11 +49,6 @@ export function chainWayOf(
     starttls: begin === 'implicit' ? undefined : begin,
     serverName: typeof named === 'string' ? named : where.host,
   };
-}
-
-/** `none` is the default of types whose scheme decides (`mqtts://`). */
-function isSecured(url: string, tls: unknown): boolean {
-  return tls === 'none' && isSecureScheme(/^([a-z][a-z0-9+.-]*):\/\//i.exec(url.trim())?.[1]?.toLowerCase() ?? '');
 }
 
 function beginOf(

@@ -72,6 +72,25 @@ void t.test('the certificate is told, whatever is wrong with it', async (t) => {
   });
 });
 
+void t.test('TLS is begun where the scheme of the type says so, and nowhere else', async (t) => {
+  const { cert, key } = await issue({ name: 'one', dnsNames: ['one.test'] });
+  const peer = await listen(createTlsServer({ cert, key }, (socket) => socket.on('error', () => undefined)));
+  t.teardown(peer.stop);
+  const resolver = resolving('127.0.0.1');
+  const schemes = [
+    ['kafka', 'kafkas', true],
+    ['redis', 'valkeys', true],
+    ['mqtt', 'ssl', true],
+    ['nats', 'tls', false],
+    ['mqtt', 'mqtt', false],
+  ] as const;
+  for (const [protocol, scheme, isSecure] of schemes) {
+    const { port, tls } = await look(protocol, `${scheme}://one.test:${peer.port}`, { resolver });
+    t.equal(port, peer.port, scheme);
+    t.equal(tls?.certificate?.subject, isSecure ? 'CN=one' : undefined, `${protocol} ${scheme}`);
+  }
+});
+
 void t.test('a server that speaks first is heard', async (t) => {
   const peer = await listenRaw((socket) => socket.end('220 ready\r\n'));
   t.teardown(peer.stop);

@@ -1,6 +1,6 @@
-import type { Target } from '../check.ts';
+import type { Address, Target } from '../check.ts';
 import { parseHostPort } from '../net/host.ts';
-import { isSecureScheme, usualPort } from './usual-port.ts';
+import { checkTypeOf, isProtocol } from '../registry.ts';
 
 /** Protocols of `ssl`'s STARTTLS, as far as a check type of its own speaks them. */
 export const startTlsTypes = {
@@ -32,32 +32,53 @@ const nowhere: Where = { host: '', port: 0, tls: undefined, web: undefined, hasP
 /** Types whose target is a name to be asked about, not a host to be reached. */
 const questions = new Set(['dns', 'dnsbl', 'whois', 'rdap']);
 /** Types without connections: a TCP connection to their port would say nothing. */
-const datagrams = new Set(['icmp', 'ping', 'traceroute', 'udp', 'ntp', 'snmp', 'radius', 'gamedig']);
-const webTypes = new Set(['http', 'https', 'pagespeed', 'ws', 'wss']);
+const datagrams = new Set(['icmp', 'ping', 'traceroute', 'udp', 'ntp', 'snmp', 'radius']);
+const webTypes = new Set(['http', 'https', 'pagespeed', 'ws', 'wss', 'api']);
 
-/** Ports on which TLS comes first (IANA). */
-const implicitPorts = new Set([443, 465, 563, 636, 853, 989, 990, 993, 995, 5061, 5671, 8443, 8883]);
-/** Where port 443 and the like mean something else. */
-const neverTls = new Set(['mtproxy', 'ssh', 'sftp', 'socks5']);
+type Settings = Readonly<Record<string, unknown>>;
 
 /**
- * Reads where a target is and what it speaks, from what the customer wrote and the settings of its type. User information is neither
- * used nor given. Hostile or unreadable targets give an empty host.
+ * Reads where a target is and what it speaks, as its check type itself reads it. User information is neither used nor given. Hostile or unreadable targets
+ * give an empty host.
  */
-export function whereIs(protocol: string, { url }: Target, settings: Readonly<Record<string, unknown>> = {}): Where {
-  const text = url.trim();
+export function whereIs(protocol: string, target: Target, settings: Settings = {}): Where {
+  const text = target.url.trim();
   if (webTypes.has(protocol)) return onTheWeb(protocol, text);
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
-  const isStream = !questions.has(protocol) && !datagrams.has(protocol) && settings['transport'] !== 'udp';
-  const speaks = scheme ?? protocol;
-  const usual = usualPort(protocol, speaks, settings);
-  const parsed = parseHostPort(text, { schemes: { [speaks]: usual }, defaultPort: usual });
-  if (typeof parsed === 'string') return nowhere;
-  const host = parsed.host.replace(/^\[|\]$/g, '');
+  const whole = withDefaults(protocol, settings);
+  const address = addressOf(protocol, target, whole);
+  if (typeof address === 'string') return nowhere;
+  const host = address.host.replace(/^\[|\]$/g, '');
   const hasPath = !questions.has(protocol);
-  if (!isStream || (protocol === 'sip' && settings['transport'] === undefined && speaks !== 'sips'))
+  if (!hasPath || !isStream(protocol, address, whole))
     return { host, port: 0, tls: undefined, web: undefined, hasPath };
-  return { host, port: parsed.port, tls: tlsOf(protocol, speaks, parsed.port, settings), web: undefined, hasPath };
+  return { host, port: address.port, tls: tlsOf(protocol, address, whole), web: undefined, hasPath };
+}
+
+/** What a check of the type is given: each setting that can be read, else its default. Others may be missing here, such as secrets. */
+function withDefaults(protocol: string, settings: Settings): Settings {
+  if (!isProtocol(protocol)) return settings;
+  const fields = Object.entries(checkTypeOf(protocol).settings().shape);
+  return Object.fromEntries(
+    fields.flatMap(([name, field]) => {
+      const given = field.safeParse(settings[name]);
+      const read = given.success ? given : field.safeParse(undefined);
+      return read.success ? [[name, read.data]] : [];
+    }),
+  );
+}
+
+function addressOf(protocol: string, target: Target, settings: Settings): Address | string {
+  const type = isProtocol(protocol) ? checkTypeOf(protocol) : undefined;
+  if (type?.addressOf !== undefined) return type.addressOf(target, settings);
+  const parsed = parseHostPort(target.url, { schemes: { [protocol]: 0, icmp: 0, ping: 0 }, defaultPort: 0 });
+  return typeof parsed === 'string' ? parsed : { ...parsed, tls: 'none' };
+}
+
+function isStream(protocol: string, { tls }: Address, settings: Settings): boolean {
+  if (protocol === 'sip') return tls === 'implicit' || settings['transport'] === 'tcp';
+  // The one game server that is asked over a connection.
+  if (protocol === 'gamedig') return settings['game'] === 'minecraft_java';
+  return !datagrams.has(protocol);
 }
 
 function onTheWeb(protocol: string, text: string): Where {
@@ -75,23 +96,12 @@ function onTheWeb(protocol: string, text: string): Where {
   return { host, port, tls: isSecure ? 'implicit' : undefined, web, hasPath: true };
 }
 
-function tlsOf(
-  protocol: string,
-  speaks: string,
-  port: number,
-  settings: Readonly<Record<string, unknown>>,
-): Where['tls'] {
-  const { tls } = settings;
-  if (neverTls.has(protocol)) return undefined;
-  if (protocol === 'ssl' || protocol === 'tls') {
-    const asked = Object.values(startTlsTypes).find((each) => each === settings['starttls']);
-    return asked ?? 'implicit';
-  }
-  if (tls === 'implicit' || tls === true || settings['transport'] === 'tls') return 'implicit';
-  if (tls === 'none' || tls === 'disable') return undefined;
-  const isAsked = tls === 'starttls' || tls === 'explicit' || tls === 'require' || settings['starttls'] === true;
-  if (isAsked || speaks === 'ftpes')
-    return Object.hasOwn(startTlsTypes, protocol) ? startTlsTypes[protocol as keyof typeof startTlsTypes] : undefined;
-  if (speaks === 'ftps') return port === 990 ? 'implicit' : 'ftp';
-  return isSecureScheme(speaks) || implicitPorts.has(port) ? 'implicit' : undefined;
+/** What begins TLS; undefined where there is none, where the server decides (`auto`), and where only the check itself can begin it. */
+function tlsOf(protocol: string, { tls }: Address, settings: Settings): Where['tls'] {
+  if (tls === 'implicit') return 'implicit';
+  const isAsked = tls === 'starttls' || (tls === 'auto' && protocol === 'ftps');
+  if (!isAsked) return undefined;
+  const spoken = protocol === 'ssl' || protocol === 'tls' ? settings['starttls'] : protocol;
+  const known = Object.entries(startTlsTypes).find(([name, each]) => name === spoken || each === spoken);
+  return known?.[1];
 }

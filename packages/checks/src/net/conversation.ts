@@ -1,16 +1,15 @@
 import type { z } from 'zod';
-import type { CheckContext, CheckType, ProbeCapability, Target, TypeReference } from '../check.ts';
+import type { Address, CheckContext, CheckType, ProbeCapability, Target, TypeReference } from '../check.ts';
 import type { ErrorCode } from '../outcome.ts';
 import type { Purpose } from './address-policy.ts';
 import { lazily } from '../lazily.ts';
 import { connectionSecrets, type ConnectionSettings, type TlsMode, withClientPair } from './connection-settings.ts';
 import { hold } from './hold.ts';
-import { type HostPort, parseHostPort } from './host.ts';
+import { parseHostPort } from './host.ts';
 import type { Session } from './session.ts';
 import type { TalkCodes } from './talk.ts';
 
-/** Where a conversation is held, and how its connection is to be secured. */
-export type Address = HostPort & { readonly tls: TlsMode };
+export type { Address } from '../check.ts';
 
 /** How the targets of a type are written. */
 export type TargetForm = {
@@ -107,6 +106,7 @@ export function conversation<const Name extends string, Schema extends z.ZodObje
       const to = read(target, settings);
       return typeof to === 'string' ? to : made.problem?.(to, settings);
     },
+    addressOf: read,
     run: async (target: Target, settings: z.infer<Schema>, context: CheckContext) => {
       const to = read(target, settings);
       if (typeof to === 'string') throw new Error(`The target was not validated: ${to}`);
