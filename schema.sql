@@ -116,6 +116,7 @@
 -- assignments.ended_at timestamp with time zone
 -- assignments.revision bigint not null
 -- assignments.stands_in_for integer
+-- assignments.counts_by timestamp with time zone
 -- audit_log.id bigint not null generated always as identity
 -- audit_log.workspace_id integer
 -- audit_log.user_id integer

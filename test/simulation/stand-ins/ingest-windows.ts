@@ -53,19 +53,22 @@ function readRanges({
   monitorId,
   horizonUs,
   voters,
-}: WindowWanted): Pick<StoredWindow, 'votesAtHorizon' | 'storedRanges' | 'storedProbeRanges'> {
+}: WindowWanted): Pick<StoredWindow, 'votesAtHorizon' | 'votedUntilUs' | 'storedRanges' | 'storedProbeRanges'> {
   const stored = current().database.results.rangesOf(monitorId).stored();
   const reaches = (range: StoredRange): boolean => range.endedUs === null || range.endedUs >= horizonUs;
   const votesAtHorizon = new Map<number, 'DOWN' | 'TIMEOUT'>();
+  const votedUntilUs = new Map<number, number>();
   const storedProbeRanges: StoredRange[] = [];
   for (const voter of voters) {
     const own = stored.filter((range) => range.voter === voter);
     const before = own.findLast((range) => range.startedUs < horizonUs);
     if (before?.status === 'DOWN' || before?.status === 'TIMEOUT') votesAtHorizon.set(voter, before.status);
+    if (before !== undefined) votedUntilUs.set(voter, before.endedUs ?? Number.POSITIVE_INFINITY);
     storedProbeRanges.push(...own.filter(reaches).map(bare));
   }
   return {
     votesAtHorizon,
+    votedUntilUs,
     storedRanges: stored.filter((range) => range.voter === null && reaches(range)).map(bare),
     storedProbeRanges,
   };

@@ -48,7 +48,8 @@ export function seat(world: World, monitor: MonitorRecord, probeId: number, supp
   const isSeated = monitor.seats.some((each) => each.probeId === probeId && each.toUs === null);
   const region = world.database.configuration.probes.get(probeId)?.region;
   if (isSeated || region === undefined) return;
-  monitor.seats.push({ probeId, region, supplement, fromUs, toUs: null, revision: 0n });
+  const countsByUs = fromUs + (monitor.intervalS + monitor.timeoutS) * 1_000_000;
+  monitor.seats.push({ probeId, region, supplement, fromUs, countsByUs, toUs: null, revision: 0n });
 }
 
 /** Changes a monitor as a request does: a transaction of some milliseconds, sometimes of seconds. */

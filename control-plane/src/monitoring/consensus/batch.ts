@@ -1,4 +1,5 @@
 import type {
+  Assignment,
   ConfigurationEvent,
   MonitorInputs,
   RangeEvidence,
@@ -133,6 +134,7 @@ function changesOf(inputs: MonitorInputs): number[] {
     ...inputs.configurations.map((event) => event.fromUs),
     ...intervals.map((interval) => interval.fromUs),
     ...intervals.flatMap((interval) => (interval.toUs === null ? [] : [interval.toUs])),
+    ...inputs.assignments.flatMap((row) => (row.countsByUs === undefined ? [] : [row.countsByUs])),
   ];
 }
 
@@ -253,6 +255,23 @@ function quorumOf(policy: ConfigurationEvent['policy'], n: number): number {
   return Math.max(1, Math.min(n, Math.floor(policy)));
 }
 
+/**
+ * Whether a seat that is open at `t` is among the N. One that opens beside others joins them: it counts from the first vote in it, from its
+ * stored time, or from when a seat closes, whichever is first. So a probe that is new to an outage does not split it, a probe
+ * that never votes cannot keep N down, and a seat that goes from one probe to another leaves N as it is.
+ */
+function isCounted(inputs: MonitorInputs, held: readonly HeldVote[], row: Assignment, t: number): boolean {
+  if (row.countsByUs === undefined || row.countsByUs <= t) return true;
+  const seats = inputs.assignments.filter((other) => !other.supplement);
+  const isFirst = !seats.some(
+    (other) => other.fromUs < row.fromUs && (other.toUs === null || other.toUs >= row.fromUs),
+  );
+  const hasClosed = seats.some((other) => other.toUs !== null && other.toUs >= row.fromUs && other.toUs <= t);
+  return (
+    isFirst || hasClosed || held.some((vote) => vote.voter === row.voter && vote.fromUs <= t && vote.toUs > row.fromUs)
+  );
+}
+
 const nobody = (rule: Rule) => ({ status: 'UNKNOWN', evidence: { rule, quorum: 0, voters: [], missing: [] } }) as const;
 
 /** Rules 4 and 5 at one instant. */
@@ -266,7 +285,9 @@ function statusAt(
 
   const open = inputs.assignments.filter((row) => contains(row, t));
   const seats = new Map<number, string>();
-  for (const row of open) if (!row.supplement) seats.set(row.voter, row.region);
+  for (const row of open) {
+    if (!row.supplement && isCounted(inputs, held, row, t)) seats.set(row.voter, row.region);
+  }
   if (open.length === 0) seats.set(0, 'central');
   const regionOf = (voter: number): string =>
     seats.get(voter) ?? open.find((row) => row.voter === voter)?.region ?? 'central';

@@ -30,7 +30,70 @@ const row = (voter: number, region: string, fromS: number, toS: number | null, s
   supplement,
 });
 
+/** A seat that counts from its voter's first vote, at the latest from a second on. */
+const joiner = (seat: Assignment, byS: number): Assignment => ({ ...seat, countsByUs: at(byS) });
+
 const examples: Record<string, readonly Example[]> = {
+  'rule 4: a seat that joins others': [
+    {
+      says: 'a probe that joins while an outage lasts does not split it',
+      inputs: { assignments: [row(1, 'eu', 0, null), joiner(row(2, 'us', 20, null), 90)] },
+      results: [0, 5, 60].map((s) => result(1, s, 'fail')).concat([22, 27, 82].map((s) => result(2, s, 'fail'))),
+      told: 'DOWN 0–220, DEGRADED 220–242, UNKNOWN 242–300',
+    },
+    {
+      says: 'nor do two, of which one raises the quorum',
+      inputs: {
+        assignments: [...seats('eu', 'us'), joiner(row(3, 'ap', 20, null), 90), joiner(row(4, 'sa', 20, null), 90)],
+      },
+      results: [1, 2, 3, 4].flatMap((voter) =>
+        [0, 5, 60, 120, 180, 240].filter((s) => voter < 3 || s > 5).map((s) => result(voter, s + voter, 'fail')),
+      ),
+      told: 'UNKNOWN 0–1, DEGRADED 1–2, DOWN 2–300',
+    },
+    {
+      says: 'where it answers, the probes differ from then on',
+      inputs: { assignments: [row(1, 'eu', 0, null), joiner(row(2, 'us', 20, null), 90)] },
+      results: [0, 5, 60, 120, 180, 240]
+        .map((s) => result(1, s, 'fail'))
+        .concat(result(2, 22, 'ok'), result(2, 180, 'ok')),
+      told: 'DOWN 0–22, DEGRADED 22–300',
+    },
+    {
+      says: 'one that never votes counts after its time',
+      inputs: { assignments: [row(1, 'eu', 0, null), joiner(row(2, 'us', 20, null), 90)] },
+      results: [0, 5, 60, 120, 180, 240].map((s) => result(1, s, 'fail')),
+      told: 'DOWN 0–90, DEGRADED 90–300',
+    },
+    {
+      says: 'its own error is no vote',
+      inputs: { assignments: [row(1, 'eu', 0, null), joiner(row(2, 'us', 20, null), 90)] },
+      results: [0, 5, 60, 120, 180, 240].map((s) => result(1, s, 'fail')).concat(result(2, 22, 'probe_error')),
+      told: 'DOWN 0–90, DEGRADED 90–300',
+    },
+    {
+      says: 'a seat that goes from one probe to another leaves N as it is, so nobody makes DOWN alone',
+      inputs: {
+        assignments: [row(1, 'eu', 0, null), row(2, 'us', 0, 100), joiner(row(3, 'us', 100, null), 200)],
+      },
+      results: [0, 60, 120, 180, 240].map((s) => result(1, s, s < 60 ? 'ok' : 'fail')).concat(result(2, 1, 'ok')),
+      told: 'UP 0–60, DEGRADED 60–300',
+    },
+    {
+      says: 'when a seat closes, those that had not joined yet count',
+      inputs: {
+        assignments: [...seats('eu'), row(2, 'us', 0, 100), joiner(row(3, 'ap', 90, null), 250)],
+      },
+      results: [0, 60, 120, 180, 240].map((s) => result(1, s, s < 60 ? 'ok' : 'fail')).concat(result(2, 1, 'ok')),
+      told: 'UP 0–60, DEGRADED 60–300',
+    },
+    {
+      says: 'seats that open where none is open count at once',
+      inputs: { assignments: [joiner(row(1, 'eu', 0, null), 90), joiner(row(2, 'us', 0, null), 90)] },
+      results: [result(1, 1, 'fail'), result(1, 6, 'fail'), result(2, 10, 'ok')],
+      told: 'UNKNOWN 0–1, DEGRADED 1–166, UP 166–170, UNKNOWN 170–300',
+    },
+  ],
   'rule 1: what votes': [
     {
       says: 'manual and skipped results are neutral',

@@ -1,4 +1,4 @@
-import type { PreparedInputs } from './prepared-inputs.ts';
+import type { PreparedAssignment, PreparedInputs } from './prepared-inputs.ts';
 import type { Piece, Policy, RangeEvidence, RangeStatus, Rule, Status } from './types.ts';
 
 /** `central` checks what has no probe and stands in for probes that have no vote. */
@@ -17,6 +17,8 @@ export type Electorate = {
   readonly quarantined: ReadonlySet<number>;
   readonly quorum: number;
   readonly regionsNeeded: number;
+  /** A seat is open that is not among the N yet: its first vote changes who decides. */
+  readonly isJoined: boolean;
 };
 
 /** Failing voters that make a DOWN, from the number of seats and never from who is present (rule 4). */
@@ -33,14 +35,18 @@ export function quorumOf(policy: Policy, seats: number): number {
   }
 }
 
-export function electorateAt(inputs: PreparedInputs, t: number): Electorate {
+/** @param voters their votes up to `t`: the first one in a seat that joins others makes it count */
+export function electorateAt(inputs: PreparedInputs, t: number, voters: readonly VoterPieces[] = []): Electorate {
   const isOpen = (row: { fromUs: number; toUs: number | null }) =>
     row.fromUs <= t && (row.toUs === null || t < row.toUs);
   const regionOf = new Map<number, string>();
   const seats = new Map<number, string>();
-  for (const row of inputs.raw.assignments) {
+  let isJoined = false;
+  for (const row of inputs.assignments) {
     if (!isOpen(row)) continue;
-    if (!row.supplement) seats.set(row.voter, row.region);
+    const isCounted = row.countsUs <= t || hasVoted(row, voters, t);
+    if (!isCounted) isJoined = true;
+    else if (!row.supplement) seats.set(row.voter, row.region);
     if (!row.supplement || !regionOf.has(row.voter)) regionOf.set(row.voter, row.region);
   }
   if (regionOf.size === 0) {
@@ -58,8 +64,28 @@ export function electorateAt(inputs: PreparedInputs, t: number): Electorate {
     quarantined,
     quorum,
     regionsNeeded: Math.min(2, quorum, new Set(seats.values()).size),
+    isJoined,
   };
 }
+
+/** Whether the voter of a seat has held a vote since it opened, up to and including `t`. */
+export function hasVoted(
+  { voter, fromUs }: Pick<PreparedAssignment, 'voter' | 'fromUs'>,
+  voters: readonly VoterPieces[],
+  t: number,
+): boolean {
+  const own = voters.find((candidate) => candidate.voter === voter);
+  if (own === undefined) return false;
+  return own.votedSeats?.has(fromUs) === true || own.pieces.some((piece) => piece.fromUs <= t && piece.toUs > fromUs);
+}
+
+/** The votes of one voter, ascending and disjoint. */
+export type VoterPieces = {
+  readonly voter: number;
+  readonly pieces: readonly Piece[];
+  /** Openings of seats in which it voted before these. */
+  readonly votedSeats?: ReadonlySet<number>;
+};
 
 /** One voter's vote at an instant. */
 export type Elector = { readonly voter: number; readonly piece: Piece };

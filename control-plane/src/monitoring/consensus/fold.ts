@@ -31,6 +31,8 @@ export type FoldRestore = {
   readonly before: readonly StoredResult[];
   /** For each voter the status of the latest of its probe ranges that began before the horizon, when it is DOWN or TIMEOUT. */
   readonly votesAtHorizon: ReadonlyMap<number, 'DOWN' | 'TIMEOUT'>;
+  /** For each voter when the latest of its probe ranges that began before the horizon ends; infinity: it is open. Absent: there were none. */
+  readonly votedUntilUs?: ReadonlyMap<number, number>;
   /** All rows from the horizon on. */
   readonly results: readonly StoredResult[];
   /** Ranges of the monitor that are open or ended at the horizon or later. */

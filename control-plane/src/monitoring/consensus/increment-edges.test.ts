@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createMonitorFold } from './increment.ts';
-import { at, fresh, inputsOf, result, seats, three } from './test-support.ts';
+import { at, fresh, Ingester, inputsOf, result, seats, three } from './test-support.ts';
 import type { FoldRestore, Taken } from './fold.ts';
 import type { MonitorInputs, StoredRange } from './types.ts';
 
@@ -261,4 +261,26 @@ t.test('the outlook is that of the present', async (t) => {
     fold?.apply([1, 2].flatMap((voter) => [result(voter, 150, 'fail'), result(voter, 151, 'fail')]));
   taken?.take();
   t.same(asked?.outlook, taken?.outlook);
+});
+
+t.test('that a probe has joined outlives its votes, what is kept of them, and a restart', async (t) => {
+  const [first, second] = seats('eu', 'us');
+  if (first === undefined || second === undefined) return;
+  const inputs = inputsOf({ assignments: [first, { ...second, fromUs: at(10), countsByUs: at(1_000) }] });
+  const ingester = new Ingester(inputs, at(0), { keepUs: 40_000_000, compactFrom: 4 });
+  const failing = Array.from({ length: 32 }, (_, index) => result(1, index * 10, 'fail'));
+  // Failures too far apart to be confirmed: of the vote before them nothing is among the rows that are read again.
+  const alone = [60, 90, 120, 150, 180, 210].map((s) => result(2, s, 'fail', { freshS: 20 }));
+  const rows = [...failing, result(2, 12, 'ok', { freshS: 20 }), ...alone].sort((a, b) => a.eUs - b.eUs);
+  for (const row of rows) {
+    ingester.advance(row.eUs);
+    ingester.apply([row]);
+    ingester.take();
+  }
+  t.equal(ingester.status, 'PARTIAL', 'one of two seats fails, whoever is silent');
+  ingester.restart(0);
+  ingester.take();
+  t.equal(ingester.status, 'PARTIAL');
+  const { stored, batch } = ingester.compare(null);
+  t.equal(stored, batch);
 });

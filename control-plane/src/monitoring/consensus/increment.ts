@@ -1,4 +1,5 @@
 import { electorateAt, rangeStatusOf } from './decide.ts';
+import type { Electorate } from './decide.ts';
 import { foldLimits, lateAfterUs, longestCheckUs, rowsBeforeHorizon } from './fold.ts';
 import type { FoldLimits, FoldRestore, FoldResult, MonitorFold, Taken } from './fold.ts';
 import { outlookOf } from './outlook.ts';
@@ -77,6 +78,7 @@ class Fold implements MonitorFold {
     this.#head = headOf(restore);
     for (const row of restore.before) if (canVote(row)) this.#slotOf(row.voter).log.rows.insert(row);
     for (const row of restore.results) if (canVote(row)) this.#slotOf(row.voter).log.rows.insert(row);
+    for (const voter of restore.votedUntilUs?.keys() ?? []) this.#slotOf(voter);
     for (const range of reaching(byStart(restore.storedProbeRanges), restore.horizonUs)) {
       if (range.voter === null) continue;
       const slot = this.#slotOf(range.voter);
@@ -84,6 +86,8 @@ class Fold implements MonitorFold {
     }
     for (const slot of this.#ordered) {
       this.#newestUs = Math.max(this.#newestUs, slot.log.rows.lastUs);
+      slot.pieces = slot.log.walk(this.#inputs).pieces;
+      slot.noteVotedSeats(this.#inputs, restore.horizonUs, restore.votedUntilUs?.get(slot.voter));
       slot.log.anchor(this.#inputs, restore.horizonUs, restore.votesAtHorizon.get(slot.voter), slot.stored);
     }
     this.#frontierUs = Math.max(this.#frontierUs, this.#newestUs);
@@ -157,18 +161,13 @@ class Fold implements MonitorFold {
 
   get standing(): Standing {
     this.#settle();
-    this.#standing ??= standingOf(
-      this.#inputs,
-      electorateAt(this.#inputs, this.#frontierUs),
-      this.#ordered,
-      this.#frontierUs,
-    );
+    this.#standing ??= standingOf(this.#inputs, this.#electorate(), this.#ordered, this.#frontierUs);
     return this.#standing;
   }
 
   get outlook(): Outlook {
     this.#settle();
-    const electorate = electorateAt(this.#inputs, this.#frontierUs);
+    const electorate = this.#electorate();
     return outlookOf(electorate, this.#ordered, this.#segments.at(-1)?.evidence ?? noEvidence);
   }
 
@@ -306,10 +305,14 @@ class Fold implements MonitorFold {
     this.#rechecks.notice(this.#scene(), finals);
   }
 
+  #electorate(): Electorate {
+    return electorateAt(this.#inputs, this.#frontierUs, this.#ordered);
+  }
+
   #scene(): Scene {
     return {
       inputs: this.#inputs,
-      electorate: electorateAt(this.#inputs, this.#frontierUs),
+      electorate: this.#electorate(),
       slotOf: (voter) => this.#slotOf(voter),
       slots: this.#ordered,
       nowUs: this.#nowUs,

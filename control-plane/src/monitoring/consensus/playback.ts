@@ -204,6 +204,7 @@ export class Playback<Row extends StoredResult = StoredResult> {
       inputs: this.#options.inputs,
       ...this.#shelf.around(horizonUs),
       votesAtHorizon,
+      votedUntilUs: this.#ledger.endsBefore(horizonUs),
       storedRanges: own,
       storedProbeRanges: ofVoters,
       horizonUs,

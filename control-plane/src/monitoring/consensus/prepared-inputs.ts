@@ -1,4 +1,4 @@
-import type { ConfigurationEvent, Interval, MonitorInputs, StoredResult } from './types.ts';
+import type { Assignment, ConfigurationEvent, Interval, MonitorInputs, StoredResult } from './types.ts';
 
 /** Results received later than this after their effective time count nowhere (rule 11). Decided by the stored row alone. */
 export const tooLateUs = 49 * 3_600_000_000;
@@ -7,6 +7,9 @@ const standardConfiguration: ConfigurationEvent = { fromUs: 0, probeRevision: 0,
 
 /** A half-open time with a finite or infinite end. */
 type Span = { readonly fromUs: number; readonly toUs: number };
+
+/** An assignment with when its seat is among the N at the latest; its opening for those that join nobody. */
+export type PreparedAssignment = Assignment & { readonly countsUs: number };
 
 /** True for a row that could vote whatever the inputs are; the others are never kept. */
 export function canVote(row: StoredResult): boolean {
@@ -20,6 +23,9 @@ export class PreparedInputs {
   readonly floorUs: number;
   /** Every instant at which an input changes, ascending, without repeats. */
   readonly changes: readonly number[];
+  readonly assignments: readonly PreparedAssignment[];
+  /** The seats among them that may join others for a while. */
+  readonly joining: readonly PreparedAssignment[];
   readonly #pauses: readonly Span[];
   readonly #configurations: readonly ConfigurationEvent[];
   readonly #presence = new Map<number, readonly Span[]>();
@@ -27,6 +33,8 @@ export class PreparedInputs {
   constructor(raw: MonitorInputs) {
     this.raw = raw;
     this.floorUs = Math.max(raw.createdUs, raw.resetUs ?? raw.createdUs);
+    this.assignments = raw.assignments.map((row) => ({ ...row, countsUs: countsAtLatest(raw.assignments, row) }));
+    this.joining = this.assignments.filter((row) => row.countsUs > row.fromUs);
     this.#pauses = union(raw.pauses);
     this.#configurations = inForce(raw.configurations);
     this.changes = changesOf(raw, this.floorUs, this.#configurations);
@@ -103,6 +111,7 @@ function inForce(events: readonly ConfigurationEvent[]): ConfigurationEvent[] {
 function changesOf(raw: MonitorInputs, floorUs: number, configurations: readonly ConfigurationEvent[]): number[] {
   const changes = new Set<number>([floorUs]);
   for (const event of configurations) changes.add(event.fromUs);
+  for (const { countsByUs } of raw.assignments) if (countsByUs !== undefined) changes.add(countsByUs);
   for (const list of [raw.assignments, raw.pauses, raw.quarantines]) {
     for (const interval of list) {
       changes.add(interval.fromUs);
@@ -110,6 +119,20 @@ function changesOf(raw: MonitorInputs, floorUs: number, configurations: readonly
     }
   }
   return [...changes].sort((a, b) => a - b);
+}
+
+/** A seat that opens where none is open counts at once, one that joins others no later than a seat closes. */
+function countsAtLatest(assignments: readonly Assignment[], { supplement, fromUs, countsByUs }: Assignment): number {
+  if (supplement || countsByUs === undefined) return fromUs;
+  let latestUs = countsByUs;
+  let joinsOthers = false;
+  for (const other of assignments) {
+    const endUs = other.toUs ?? Number.POSITIVE_INFINITY;
+    if (other.supplement || endUs < fromUs) continue;
+    if (other.fromUs < fromUs) joinsOthers = true;
+    latestUs = Math.min(latestUs, endUs);
+  }
+  return joinsOthers ? Math.max(fromUs, latestUs) : fromUs;
 }
 
 /** Overlapping and adjacent intervals as one, ascending; empty ones dropped. */
@@ -154,7 +177,11 @@ export function firstDifference(before: PreparedInputs, after: PreparedInputs): 
   const a = before.raw;
   const b = after.raw;
   return Math.min(
-    differenceOf(a.assignments, b.assignments, (row) => `${row.voter} ${row.region} ${row.supplement}`),
+    differenceOf(
+      a.assignments,
+      b.assignments,
+      (row) => `${row.voter} ${row.region} ${row.supplement} ${row.countsByUs}`,
+    ),
     differenceOf(a.pauses, b.pauses, () => ''),
     differenceOf(a.quarantines, b.quarantines, (row) => `${row.voter}`),
     configurationDifference(before, after),

@@ -51,7 +51,21 @@ export class RangeLedger {
     return failing;
   }
 
+  /** For each voter when the latest of its ranges that began before a time ends; infinity for one that is open. */
+  endsBefore(us: number): Map<number, number> {
+    const ends = new Map<number, number>();
+    for (const voter of this.#byVoter.keys()) {
+      const last = voter === null ? undefined : this.#lastBefore(voter, us);
+      if (voter !== null && last !== undefined) ends.set(voter, last.endedUs ?? Number.POSITIVE_INFINITY);
+    }
+    return ends;
+  }
+
   #statusBefore(voter: number, us: number): RangeStatus | undefined {
-    return this.of(voter).findLast(({ startedUs }) => startedUs < us)?.status;
+    return this.#lastBefore(voter, us)?.status;
+  }
+
+  #lastBefore(voter: number, us: number): KeptRange | undefined {
+    return this.of(voter).findLast(({ startedUs }) => startedUs < us);
   }
 }

@@ -1,10 +1,7 @@
 import { decide, electorateAt, evidenceOf, rangeStatusOf } from './decide.ts';
-import type { Elector, Electorate } from './decide.ts';
+import type { Elector, Electorate, VoterPieces } from './decide.ts';
 import type { PreparedInputs } from './prepared-inputs.ts';
-import type { Piece, RangeEvidence, RangeRun, Segment } from './types.ts';
-
-/** The votes of one voter, ascending and disjoint. */
-export type VoterPieces = { readonly voter: number; readonly pieces: readonly Piece[] };
+import type { RangeEvidence, RangeRun, Segment } from './types.ts';
 
 /** The status over [fromUs, toUs) from votes of voters in ascending order: maximal segments that partition it. */
 export function sweep(inputs: PreparedInputs, voters: readonly VoterPieces[], fromUs: number, toUs: number): Segment[] {
@@ -14,8 +11,8 @@ export function sweep(inputs: PreparedInputs, voters: readonly VoterPieces[], fr
   let electorate: Electorate | undefined;
   let nextChangeUs = Number.NEGATIVE_INFINITY;
   instants.forEach((t, index) => {
-    if (electorate === undefined || t >= nextChangeUs) {
-      electorate = electorateAt(inputs, t);
+    if (electorate === undefined || electorate.isJoined || t >= nextChangeUs) {
+      electorate = electorateAt(inputs, t, voters);
       nextChangeUs = inputs.nextChangeAfter(t);
     }
     const decision = decide(electorate, heldAt(voters, cursors, t));

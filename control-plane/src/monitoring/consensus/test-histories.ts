@@ -99,13 +99,22 @@ const configurations = fc
 const assignments = fc
   .tuple(
     fc.integer({ min: 0, max: 4 }),
-    fc.array(fc.record({ voter: fc.constantFrom(...voters), when: interval, supplement: fc.boolean() }), {
-      maxLength: 3,
-    }),
+    fc.array(
+      fc.record({
+        voter: fc.constantFrom(...voters),
+        when: interval,
+        supplement: fc.boolean(),
+        joinsForS: fc.option(fc.integer({ min: 0, max: 200 })),
+      }),
+      { maxLength: 3 },
+    ),
   )
   .map(([steady, others]): Assignment[] => [
     ...voters.slice(0, steady).map((voter) => seatOf(voter, { fromUs: at(0), toUs: null }, false)),
-    ...others.map(({ voter, when, supplement }) => seatOf(voter, when, supplement)),
+    ...others.map(({ voter, when, supplement, joinsForS }) => ({
+      ...seatOf(voter, when, supplement),
+      ...(joinsForS === null ? {} : { countsByUs: when.fromUs + joinsForS * 1_000_000 }),
+    })),
   ]);
 
 const seatOf = (voter: number, when: Interval, supplement: boolean): Assignment => ({

@@ -281,8 +281,10 @@ export class Ingester {
     const stored = this.ranges.stored();
     const reaching = stored.filter((range) => range.endedUs === null || range.endedUs >= horizonUs);
     const votesAtHorizon = new Map<number, 'DOWN' | 'TIMEOUT'>();
+    const votedUntilUs = new Map<number, number>();
     for (const range of stored) {
       if (range.voter === null || range.startedUs >= horizonUs) continue;
+      votedUntilUs.set(range.voter, range.endedUs ?? Number.POSITIVE_INFINITY);
       if (range.status === 'DOWN' || range.status === 'TIMEOUT') votesAtHorizon.set(range.voter, range.status);
       else votesAtHorizon.delete(range.voter);
     }
@@ -290,6 +292,7 @@ export class Ingester {
       inputs: this.inputs,
       before: [...new Set(older.map((row) => row.voter))].flatMap((voter) => latestVotes(older, voter)),
       votesAtHorizon,
+      votedUntilUs,
       results: this.rows.filter((row) => row.eUs >= horizonUs),
       storedRanges: reaching.filter((range) => range.voter === null),
       storedProbeRanges: reaching.filter((range) => range.voter !== null),

@@ -38,6 +38,11 @@ export type Assignment = {
   readonly toUs: number | null;
   /** Votes, but is not among the N that the quorum is computed from. */
   readonly supplement: boolean;
+  /**
+   * A seat that opens beside others joins them: it is among the N from its voter's first vote in it, at the latest from then or from when a
+   * seat of the monitor closes. Absent: from its opening.
+   */
+  readonly countsByUs?: number | undefined;
 };
 
 /** Holds from `fromUs` until the next event; the first also holds before it. Of several at one instant the last listed holds. */

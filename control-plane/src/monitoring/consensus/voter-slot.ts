@@ -1,3 +1,4 @@
+import { hasVoted } from './decide.ts';
 import { tooLateUs } from './prepared-inputs.ts';
 import type { PreparedInputs } from './prepared-inputs.ts';
 import { editsBetween, reaching, wantedRanges } from './range-diff.ts';
@@ -17,6 +18,8 @@ export class VoterSlot {
   /** Those of the log: each step on the way to them is another place in memory. */
   readonly #rows: RowLog;
   pieces: readonly Piece[] = [];
+  /** Openings of seats that may still join others and in which it voted before its pieces begin. */
+  readonly votedSeats = new Set<number>();
   /** The rows of `probe_ranges` as they are stored, from the horizon on. */
   stored: readonly StoredRange[] = [];
   /** When the vote held now ends without another result; infinity when none is held. */
@@ -136,8 +139,23 @@ export class VoterSlot {
     return edits;
   }
 
+  /**
+   * Notes in which seats that may still join others at the horizon it voted before, while its pieces reach so far back.
+   * @param votedUntilUs when the latest of its stored ranges that began before the horizon ends
+   */
+  noteVotedSeats(inputs: PreparedInputs, horizonUs: number, votedUntilUs = Number.NEGATIVE_INFINITY): void {
+    if (inputs.joining.length === 0) return;
+    const seats = inputs.joining.filter(
+      ({ voter, fromUs, countsUs }) => voter === this.voter && fromUs < horizonUs && horizonUs < countsUs,
+    );
+    const voted = seats.filter((seat) => votedUntilUs > seat.fromUs || hasVoted(seat, [this], horizonUs - 1));
+    this.votedSeats.clear();
+    for (const { fromUs } of voted) this.votedSeats.add(fromUs);
+  }
+
   /** Lets go of rows and ranges that lie before the new horizon. */
   compact(inputs: PreparedInputs, horizonUs: number): void {
+    this.noteVotedSeats(inputs, horizonUs);
     if (!this.#compactRepeats(horizonUs)) this.log.compact(inputs, horizonUs);
     this.stored = reaching(this.stored, horizonUs);
   }

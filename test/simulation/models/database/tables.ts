@@ -13,6 +13,7 @@ export type Seat = {
   readonly region: string;
   readonly supplement: boolean;
   readonly fromUs: number;
+  readonly countsByUs: number;
   toUs: number | null;
   revision: bigint;
 };
@@ -53,11 +54,12 @@ export type Quarantine = Interval & { readonly voter: number; readonly changedXi
 /** The inputs of a monitor's status, as the ingest reads them. */
 export function inputsOf(monitor: MonitorRecord, quarantines: readonly Quarantine[]): MonitorInputs {
   const assignments = monitor.seats.map(
-    ({ probeId, region, supplement, fromUs, toUs }): Assignment => ({
+    ({ probeId, region, supplement, fromUs, countsByUs, toUs }): Assignment => ({
       voter: probeId,
       region,
       supplement,
       fromUs,
+      countsByUs,
       toUs,
     }),
   );

@@ -20,7 +20,8 @@ const numberedProbe = z.object({ id: z.number(), assignment_revision: z.bigint()
  * revisions of a probe become visible in their order: whoever sees revision R sees everything below. Every row gets a
  * revision of its own, in the order given, so what is to be opened for a probe comes after what is closed for it. The monitors'
  * rows must be locked (or new in this transaction) before. All changes of a monitor bear one instant: where a seat goes from
- * one probe to another, their number is the same at every instant.
+ * one probe to another, their number is the same at every instant. A seat counts one interval and timeout after its opening at
+ * the latest; whether it counts sooner is said by the consensus (rule 4).
  * @returns the probes that have something new, for a hint after the commit
  */
 export async function writeSeats(tx: Transaction, changes: readonly SeatChange[]): Promise<number[]> {
@@ -30,8 +31,9 @@ export async function writeSeats(tx: Transaction, changes: readonly SeatChange[]
   const opened = numbered.filter((change) => change.operation === 'open');
   if (opened.length > 0) {
     await tx.query(sql.unsafe`
-      insert into assignments (monitor_id, probe_id, region, supplement, stands_in_for, started_at, revision)
-      select monitor_id, probe_id, region, stands_in_for is not null, stands_in_for, at::timestamptz, revision
+      insert into assignments (monitor_id, probe_id, region, supplement, stands_in_for, started_at, counts_by, revision)
+      select monitor_id, probe_id, region, stands_in_for is not null, stands_in_for, at::timestamptz,
+        at::timestamptz + (monitor.interval_seconds + monitor.timeout_seconds) * interval '1 second', revision
       from ${sql.unnest(
         opened.map((change) => [
           change.monitorId,
@@ -42,7 +44,9 @@ export async function writeSeats(tx: Transaction, changes: readonly SeatChange[]
           change.revision,
         ]),
         ['int4', 'int4', 'text', 'int4', 'text', 'int8'],
-      )} as opened (monitor_id, probe_id, region, stands_in_for, at, revision)
+      )} with ordinality as opened (monitor_id, probe_id, region, stands_in_for, at, revision, place)
+        join monitors monitor on monitor.id = opened.monitor_id
+      order by place
       on conflict (monitor_id, probe_id) where ended_at is null do update set revision = excluded.revision`);
   }
   await tx.query(sql.unsafe`

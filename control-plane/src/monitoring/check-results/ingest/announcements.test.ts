@@ -1,10 +1,12 @@
 import t from 'tap';
 import type { ResultRecord } from '@parallax/wire';
+import { rebalanceAll } from '../../assignments/index.ts';
 import { Backlogs } from './backlogs.ts';
 import type { Arrival } from './backlogs.ts';
 import { revisedSince } from './news.ts';
 import { result } from './testing/fixture.ts';
 import type { FixtureProbe } from './testing/fixture.ts';
+import { compareTimelines } from './testing/compare-timelines.ts';
 import { eventually, fastLimits, world } from './testing/world.ts';
 import type { World } from './testing/world.ts';
 
@@ -297,4 +299,31 @@ t.test('votes that a backlog brings make no outage alone until it is drained', a
   await both(() => [at(160, failing), at(164, failing)]);
   await eventually(async () => (await told(w)).includes('UP→DOWN'), 'one of the present is told at once');
   await send(w.probes[0], [at(165)]);
+});
+
+t.test('a probe that joins while an outage lasts does not split it', async (t) => {
+  const w = await world(t, { probes: 2 });
+  const [here, joiner] = w.probes;
+  const [monitor] = await w.addMonitors(1, w.probes.slice(0, 1));
+  if (here === undefined || joiner === undefined || monitor === undefined) throw new Error('fixture');
+  w.start();
+  const failed = (agoMs: number) => result(monitor, (Date.now() - agoMs) * 1_000, failing);
+  await w.send(here, w.batch(here, {}, [failed(20_000), failed(15_000)]));
+  const isDown = () => w.count(`monitors where id = ${monitor} and status = 'DOWN'`);
+  await eventually(async () => (await isDown()) === 1, 'the outage is told');
+  await rebalanceAll(w.database.worker);
+  const isPast = `exists (select from shards, assignments a where a.monitor_id = ${monitor} and a.probe_id = ${joiner.id}
+    and folded_until > a.started_at + interval '100 milliseconds')`;
+  await eventually(
+    async () => (await w.count(`monitors where id = ${monitor} and ${isPast}`)) === 1,
+    'the seat is open',
+  );
+  const ranges = () => w.count(`status_ranges where monitor_id = ${monitor}`);
+  t.same([await isDown(), await ranges()], [1, 1], 'it has not voted: the outage is as it was');
+  await w.send(joiner, w.batch(joiner, {}, [failed(20), failed(10)]));
+  const joined = `probe_ranges where monitor_id = ${monitor} and probe_id = ${joiner.id} and status = 'DOWN'`;
+  await eventually(async () => (await w.count(joined)) === 1, 'it votes');
+  t.same([await isDown(), await ranges()], [1, 1], 'it sees the same, and the outage is one');
+  const ids = w.probes.map(({ id }) => id);
+  t.same(await compareTimelines(w.pool, ids), [], 'as the batch form has it');
 });

@@ -185,11 +185,12 @@ async function readInputs(reader: Reader, ids: readonly number[], recent: string
     probe_id: number;
     region: string;
     supplement: boolean;
+    counts_by_us: string | null;
     from_us: string;
     to_us: string | null;
     recent: boolean;
   }>(
-    `select monitor_id, probe_id, region, supplement, ${microseconds('started_at')} as from_us, ${microseconds('ended_at')} as to_us,
+    `select monitor_id, probe_id, region, supplement, ${microseconds('counts_by')} as counts_by_us, ${microseconds('started_at')} as from_us, ${microseconds('ended_at')} as to_us,
        (ended_at is null or ended_at > ${recent}) as recent
      from assignments where monitor_id = any ($1::integer[]) order by id`,
     [ids],
@@ -226,7 +227,13 @@ async function readInputs(reader: Reader, ids: readonly number[], recent: string
     everAssigned,
     assignments: grouped(
       assignments.rows.filter((row) => row.recent),
-      (row) => ({ voter: row.probe_id, region: row.region, supplement: row.supplement, ...interval(row) }),
+      (row) => ({
+        voter: row.probe_id,
+        region: row.region,
+        supplement: row.supplement,
+        ...(row.counts_by_us === null ? {} : { countsByUs: Number(row.counts_by_us) }),
+        ...interval(row),
+      }),
     ),
     configurations: grouped(history.rows, (row) => ({
       freshUs: freshUs(row),

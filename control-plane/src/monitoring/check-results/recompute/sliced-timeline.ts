@@ -1,6 +1,6 @@
 import { outcomes } from '@parallax/checks';
 import { canVote, PreparedInputs, ranges, timeline } from '../../consensus/index.ts';
-import type { MonitorInputs, RangeRun, Segment, Status, StoredResult } from '../../consensus/index.ts';
+import type { Assignment, MonitorInputs, RangeRun, Segment, Status, StoredResult } from '../../consensus/index.ts';
 import { fromLastVerdicts } from '../ingest/windows/packed-rows.ts';
 
 /** What the batch form of consensus says of a time: the monitor's ranges and those of each voter, and the status at its end. */
@@ -19,6 +19,8 @@ export type SlicedOptions = {
   readonly before: readonly StoredResult[];
   /** For each voter its latest failing status before it. */
   readonly votesAtStart: ReadonlyMap<number, 'DOWN' | 'TIMEOUT'>;
+  /** For each voter when the latest of its ranges that began before it ends; infinity: it is open. Absent: there were none. */
+  readonly votedUntilUs?: ReadonlyMap<number, number> | undefined;
   /** Rows of a slice; the usual number when absent. */
   readonly sliceRows?: number | undefined;
 };
@@ -28,7 +30,10 @@ const usualSliceRows = 100;
 /** A streak is confirmed by its fifth result at the latest. */
 const longestConfirmation = 5;
 
-type Track = { segments: Segment[]; latest: Status | undefined };
+/** `votedUntilUs`: until when it last said something. */
+type Track = { segments: Segment[]; latest: Status | undefined; votedUntilUs: number };
+
+const silent = (): Track => ({ segments: [], latest: undefined, votedUntilUs: Number.NEGATIVE_INFINITY });
 
 /**
  * The batch form of consensus over a long time, slice by slice. Each slice is given what it needs of the rows around it: before it each voter's last
@@ -43,18 +48,20 @@ export class SlicedTimeline {
   #before: readonly StoredResult[];
   /** Oldest first, none before `#fromUs`. */
   #rows: StoredResult[] = [];
-  readonly #all: Track = { segments: [], latest: undefined };
+  readonly #all = silent();
   readonly #perVoter = new Map<number, Track>();
   #triedAt = 0;
 
-  constructor({ inputs, fromUs, untilUs, before, votesAtStart, sliceRows = usualSliceRows }: SlicedOptions) {
+  constructor(options: SlicedOptions) {
+    const { inputs, fromUs, untilUs, before, votesAtStart, votedUntilUs, sliceRows = usualSliceRows } = options;
     this.#inputs = inputs;
     this.#fromUs = fromUs;
     this.#untilUs = untilUs;
     this.#prepared = new PreparedInputs(inputs);
     this.#before = oldestFirst(fromLastVerdicts(before.filter((row) => this.#isCounting(row))));
     this.#sliceRows = sliceRows;
-    for (const [voter, latest] of votesAtStart) this.#perVoter.set(voter, { segments: [], latest });
+    for (const [voter, latest] of votesAtStart) this.#trackOf(voter).latest = latest;
+    for (const [voter, until] of votedUntilUs ?? []) this.#trackOf(voter).votedUntilUs = until;
   }
 
   /** Takes the next rows, oldest first, none before those that it has. Those that count nowhere are left out: the others are counted here. */
@@ -131,16 +138,30 @@ export class SlicedTimeline {
     const inside = this.#rows.filter((row) => row.eUs < untilUs);
     const rest = this.#rows.slice(inside.length);
     const rows = [...this.#anchored(), ...inside, ...firstVerdicts(rest)];
-    const { segments, perVoter } = timeline(this.#inputs, rows, this.#fromUs, untilUs);
+    const { segments, perVoter } = timeline(this.#inputsOfSlice(), rows, this.#fromUs, untilUs);
     append(this.#all, segments);
     for (const voter of new Set([...perVoter.keys(), ...this.#perVoter.keys()])) {
-      const track = this.#perVoter.get(voter) ?? { segments: [], latest: undefined };
-      this.#perVoter.set(voter, track);
-      append(track, perVoter.get(voter) ?? []);
+      append(this.#trackOf(voter), perVoter.get(voter) ?? []);
     }
     this.#before = oldestFirst(fromLastVerdicts([...this.#before, ...inside]));
     this.#rows = rest;
     this.#fromUs = untilUs;
+  }
+
+  #trackOf(voter: number): Track {
+    const track = this.#perVoter.get(voter) ?? silent();
+    this.#perVoter.set(voter, track);
+    return track;
+  }
+
+  /** The inputs, but for seats whose voter has voted in them before the slice: these count, and its rows need not show why. */
+  #inputsOfSlice(): MonitorInputs {
+    const { assignments } = this.#inputs;
+    const hasVoted = ({ voter, fromUs }: Assignment): boolean =>
+      (this.#perVoter.get(voter)?.votedUntilUs ?? Number.NEGATIVE_INFINITY) > fromUs;
+    if (!assignments.some((row) => row.countsByUs !== undefined && hasVoted(row))) return this.#inputs;
+    const known = assignments.map((row) => (hasVoted(row) ? { ...row, countsByUs: undefined } : row));
+    return { ...this.#inputs, assignments: known };
   }
 
   /**
@@ -188,6 +209,8 @@ function append(track: Track, segments: readonly Segment[]): void {
     if (last !== undefined && last.status === segment.status && last.toUs === segment.fromUs) {
       track.segments[track.segments.length - 1] = { ...last, toUs: segment.toUs };
     } else track.segments.push(segment);
-    if (segment.status !== 'UNKNOWN') track.latest = segment.status;
+    if (segment.status === 'UNKNOWN') continue;
+    track.latest = segment.status;
+    track.votedUntilUs = segment.toUs;
   }
 }

@@ -1,5 +1,6 @@
 import { timeline } from '../batch.ts';
 import type { Timeline } from '../batch.ts';
+import { PreparedInputs } from '../prepared-inputs.ts';
 import { at } from '../test-support.ts';
 import type { Interval, StoredResult } from '../types.ts';
 import { overS } from './lives.ts';
@@ -17,6 +18,7 @@ export const features = [
   'rows beyond 49 h',
   'a pause inside a streak',
   'a supplement that votes',
+  'a seat that joins others',
   'a quarantined voter that fails',
   'rows of an older revision',
   'a change of the rules inside a streak',
@@ -56,6 +58,7 @@ export function featuresOf(life: Life): Set<Feature> {
     'a supplement that votes',
     inputs.assignments.some((row) => row.supplement && votes(told, row.voter, row)),
   );
+  add('a seat that joins others', new PreparedInputs(inputs).joining.length > 0);
   add(
     'a quarantined voter that fails',
     inputs.quarantines.some((row) => votes(told, row.voter, row, isDown)),

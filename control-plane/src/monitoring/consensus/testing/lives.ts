@@ -111,10 +111,14 @@ function assignmentsOf(chance: Chance): Assignment[] {
     seatOf(index + 1, { fromUs: at(0), toUs: chance.is(0.08) ? at(chance.between(20, lastS)) : null }, false),
   );
   const others = Array.from({ length: chance.between(0, 2) }, () =>
-    seatOf(chance.between(1, 4), intervalOf(chance), chance.is(0.7)),
+    joining(chance, seatOf(chance.between(1, 4), intervalOf(chance), chance.is(0.7))),
   );
   return [...seats, ...others];
 }
+
+/** Mostly one that counts from its first vote, or after a while. */
+const joining = (chance: Chance, row: Assignment): Assignment =>
+  chance.is(0.25) ? row : { ...row, countsByUs: row.fromUs + chance.between(0, 90) * 1_000_000 };
 
 const seatOf = (voter: number, when: Interval, supplement: boolean): Assignment => ({
   ...when,

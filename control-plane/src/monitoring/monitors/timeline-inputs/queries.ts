@@ -23,7 +23,12 @@ const us = (column: ReturnType<typeof sql.fragment>) => sql.fragment`(extract(ep
 const wholeUs = z.bigint().transform(Number);
 const monitorRow = z.object({ created_us: wholeUs, reset_us: wholeUs.nullable() });
 const intervalRow = z.object({ from_us: wholeUs, to_us: wholeUs.nullable() });
-const assignmentRow = intervalRow.extend({ probe_id: z.number(), region: z.string(), supplement: z.boolean() });
+const assignmentRow = intervalRow.extend({
+  probe_id: z.number(),
+  region: z.string(),
+  supplement: z.boolean(),
+  counts_by_us: wholeUs.nullable(),
+});
 const quarantineRow = intervalRow.extend({ probe_id: z.number() });
 const configurationRow = z.object({
   from_us: wholeUs,
@@ -50,7 +55,7 @@ export async function readTimelineInputs(
     select ${us(sql.fragment`m.created_at`)} as created_us, ${us(sql.fragment`m.reset_at`)} as reset_us
     from monitors m where m.id = ${monitorId}`);
   const assignments = await connection.any(sql.type(assignmentRow)`
-    select a.probe_id, a.region, a.supplement, ${span(sql.fragment`a`)} from assignments a
+    select a.probe_id, a.region, a.supplement, ${us(sql.fragment`a.counts_by`)} as counts_by_us, ${span(sql.fragment`a`)} from assignments a
     where a.monitor_id = ${monitorId} and (a.ended_at is null or a.ended_at > ${since}) order by a.id`);
   const pauses = await connection.any(sql.type(intervalRow)`
     select ${span(sql.fragment`p`)} from pauses p
@@ -96,6 +101,7 @@ const assignment = (row: z.infer<typeof assignmentRow>): Assignment => ({
   voter: row.probe_id,
   region: row.region,
   supplement: row.supplement,
+  ...(row.counts_by_us === null ? {} : { countsByUs: row.counts_by_us }),
   ...interval(row),
 });
 

@@ -31,6 +31,7 @@ export type StoredWindow = {
   before: StoredResult[];
   results: StoredResult[];
   readonly votesAtHorizon: Map<number, 'DOWN' | 'TIMEOUT'>;
+  readonly votedUntilUs?: Map<number, number>;
   readonly storedRanges: StoredRange[];
   readonly storedProbeRanges: StoredRange[];
 };
@@ -158,6 +159,7 @@ async function readHot(
       before: [],
       results: [],
       votesAtHorizon: new Map(),
+      votedUntilUs: new Map(),
       storedRanges: [],
       storedProbeRanges: [],
     });
@@ -190,9 +192,12 @@ async function readHot(
 
   const probeRanges = await reader.query<RangeTuple>({ text: probeRangesText, values: voters, rowMode: 'array' });
   for (const row of probeRanges.rows) {
-    const [monitorId, voter, , , status, isOver, isBefore] = row;
+    const [monitorId, voter, , ended, status, isOver, isBefore] = row;
     const window = windows.get(monitorId);
     if (!isOver) window?.storedProbeRanges.push(storedRange(row));
+    if (isBefore && voter !== null) {
+      window?.votedUntilUs?.set(voter, ended === null ? Number.POSITIVE_INFINITY : Number(ended));
+    }
     if (isBefore && voter !== null && (status === 'DOWN' || status === 'TIMEOUT')) {
       window?.votesAtHorizon.set(voter, status);
     }

@@ -31,8 +31,8 @@ export async function lookAtRanges(
   const window = { ...windowOf(monitor, fromUs), isBeforeOnly: true };
   const stored = (await readWindows(client, [window])).get(monitor.monitorId);
   if (stored === undefined) return { ranges: [], status: undefined, underived };
-  const { before, votesAtHorizon: votesAtStart } = stored;
-  const timeline = new SlicedTimeline({ inputs: monitor.inputs, fromUs, untilUs, before, votesAtStart });
+  const { before, votesAtHorizon: votesAtStart, votedUntilUs } = stored;
+  const timeline = new SlicedTimeline({ inputs: monitor.inputs, fromUs, untilUs, before, votesAtStart, votedUntilUs });
   for await (const rows of resultsFrom(client, place, fromUs)) {
     timeline.add(rows);
     if (timeline.isComplete) break;

@@ -2,7 +2,7 @@ import fc from '@parallax/testkit/fast-check';
 import type { Outcome } from '@parallax/checks';
 import { timeline } from '../../batch.ts';
 import { at, inputsOf, result, seats, told } from '../../test-support.ts';
-import type { Policy, Segment, Status, StoredResult } from '../../types.ts';
+import type { MonitorInputs, Policy, Segment, Status, StoredResult } from '../../types.ts';
 import { life, overS } from '../lives.ts';
 import {
   anything,
@@ -35,6 +35,12 @@ function isUnmoved(lies: readonly (readonly (Outcome | null)[])[], honest: Outco
   const { segments } = timeline(inputsOf({ configurations: rulesOf(1) }), rows, at(0), at((lies.length - 1) * 60 + 1));
   return segments.every(({ status }) => isDown(status) === (honest === 'fail'));
 }
+
+/** Every seat counts from its opening. */
+const withoutJoining = (inputs: MonitorInputs): MonitorInputs => ({
+  ...inputs,
+  assignments: inputs.assignments.map((row) => ({ ...row, countsByUs: undefined })),
+});
 
 const liarAt = fc.integer({ min: 1, max: 3 });
 const lies = rounds(1, fc.oneof(good, bad));
@@ -118,6 +124,7 @@ export const agreementProperties: readonly Property[] = [
           toUs ?? fromUs,
         ]),
         ...inputs.configurations.map(({ fromUs }) => fromUs),
+        ...inputs.assignments.flatMap(({ countsByUs }) => (countsByUs === undefined ? [] : [countsByUs])),
       ]);
       // Beside a single probe the fallback is heard from where the vote of the probe ends.
       const isFallback = ({ evidence }: Segment): boolean => evidence.voters.every(({ voter }) => voter === 0);
@@ -132,7 +139,9 @@ export const agreementProperties: readonly Property[] = [
   ),
   holds(
     'the quorum is of the seats, whoever is present',
-    fc.property(life, fc.integer({ min: 0, max: 4 }), ({ inputs, rows }, silent) => {
+    fc.property(life, fc.integer({ min: 0, max: 4 }), (anyLife, silent) => {
+      const { rows } = anyLife;
+      const inputs = withoutJoining(anyLife.inputs);
       const present = tell(inputs, rows);
       const absent = tell(
         inputs,
@@ -161,7 +170,10 @@ export const agreementProperties: readonly Property[] = [
         );
         const regionsOf = (list: readonly { readonly voter: number; readonly region: string }[]): number =>
           new Set(list.map(({ region }) => region)).size;
-        const seatRegions = regionsOf(open.filter(({ supplement }) => !supplement));
+        // Of seats that join others nothing is asked here until their time has come: whether they count is another statement.
+        const seatRegions = regionsOf(
+          open.filter(({ supplement, countsByUs }) => !supplement && (countsByUs ?? fromUs) <= fromUs),
+        );
         const failingRegions = regionsOf(
           failing.map(({ voter }) => ({ voter, region: open.find((row) => row.voter === voter)?.region ?? 'central' })),
         );
@@ -172,6 +184,63 @@ export const agreementProperties: readonly Property[] = [
         );
       }),
     ),
+  ),
+  holds(
+    'a seat that joins others changes nothing before its first vote or its time',
+    fc.property(life, second, fc.integer({ min: 0, max: 300 }), bad, ({ inputs, rows }, fromS, joinsForS, outcome) => {
+      const others = inputs.assignments.filter(({ supplement }) => !supplement);
+      const isBeside = others.some((row) => row.fromUs < at(fromS) && (row.toUs === null || row.toUs > at(fromS)));
+      const closings = others.flatMap(({ toUs }) => (toUs === null || toUs < at(fromS) ? [] : [toUs]));
+      const countsByUs = at(fromS + joinsForS);
+      const joined = { voter: 9, region: 'sa', fromUs: at(fromS), toUs: null, supplement: false, countsByUs };
+      const more = { ...inputs, assignments: [...inputs.assignments, joined] };
+      const untilUs = Math.min(countsByUs, ...closings, at(overS));
+      if (!isBeside || untilUs <= at(0)) return true;
+      const before = (given: MonitorInputs, results: readonly StoredResult[]): string =>
+        told(timeline(given, results, at(0), untilUs).segments);
+      // One failure is no vote yet where more must confirm it, and a manual or skipped result never is.
+      const asked = result(9, fromS + 1, outcome, { kind: 'manual' });
+      return before(more, rows) === before(inputs, rows) && before(more, [...rows, asked]) === before(inputs, rows);
+    }),
+  ),
+  holds(
+    'an outage that everybody sees is one, whoever joins while it lasts',
+    fc.property(
+      fc.integer({ min: 1, max: 4 }),
+      fc.array(fc.record({ fromS: fc.integer({ min: 20, max: 200 }), afterS: fc.integer({ min: 0, max: 60 }) }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+      bad,
+      (n, joiners, outcome) => {
+        const joined = joiners.map(({ fromS }, index) => ({
+          voter: 10 + index,
+          region: `r${index}`,
+          fromUs: at(fromS),
+          toUs: null,
+          supplement: false,
+          countsByUs: at(fromS + 70),
+        }));
+        const inputs = inputsOf({ assignments: [...seats(...farApart.slice(0, n)), ...joined] });
+        const failing = (voter: number, fromS: number): StoredResult[] =>
+          [0, 5, 60, 120, 180, 240].map((s) => result(voter, fromS + s, outcome));
+        const rows = [
+          ...farApart.slice(0, n).flatMap((_, index) => failing(index + 1, index)),
+          ...joiners.flatMap(({ fromS, afterS }, index) => failing(10 + index, fromS + afterS)),
+        ];
+        const { segments } = timeline(inputs, rows, at(10), at(240));
+        return segments.length === 1 && isDown(segments[0]?.status);
+      },
+    ),
+  ),
+  holds(
+    'a seat that goes from one probe to another leaves the quorum as it is',
+    fc.property(rounds(4, anything), second, fc.integer({ min: 1, max: 4 }), (list, s, voter) => {
+      const heir = { voter: 9, region: 'sa', fromUs: at(s), toUs: null, supplement: false, countsByUs: at(s + 70) };
+      const handed = four.map((row) => (row.voter === voter ? { ...row, toUs: at(s) } : row));
+      const inputs = inputsOf({ assignments: [...handed, heir] });
+      return tell(inputs, toRows(list)).every(({ evidence }) => evidence.quorum === 3);
+    }),
   ),
   holds(
     'failures of one region alone are PARTIAL where the seats lie in two',
