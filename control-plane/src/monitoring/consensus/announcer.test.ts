@@ -16,7 +16,7 @@ const opinion = (voter: number, more: Partial<Opinion> = {}): Opinion => ({
   isInDoubt: false,
   ...more,
 });
-const outlook = (...opinions: Opinion[]): Outlook => ({ evidence, quorum: 2, opinions });
+const outlook = (...opinions: Opinion[]): Outlook => ({ evidence, quorum: 2, opinions, silent: [] });
 const when = (seconds: number, more: Partial<Circumstances> = {}): Circumstances => ({
   nowUs: at(seconds),
   isHeld: false,
@@ -164,6 +164,30 @@ void t.test('that probes differ is told after those that were asked have looked'
   );
   const alone = new Announcer('UP', at(-100));
   t.same(alone.next(partial, outlook(first), when(15.1)), { from: 'UP' }, 'there is nobody to be asked');
+});
+
+void t.test('while nobody held a vote before, those without one are waited for', async (t) => {
+  const partial = since('PARTIAL', 10);
+  const first = opinion(1, { isFailing: true, sinceUs: at(10), lastUs: at(15) });
+  const silent = (...lastS: number[]) => lastS.map((s) => ({ lastUs: at(s), isInDoubt: false }));
+  const before = new Announcer('UNKNOWN', at(-100));
+  t.equal(before.next(partial, { ...outlook(first), silent: silent(-50, -50) }, when(15.1)), undefined);
+  t.same(
+    before.next(partial, { ...outlook(first), silent: silent(16, -50) }, when(17)),
+    { from: 'UNKNOWN' },
+    'one looked',
+  );
+  const waiting = new Announcer('UNKNOWN', at(-100));
+  t.equal(waiting.next(partial, { ...outlook(first), silent: silent(-50) }, when(15.1)), undefined);
+  t.same(waiting.next(partial, { ...outlook(first), silent: silent(-50) }, when(45.1)), { from: 'UNKNOWN' }, 'in vain');
+  const known = new Announcer('UP', at(-100));
+  const doubting = [{ lastUs: at(11), isInDoubt: true }];
+  t.equal(known.next(partial, { ...outlook(first), silent: doubting }, when(15.1)), undefined, 'it has failed once');
+  t.same(
+    known.next(partial, { ...outlook(first), silent: silent(-50) }, when(16)),
+    { from: 'UP' },
+    'it was lost before',
+  );
 });
 
 void t.test('an onset that moves is told while the outage lasts', async (t) => {

@@ -121,8 +121,19 @@ export class Announcer {
       return !now.isHeld && restsOnPresent(outlook, now) && (!this.#isResumed || waitedUs >= resumedWaitsUs);
     }
     if (isGood(status)) return !this.#isOutageTold || waitedUs >= recoveryWaitsUs || isConfirmedGood(outlook);
-    if (status === 'PARTIAL') return waitedUs >= differenceWaitsUs || haveOthersLooked(outlook, sinceUs);
+    if (status === 'PARTIAL') return waitedUs >= differenceWaitsUs || this.#haveOthersLooked(outlook, sinceUs);
     return true;
+  }
+
+  /**
+   * As many as a quorum needs have looked since the difference began, and nobody's failure waits for its confirmation. Voters without a vote are
+   * waited for where nobody had one before: all of them have only begun. Elsewhere they were lost before, and would not answer.
+   */
+  #haveOthersLooked({ opinions, silent, quorum }: Outlook, sinceUs: number): boolean {
+    if ([...opinions, ...silent].some(({ isInDoubt }) => isInDoubt)) return false;
+    const asked = this.#told === 'UNKNOWN' ? [...opinions, ...silent] : opinions;
+    const looked = asked.filter(({ lastUs }) => lastUs >= sinceUs).length;
+    return looked >= Math.min(quorum, asked.length);
   }
 }
 
@@ -138,11 +149,4 @@ function restsOnPresent({ opinions, quorum }: Outlook, { isBehind }: Circumstanc
 function isConfirmedGood({ opinions }: Outlook): boolean {
   const good = opinions.filter((opinion) => !opinion.isFailing);
   return good.length > 1 || good.some(({ lastUs, sinceUs }) => lastUs > sinceUs);
-}
-
-/** As many as a quorum needs have looked since the difference began, and nobody's failure waits for its confirmation. */
-function haveOthersLooked({ opinions, quorum }: Outlook, sinceUs: number): boolean {
-  if (opinions.some(({ isInDoubt }) => isInDoubt)) return false;
-  const looked = opinions.filter(({ lastUs }) => lastUs >= sinceUs).length;
-  return looked >= Math.min(quorum, opinions.length);
 }

@@ -168,7 +168,8 @@ class Fold implements MonitorFold {
   get outlook(): Outlook {
     this.#settle();
     const electorate = this.#electorate();
-    return outlookOf(electorate, this.#ordered, this.#segments.at(-1)?.evidence ?? noEvidence);
+    const evidence = this.#segments.at(-1)?.evidence ?? noEvidence;
+    return outlookOf(electorate, this.#ordered, evidence, this.#frontierUs);
   }
 
   take(): Taken {

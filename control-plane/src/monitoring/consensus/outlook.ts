@@ -14,6 +14,14 @@ export type Opinion = {
   readonly isInDoubt: boolean;
 };
 
+/** One voter that is assigned and holds no vote, as far as it may yet be heard. */
+export type Silence = {
+  /** Its latest result that is known; minus infinity for none. */
+  readonly lastUs: number;
+  /** Its latest results fail and are not confirmed yet. */
+  readonly isInDoubt: boolean;
+};
+
 /** What the present status rests on. */
 export type Outlook = {
   /** Of the moment at which the status began. */
@@ -21,10 +29,16 @@ export type Outlook = {
   /** Failing voters that make a DOWN; of now. */
   readonly quorum: number;
   readonly opinions: readonly Opinion[];
+  readonly silent: readonly Silence[];
 };
 
 /** The outlook from slots that are settled at the instant of the electorate. */
-export function outlookOf(electorate: Electorate, slots: readonly VoterSlot[], evidence: RangeEvidence): Outlook {
+export function outlookOf(
+  electorate: Electorate,
+  slots: readonly VoterSlot[],
+  evidence: RangeEvidence,
+  nowUs: number,
+): Outlook {
   const opinions = slots.flatMap((slot) => {
     const piece = slot.pieces.at(-1);
     const isCounted = electorate.regionOf.has(slot.voter) || slot.voter === 0;
@@ -39,5 +53,20 @@ export function outlookOf(electorate: Electorate, slots: readonly VoterSlot[], e
       },
     ];
   });
-  return { evidence, quorum: electorate.quorum, opinions };
+  const silent = electorate.assigned
+    .filter((voter) => !electorate.quarantined.has(voter) && !opinions.some((opinion) => opinion.voter === voter))
+    .map(
+      (voter): Silence =>
+        silenceOf(
+          slots.find((slot) => slot.voter === voter),
+          nowUs,
+        ),
+    );
+  return { evidence, quorum: electorate.quorum, opinions, silent };
+}
+
+/** A failure is in doubt only while a next one could confirm it. */
+function silenceOf(slot: VoterSlot | undefined, nowUs: number): Silence {
+  if (slot === undefined) return { lastUs: Number.NEGATIVE_INFINITY, isInDoubt: false };
+  return { lastUs: slot.lastUs, isInDoubt: slot.streakStartUs !== null && slot.streakEndsUs > nowUs };
 }

@@ -5,7 +5,7 @@ import { Playback } from './playback.ts';
 import type { PlaybackOptions } from './playback.ts';
 import { arbitraryHistory } from './test-histories.ts';
 import { at, inputsOf, result, three } from './test-support.ts';
-import type { StoredResult } from './types.ts';
+import type { MonitorInputs, StoredResult } from './types.ts';
 
 const numRuns = Number(process.env['PARALLAX_PROPERTY_RUNS'] ?? 500);
 
@@ -29,6 +29,34 @@ function playedInParts(playback: Playback, rows: readonly StoredResult[], partS:
 
 const told = (playback: Playback) =>
   playback.told.map(({ toldUs, from, to, sinceUs }) => [(toldUs - at(0)) / 1e6, from, to, (sinceUs - at(0)) / 1e6]);
+
+void t.test('an outage that is seen before anybody holds a vote is told as DOWN alone', async (t) => {
+  const failing = [200, 200.6, 201.2].flatMap((s, index) => [
+    result(index + 1, s, 'fail'),
+    result(index + 1, s + 5.2, 'fail'),
+  ]);
+  const [rules] = inputsOf().configurations;
+  if (rules === undefined) return;
+  const ok = three(10, 'ok');
+  const seen = (inputs: Partial<MonitorInputs>, before: readonly StoredResult[] = []): unknown[] =>
+    told(played(playback({ inputs: inputsOf(inputs) }), [...before, ...failing], 230))
+      .filter(([toldS]) => Number(toldS) > 200)
+      .map(([, ...rest]) => rest);
+  const down = (from: string): unknown[] => [[from, 'DOWN', 200.6]];
+  t.same(seen({ createdUs: at(195) }), down('UNKNOWN'), 'new');
+  t.same(seen({ pauses: [{ fromUs: at(50), toUs: at(195) }] }, ok), down('UNKNOWN'), 'resumed');
+  t.same(seen({ resetUs: at(195) }, ok), down('UNKNOWN'), 'reset');
+  const changed = { ...rules, fromUs: at(195), probeRevision: 2 };
+  const anew = failing.map((row) => ({ ...row, probeRevision: 2 }));
+  const readdressed = played(
+    playback({ inputs: inputsOf({ configurations: [rules, changed] }) }),
+    [...ok, ...anew],
+    230,
+  );
+  t.same(told(readdressed).at(-1)?.slice(1), ['UNKNOWN', 'DOWN', 200.6], 're-addressed');
+  t.notOk(readdressed.told.some(({ to }) => to === 'PARTIAL'));
+  t.same(seen({}, three(10, 'ok', { freshS: 100 })), down('UNKNOWN'), 'after silence');
+});
 
 void t.test('whatever the results and however they are read, the ranges are those of the batch form', async (t) => {
   let restarts = 0;

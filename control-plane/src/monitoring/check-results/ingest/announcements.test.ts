@@ -301,6 +301,24 @@ t.test('votes that a backlog brings make no outage alone until it is drained', a
   await send(w.probes[0], [at(165)]);
 });
 
+t.test('an outage that a new monitor begins with is told as DOWN alone, and no PARTIAL before it', async (t) => {
+  const { w, at, send, passTo, start } = await twoProbes(t);
+  start();
+  const [first, second] = w.probes;
+  const stored = (rows: number) =>
+    eventually(async () => (await w.count('check_results')) === rows, `${rows} are stored`);
+  passTo(6);
+  await send(first, [at(0, failing)]);
+  await send(second, [at(0.6, failing)]);
+  await stored(2);
+  await send(first, [at(5.2, failing)]);
+  await eventually(async () => (await status(w))?.status === 'PARTIAL', 'one has confirmed it');
+  await send(second, [at(5.8, failing)]);
+  await eventually(async () => (await status(w))?.status === 'DOWN', 'both have');
+  await eventually(async () => (await told(w)).includes('UNKNOWN→DOWN'), 'it is told');
+  t.same(await told(w), ['UNKNOWN→DOWN']);
+});
+
 t.test('a probe that joins while an outage lasts does not split it', async (t) => {
   const w = await world(t, { probes: 2 });
   const [here, joiner] = w.probes;
