@@ -2,7 +2,7 @@ import type {
   StoredWindow,
   WindowWanted,
 } from '../../../control-plane/src/monitoring/check-results/ingest/windows/queries.ts';
-import { rowsBeforeHorizon } from '../../../control-plane/src/monitoring/consensus/index.ts';
+import { fromLastVerdicts } from '../../../control-plane/src/monitoring/consensus/index.ts';
 import type { StoredRange, StoredResult } from '../../../control-plane/src/monitoring/consensus/index.ts';
 import { current } from '../engine/current.ts';
 
@@ -31,16 +31,7 @@ function readRows({ monitorId, horizonUs, backUs }: WindowWanted): Pick<StoredWi
     .database.results.rowsOf(monitorId)
     .filter((row) => row.kind !== 'manual' && row.outcome !== 'skipped')
     .map(toStored);
-  const before: StoredResult[] = [];
-  const older = voting.filter((row) => row.eUs < horizonUs && row.eUs >= horizonUs - backUs);
-  for (const own of Map.groupBy(older, (row) => row.voter).values()) {
-    let verdicts = 0;
-    for (const row of own.toSorted((a, b) => b.eUs - a.eUs)) {
-      if (row.outcome !== 'probe_error') verdicts += 1;
-      if (verdicts > rowsBeforeHorizon || (verdicts === rowsBeforeHorizon && row.outcome === 'probe_error')) break;
-      before.push(row);
-    }
-  }
+  const before = fromLastVerdicts(voting.filter((row) => row.eUs < horizonUs && row.eUs >= horizonUs - backUs));
   return { before, results: voting.filter((row) => row.eUs >= horizonUs) };
 }
 

@@ -18,15 +18,16 @@ export type FoldLimits = {
 
 export const foldLimits: FoldLimits = { keepUs: 120_000_000, compactFrom: 16 };
 
-/** Rows with an outcome of ok, slow, warn, fail or timeout that a restore needs of each voter before its horizon: one more than confirmations. */
+/** Instants with an outcome of ok, slow, warn, fail or timeout that a restore needs of each voter before its horizon: one more than confirmations. */
 export const rowsBeforeHorizon = 6;
 
 /** What a fold is made from: rows of the database, all committed, and ranges that tell exactly what those rows say. */
 export type FoldRestore = {
   readonly inputs: MonitorInputs;
   /**
-   * For each voter all rows before the horizon from its `rowsBeforeHorizon`-th latest vote on (kind scheduled or recheck, outcome ok, slow,
-   * warn, fail or timeout), the `probe_error` rows between them included; fewer only when there are no more.
+   * For each voter all rows before the horizon from its `rowsBeforeHorizon`-th latest verdict on (kind scheduled or recheck, outcome ok, slow,
+   * warn, fail or timeout), the `probe_error` rows between them and all rows of each instant included (`fromLastVerdicts`); fewer only when
+   * there are no more.
    */
   readonly before: readonly StoredResult[];
   /** For each voter the status of the latest of its probe ranges that began before the horizon, when it is DOWN or TIMEOUT. */

@@ -1,6 +1,7 @@
 export { Announcer } from './announcer.ts';
 export type { Announcement, Circumstances, Present } from './announcer.ts';
 export { ranges, timeline } from './batch.ts';
+export { fromLastVerdicts } from './before-horizon.ts';
 export type { Timeline } from './batch.ts';
 export { rowsBeforeHorizon } from './fold.ts';
 export type { FoldLimits, FoldRestore, FoldResult, MonitorFold, Taken } from './fold.ts';

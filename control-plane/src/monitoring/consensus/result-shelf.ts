@@ -26,12 +26,7 @@ export class ResultShelf {
     for (const rows of this.#byVoter.values()) {
       const first = firstFrom(rows, horizonUs);
       for (let index = first; index < rows.length; index += 1) results.push(rows[index] as StoredResult);
-      let verdicts = 0;
-      for (let index = first - 1; index >= 0 && verdicts < rowsBeforeHorizon; index -= 1) {
-        const row = rows[index] as StoredResult;
-        before.push(row);
-        if (row.outcome !== 'probe_error') verdicts += 1;
-      }
+      for (let index = neededFrom(rows, first); index < first; index += 1) before.push(rows[index] as StoredResult);
     }
     return { before, results };
   }
@@ -39,11 +34,7 @@ export class ResultShelf {
   /** Lets go of what began before a time, but for what a fold with that horizon needs. */
   forgetBefore(us: number): void {
     for (const rows of this.#byVoter.values()) {
-      let keepFrom = firstFrom(rows, us);
-      for (let verdicts = 0; keepFrom > 0 && verdicts < rowsBeforeHorizon; keepFrom -= 1) {
-        if (rows[keepFrom - 1]?.outcome !== 'probe_error') verdicts += 1;
-      }
-      rows.splice(0, keepFrom);
+      rows.splice(0, neededFrom(rows, firstFrom(rows, us)));
     }
   }
 }
@@ -58,4 +49,16 @@ function firstFrom(rows: readonly StoredResult[], us: number): number {
     else high = middle;
   }
   return low;
+}
+
+/** Index of the oldest row that a fold needs whose horizon lies before the row at `index`; counted as by `fromLastVerdicts`. */
+function neededFrom(rows: readonly StoredResult[], index: number): number {
+  let from = index;
+  for (let verdicts = 0; from > 0 && verdicts < rowsBeforeHorizon; ) {
+    const eUs = rows[from - 1]?.eUs;
+    let hasError = false;
+    for (; rows[from - 1]?.eUs === eUs && from > 0; from -= 1) hasError ||= rows[from - 1]?.outcome === 'probe_error';
+    if (!hasError) verdicts += 1;
+  }
+  return from;
 }

@@ -1,7 +1,9 @@
 import { ranges, timeline } from './batch.ts';
+import { fromLastVerdicts } from './before-horizon.ts';
 import { rowsBeforeHorizon } from './fold.ts';
 import type { FoldLimits, FoldRestore, MonitorFold, Taken } from './fold.ts';
 import { createMonitorFold } from './increment.ts';
+import { canVote } from './prepared-inputs.ts';
 import type {
   Assignment,
   MonitorInputs,
@@ -290,7 +292,8 @@ export class Ingester {
     }
     return createMonitorFold({
       inputs: this.inputs,
-      before: [...new Set(older.map((row) => row.voter))].flatMap((voter) => latestVotes(older, voter)),
+      // As the product reads them: results that are too late are never stored.
+      before: fromLastVerdicts(older.filter(canVote)),
       votesAtHorizon,
       votedUntilUs,
       results: this.rows.filter((row) => row.eUs >= horizonUs),
@@ -303,12 +306,4 @@ export class Ingester {
       ...(this.limits === undefined ? {} : { limits: this.limits }),
     });
   }
-}
-
-function latestVotes(older: readonly StoredResult[], voter: number): StoredResult[] {
-  const own = older.filter((row) => row.voter === voter).sort((a, b) => b.eUs - a.eUs);
-  const votes = own.filter((row) => row.outcome !== 'probe_error' && row.receivedUs - row.eUs < 49 * 3_600_000_000);
-  const times = [...new Set(votes.map((row) => row.eUs))];
-  const first = times[rowsBeforeHorizon - 1] ?? Number.NEGATIVE_INFINITY;
-  return own.filter((row) => row.eUs >= first);
 }

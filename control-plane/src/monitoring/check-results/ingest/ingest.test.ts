@@ -1,4 +1,5 @@
 import t from 'tap';
+import { compareTimelines } from './testing/compare-timelines.ts';
 import { digestOf, lostMessage, message, result } from './testing/fixture.ts';
 import { openIngestClient } from './job.ts';
 import { clientWithCommit, eventually, fastLimits, world } from './testing/world.ts';
@@ -234,6 +235,30 @@ t.test('results whose time is cut to their receipt stay apart', async (t) => {
   }
   await eventually(async () => (await w.cursor()) === 6, 'all are taken');
   t.equal(await w.count('(select distinct e from check_results) d'), 6);
+});
+
+t.test('of two results of one instant both are read again, or none', async (t) => {
+  const w = await world(t);
+  let shard = w.start();
+  const own = { outcome: 'probe_error', source: 'probe' } as const;
+  const silent = { outcome: 'timeout', source: 'target', error: 20 } as const;
+  const beganUs = secondsAgo(1_500);
+  const at = (seconds: number, changed: object) => result(w.monitor, beganUs + seconds * 1_000_000, changed);
+  const late = [
+    at(360, own),
+    at(360, failing),
+    ...[390, 440, 490, 540, 590, 640, 690, 740, 790].map((s) => at(s, silent)),
+  ];
+  for (const [index, row] of late.entries()) {
+    if (row.effectiveUs === beganUs + 640_000_000) {
+      // The next owner reads what came before from the database.
+      await shard.stop();
+      shard = w.start({ replica: 'b' });
+    }
+    await w.send(w.probe, w.batch(w.probe, { firstSeq: index + 1 }, [row]));
+    await eventually(async () => (await w.cursor()) === index + 1, 'it is taken');
+  }
+  t.same(await compareTimelines(w.pool, [w.probe.id]), []);
 });
 
 t.test('dropped results move the cursor and are recorded', async (t) => {

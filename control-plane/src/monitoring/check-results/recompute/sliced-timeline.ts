@@ -1,7 +1,6 @@
 import { outcomes } from '@parallax/checks';
-import { canVote, PreparedInputs, ranges, timeline } from '../../consensus/index.ts';
+import { canVote, fromLastVerdicts, PreparedInputs, ranges, timeline } from '../../consensus/index.ts';
 import type { Assignment, MonitorInputs, RangeRun, Segment, Status, StoredResult } from '../../consensus/index.ts';
-import { fromLastVerdicts } from '../ingest/windows/packed-rows.ts';
 
 /** What the batch form of consensus says of a time: the monitor's ranges and those of each voter, and the status at its end. */
 export type DerivedRanges = {

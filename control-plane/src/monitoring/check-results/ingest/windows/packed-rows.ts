@@ -1,6 +1,5 @@
 import { outcomes } from '@parallax/checks';
 import { unpackFlags } from '@parallax/wire';
-import { rowsBeforeHorizon } from '../../../consensus/index.ts';
 import type { StoredResult } from '../../../consensus/index.ts';
 import type { ResultColumns } from '../../packed/columns.ts';
 
@@ -24,25 +23,3 @@ export function storedResult(row: Omit<StoredResult, 'kind' | 'outcome'> & { rea
   const unpacked = unpackFlags(flags & 255);
   return { ...rest, kind: unpacked?.kind ?? 'scheduled', outcome: unpacked?.outcome ?? 'probe_error' };
 }
-
-/**
- * Of each voter's rows those from its `rowsBeforeHorizon`-th latest verdict on: an outcome that is no probe error. Rows of one instant go or stay
- * together, as in the query for those that are not packed.
- */
-export function fromLastVerdicts(rows: readonly StoredResult[]): StoredResult[] {
-  const kept: StoredResult[] = [];
-  for (const own of Map.groupBy(rows, (row) => row.voter).values()) {
-    const latestFirst = own.toSorted((a, b) => b.eUs - a.eUs);
-    let verdicts = 0;
-    for (const peers of Map.groupBy(latestFirst, (row) => row.eUs).values()) {
-      verdicts += peers.filter(isVerdict).length;
-      if (verdicts > rowsBeforeHorizon) break;
-      // Errors of the probe before the last verdict that matters tell nothing.
-      kept.push(...(verdicts === rowsBeforeHorizon ? peers.filter(isVerdict) : peers));
-      if (verdicts === rowsBeforeHorizon) break;
-    }
-  }
-  return kept;
-}
-
-const isVerdict = (row: StoredResult): boolean => row.outcome !== 'probe_error';

@@ -1,11 +1,11 @@
 import { outcomes } from '@parallax/checks';
 import type pg from 'pg';
-import { rowsBeforeHorizon } from '../../../consensus/index.ts';
+import { fromLastVerdicts, rowsBeforeHorizon } from '../../../consensus/index.ts';
 import type { RangeStatus, StoredRange, StoredResult } from '../../../consensus/index.ts';
 import { atMicroseconds } from '../../../status-ranges/index.ts';
 import { ChunkError, decodeChunk } from '../../packed/chunk.ts';
 import { ResultColumns } from '../../packed/columns.ts';
-import { fromLastVerdicts, storedResult, votingRows } from './packed-rows.ts';
+import { storedResult, votingRows } from './packed-rows.ts';
 
 /** What reads may go through: a pool or the client of a transaction. */
 export type Reader = Pick<pg.Pool, 'query'>;
@@ -223,18 +223,24 @@ const resultsText = `
     offset 0
   ) r`;
 
-// `verdicts` counts a voter's rows with a verdict from the horizon back to this one. One scan for each monitor: voters lie mixed in the
-// index, so one for each of them would read the same pages again.
+// `verdicts` counts a voter's instants with a verdict from the horizon back to this one, as `fromLastVerdicts` does: an instant at which the probe
+// erred too is none, and rows of one instant go or stay together. All windows have one order, so the rows are sorted once. One scan for each
+// monitor: voters lie mixed in the index, so one for each of them would read the same pages again.
 const beforeText = `
   select ${resultColumns} from unnest($1::integer[], $2::bigint[], $3::bigint[]) as w (monitor_id, horizon_us, back_us)
   cross join lateral (
-    select r.*, count(*) filter (where not (${isNoVerdict})) over (partition by r.probe_id order by r.e desc) as verdicts
-    from check_results r
-    where r.monitor_id = w.monitor_id and ${isVoting}
-      and r.e < ${atMicroseconds('w.horizon_us')} and r.e >= ${atMicroseconds('(w.horizon_us - w.back_us)')}
-      and r.e >= $4::timestamptz
+    select r.*, count(*) filter (where r.is_first and not r.has_error) over (partition by r.probe_id order by r.e desc) as verdicts
+    from (
+      select r.*, lag(r.e) over voter is distinct from r.e as is_first,
+        bool_or(${isNoVerdict}) over (voter range between current row and current row) as has_error
+      from check_results r
+      where r.monitor_id = w.monitor_id and ${isVoting}
+        and r.e < ${atMicroseconds('w.horizon_us')} and r.e >= ${atMicroseconds('(w.horizon_us - w.back_us)')}
+        and r.e >= $4::timestamptz
+      window voter as (partition by r.probe_id order by r.e desc)
+    ) r
   ) r
-  where r.verdicts < ${rowsBeforeHorizon} or (r.verdicts = ${rowsBeforeHorizon} and not (${isNoVerdict}))`;
+  where r.verdicts < ${rowsBeforeHorizon} or (r.verdicts = ${rowsBeforeHorizon} and not r.has_error)`;
 
 // Ranges of one key do not overlap, so of those that began before the horizon only the last can reach it.
 const rangesAround = (table: string, voter: string, condition: string): string => `

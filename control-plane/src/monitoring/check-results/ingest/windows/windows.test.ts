@@ -6,7 +6,7 @@ import { dayMs, hourMs } from '../../packing/hours.ts';
 import { moveAndDrop } from '../../packing/job.ts';
 import { packingWorld } from '../../packing/testing/world.ts';
 import type { IngestRow } from '../rows.ts';
-import { fromLastVerdicts } from './packed-rows.ts';
+import { fromLastVerdicts } from '../../../consensus/index.ts';
 import { readWindows } from './queries.ts';
 import type { StoredWindow, WindowWanted } from './queries.ts';
 import { outcomes, random, windowsSeed } from './testing/random.ts';
@@ -54,7 +54,9 @@ t.test(`windows are the same whether their results are rows, packed, or both (se
       const gapMs = (0.5 + 3 * (index % 6)) * hourMs * (0.5 + next());
       const own: IngestRow[] = [];
       for (let atMs = startMs + next() * gapMs; atMs < endMs; atMs += gapMs * (0.3 + 1.4 * next())) {
-        own.push(row(monitorId, voter, Math.floor(atMs * 1_000), next));
+        const eUs = Math.floor(atMs * 1_000);
+        own.push(row(monitorId, voter, eUs, next));
+        if (next() < 0.2) own.push(row(monitorId, voter, eUs, next));
       }
       return own;
     }),
@@ -157,6 +159,28 @@ t.test('results of many monitors are found by their index, however many others t
     plans.filter((line) => line.includes('Seq Scan on check_results')),
     [],
   );
+});
+
+t.test('rows of one instant are read together, and one with an error of the probe is no verdict', async (t) => {
+  const startMs = Math.floor(Date.now() / dayMs) * dayMs - 20 * dayMs;
+  const w = await packingWorld(t, { atMs: startMs, count: 1, probeCount: 1 });
+  const next = random(5);
+  const voter = w.probes[0]?.id ?? 0;
+  const at = (minute: number, outcome: Outcome): IngestRow => {
+    const flags = packFlags('scheduled', outcome, undefined);
+    return { ...row(w.monitor, voter, (startMs + minute * 60_000) * 1_000, next), kind: 'scheduled', outcome, flags };
+  };
+  const twins = [at(6, 'probe_error'), at(6, 'fail'), at(9, 'fail'), at(9, 'timeout')];
+  const singles = [1, 2, 3].map((m) => at(m, 'ok')).concat([7, 8, 10, 11].map((m) => at(m, 'timeout')));
+  await w.store([...twins, ...singles]);
+  const wanted = [
+    { monitorId: w.monitor, horizonUs: (startMs + hourMs) * 1_000, backUs: hourMs * 1_000, voters: [voter] },
+  ];
+  const minutes = async (): Promise<number[]> =>
+    [...((await readWindows(w.pool, wanted)).get(w.monitor)?.before ?? [])]
+      .map(({ eUs }) => (eUs / 1_000 - startMs) / 60_000)
+      .sort((a, b) => a - b);
+  t.same(await minutes(), [3, 6, 6, 7, 8, 9, 9, 10, 11]);
 });
 
 t.test('of a voter its last six verdicts are taken, and the errors between them', (t) => {
