@@ -284,3 +284,19 @@ t.test('that a probe has joined outlives its votes, what is kept of them, and a 
   const { stored, batch } = ingester.compare(null);
   t.equal(stored, batch);
 });
+
+t.test('a result of the very instant up to which rows were let go asks for a rebuild from there', async (t) => {
+  for (const other of ['ok', 'slow'] as const) {
+    const ingester = new Ingester(single, at(0), { keepUs: 60_000_000, compactFrom: 4 });
+    for (const [index, s] of [100, 120, 140, 160].entries()) {
+      ingester.advance(at(s));
+      ingester.apply([result(1, s, index % 2 === 0 ? 'ok' : other)]);
+      ingester.take();
+    }
+    // The horizon is at 100 now, with the row of that instant as base. Of two rows of one instant the failure counts.
+    ingester.apply([result(1, 100, 'fail')]);
+    ingester.take();
+    t.equal(ingester.rebuilds, 1, other);
+    for (const voter of [null, 1]) t.equal(ingester.compare(voter).stored, ingester.compare(voter).batch);
+  }
+});
