@@ -35,7 +35,17 @@ void t.test('a target is checked as a probe would, and steps are kept only for a
   const plain = await check(http(target.url), { signal });
   t.same(plain.trace, []);
   const denied = await createCentralCheck({ ...context, log, allowedPrivateTargets: [] })(http(target.url), { signal });
-  t.match(denied.outcome, { outcome: 'fail', code: 'address_denied' });
+  t.match(
+    denied.outcome,
+    { outcome: 'probe_error', source: 'probe', code: 'address_denied' },
+    'never the target’s failure',
+  );
+  const ofPrivateProbes = await check({ ...http(target.url), isOfPrivateProbes: true }, { signal });
+  t.match(
+    ofPrivateProbes.outcome,
+    { outcome: 'probe_error', code: 'address_denied' },
+    'their address is another machine',
+  );
 });
 
 void t.test('what the control plane lacks is its own lack, never the target’s', async (t) => {

@@ -13,6 +13,7 @@ import type { CheckOutcome, UplinkParts } from '@parallax/checks';
 import type { Context } from '../../context.ts';
 import { createGroupCheck } from '../groups/check/index.ts';
 import type { GroupLook } from '../groups/check/index.ts';
+import { withOwnDenial } from './denial.ts';
 import { readSessions } from './queries.ts';
 import type { CheckedMonitor } from './queries.ts';
 
@@ -43,17 +44,17 @@ const clock = (): number => performance.now();
 
 /**
  * Makes what runs the control plane's own checks, scheduled and manual alike, under its own address policy. A failure that a lost uplink
- * would explain counts only after a look at the uplink that began when the check had ended (rule 12).
+ * would explain counts only after a look at the uplink that began when the check had ended (rule 12). An address that the policy denies is never
+ * a failure of the target.
  * @param parts what is asked about the uplink; the system's when absent
  */
 export function createCentralCheck(
   context: CentralCheckContext,
   parts: UplinkParts = systemUplinkParts(context.canaries),
 ): CentralCheck {
-  const addresses = createAddressPolicy({
-    allowedPrivate: context.allowedPrivateTargets,
-    clock,
-  });
+  const addresses = createAddressPolicy({ allowedPrivate: context.allowedPrivateTargets, clock });
+  // A private address means one machine here and another where a private probe stands: of that one nothing can be said from here.
+  const publicOnly = createAddressPolicy({ allowedPrivate: [], clock });
   let denied: ReturnType<Context['deniedListeners']> = [];
   const resolver = createResolver({ clock });
   const userAgent = `Parallax/${context.version} (availability monitor)`;
@@ -65,7 +66,7 @@ export function createCentralCheck(
       return checkGroup({ workspaceId: monitor.workspaceId, settings: monitor.settings });
     if (denied !== context.deniedListeners()) {
       denied = context.deniedListeners();
-      addresses.setDeniedListeners(denied);
+      for (const policy of [addresses, publicOnly]) policy.setDeniedListeners(denied);
     }
     const startedMs = context.now();
     const start = clock();
@@ -75,7 +76,7 @@ export function createCentralCheck(
       timeoutMs: monitor.timeoutS * 1_000,
       clock,
       wallClock: context.now,
-      addresses,
+      addresses: monitor.isOfPrivateProbes === true ? publicOnly : addresses,
       resolver,
       ...(isTraced && {
         trace: (step: string, detail: string) =>
@@ -83,7 +84,7 @@ export function createCentralCheck(
       }),
       userAgent,
     });
-    const outcome = await examine(withThreshold(raw, monitor.degradedThresholdMs), startedMs);
+    const outcome = await examine(withThreshold(withOwnDenial(raw), monitor.degradedThresholdMs), startedMs);
     return { startedMs, outcome, trace };
   };
 }

@@ -12,6 +12,8 @@ export type CheckedMonitor = {
   readonly degradedThresholdMs: number | undefined;
   /** Needed where other monitors of the workspace are what is looked at. */
   readonly workspaceId?: number | undefined;
+  /** Private probes check it, or were named for it: its private addresses are theirs and not the control plane's. */
+  readonly isOfPrivateProbes?: boolean | undefined;
 };
 
 /** A monitor as it is read for its scheduled checks. */
@@ -30,6 +32,7 @@ type TargetRow = {
   timeout_seconds: number;
   degraded_threshold_ms: number | null;
   probe_revision: number;
+  is_of_private_probes: boolean;
 };
 
 /**
@@ -44,8 +47,11 @@ export async function readTargets(
 ): Promise<Map<number, CentralTarget>> {
   const found = await reader.query<TargetRow>({
     name: 'central-targets',
-    text: `select id, workspace_id, protocol, url, settings, sealed_secrets, timeout_seconds, degraded_threshold_ms, probe_revision
-      from monitors where id = any ($1::integer[]) and deleted_at is null`,
+    text: `select m.id, m.workspace_id, m.protocol, m.url, m.settings, m.sealed_secrets, m.timeout_seconds, m.degraded_threshold_ms,
+        m.probe_revision, exists (
+          select from probes p where p.workspace_id is not null and (p.id = any (m.wanted_probe_ids) or p.id in (
+            select a.probe_id from assignments a where a.monitor_id = m.id and a.ended_at is null))) as is_of_private_probes
+      from monitors m where m.id = any ($1::integer[]) and m.deleted_at is null`,
     values: [monitorIds],
   });
   const targets = new Map<number, CentralTarget>();
@@ -59,6 +65,7 @@ export async function readTargets(
         degradedThresholdMs: row.degraded_threshold_ms ?? undefined,
         workspaceId: row.workspace_id,
         probeRevision: row.probe_revision,
+        isOfPrivateProbes: row.is_of_private_probes,
       });
     } catch (error) {
       onUnreadable(row.id, error);

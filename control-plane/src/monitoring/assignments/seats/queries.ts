@@ -44,9 +44,9 @@ export async function writeSeats(tx: Transaction, changes: readonly SeatChange[]
           change.revision,
         ]),
         ['int4', 'int4', 'text', 'int4', 'text', 'int8'],
-      )} as opened (monitor_id, probe_id, region, stands_in_for, at, revision)
+      )} with ordinality as opened (monitor_id, probe_id, region, stands_in_for, at, revision, place)
         join monitors monitor on monitor.id = opened.monitor_id
-      order by revision
+      order by place
       on conflict (monitor_id, probe_id) where ended_at is null do update set revision = excluded.revision`);
   }
   await tx.query(sql.unsafe`

@@ -1,15 +1,20 @@
+import { outcomes } from '@parallax/checks';
 import { httpTarget, quietLog } from '@parallax/testkit';
 import type { HttpTarget, TestContext } from '@parallax/testkit';
 import t from 'tap';
 import { createSealer } from '../../../platform/crypto/seal.ts';
 import { createCentralCheck, createCentralRunner } from '../../central-checks/index.ts';
+import { noticeLostProbes } from '../../probes/sessions/queries.ts';
 import { compareTimelines } from './testing/compare-timelines.ts';
 import { result } from './testing/fixture.ts';
 import { eventually, fastLimits, world } from './testing/world.ts';
 import type { World, WorldOptions } from './testing/world.ts';
 
 /** A world whose owner checks monitors itself, and a real target for all of them. */
-async function centralWorld(t: TestContext, options: WorldOptions & { readonly isAssigned?: boolean } = {}) {
+async function centralWorld(
+  t: TestContext,
+  options: WorldOptions & { readonly isAssigned?: boolean; readonly allowed?: readonly string[] } = {},
+) {
   const target = await httpTarget(t);
   const w = await world(t, { intervalS: 1, timeoutS: 1, ...options });
   if (options.isAssigned !== true) await w.pool.query('delete from assignments');
@@ -19,7 +24,7 @@ async function centralWorld(t: TestContext, options: WorldOptions & { readonly i
     bus: w.bus,
     sealer: createSealer(Buffer.alloc(32, 1)),
     now: () => Date.now(),
-    allowedPrivateTargets: ['127.0.0.0/8'],
+    allowedPrivateTargets: options.allowed ?? ['127.0.0.0/8'],
     deniedListeners: () => [],
     canaries: [],
     version: 'test',
@@ -135,6 +140,46 @@ t.test(
     t.equal((await centralRows(w)).length, 1, 'its own vote is UP still and counts no more');
   },
 );
+
+const ownErrors = (w: World) =>
+  w.count(`check_results where probe_id = 0 and (flags >> 2) & 15 = ${outcomes.indexOf('probe_error')}`);
+
+t.test(
+  'a lost private probe leaves UNKNOWN and a notice: its private address is not that of the control plane',
+  async (t) => {
+    const w = await centralWorld(t, { isAssigned: true });
+    await w.pool.query('update probes set workspace_id = (select max(id) from workspaces)');
+    await w.pool.query("update probes set last_seen_at = now() - interval '46 seconds'");
+    w.startCentral();
+    const seenUs = Date.now() * 1_000 - 1_000_000;
+    await w.send(w.probe, w.batch(w.probe, {}, [result(w.monitor, seenUs, { freshS: 3 })]));
+    await statusIs(w, 'UP');
+    await statusIs(w, 'UNKNOWN');
+    await eventually(async () => (await ownErrors(w)) > 0, 'the control plane has looked');
+    await statusIs(w, 'UNKNOWN');
+    const lost = await noticeLostProbes(w.database.worker, { isQuiet: false, quietMs: 0, standstillMs: 3_600_000 });
+    t.same(
+      lost.map(({ id }) => id),
+      [w.probe.id],
+    );
+    const { rows } = await w.pool.query<{ text: string }>(
+      `select concat_ws(' ', kind, payload->>'from', payload->>'to') as text from outbox order by id`,
+    );
+    t.same(
+      rows.map(({ text }) => text),
+      ['monitor.transition UNKNOWN UP', 'monitor.transition UP UNKNOWN', 'probe.offline'],
+    );
+  },
+);
+
+t.test('what the policy of the control plane denies is not known, and never DOWN', async (t) => {
+  const w = await centralWorld(t, { allowed: [] });
+  w.startCentral();
+  await eventually(async () => (await ownErrors(w)) > 1, 'it has looked twice');
+  await statusIs(w, 'UNKNOWN');
+  t.equal(await w.count('status_ranges'), 0);
+  t.equal(await w.count('outbox'), 0);
+});
 
 t.test('while a probe lives whose results wait, the control plane does not speak for it', async (t) => {
   const w = await centralWorld(t, { isAssigned: true });

@@ -188,7 +188,7 @@ void t.test('a target that the policy of the control plane denies is not reached
   const api = await monitorsApi(t);
   const { id } = await api.monitor({ url: 'http://127.0.0.1:9/' });
   const checked = await api.call('POST', `/api/v1/monitors/${id}/check`, { token: api.token });
-  t.match(checked, { status: 200, body: { status: 'DOWN', results: [{ error_code: 'address_denied' }] } });
+  t.match(checked, { status: 200, body: { status: 'UNKNOWN', results: [{ error_code: 'address_denied' }] } });
 });
 
 void t.test('an API key is not accepted', async (t) => {
