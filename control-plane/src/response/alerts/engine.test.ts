@@ -63,6 +63,40 @@ void t.test('a job that says that it has failed is told of at once', async (t) =
   t.match(world.recorded[0]?.message.title, /backup/);
 });
 
+void t.test('what a job says of its failure is told as text, once', async (t) => {
+  const world = await alertsWorld(t);
+  await world.alert();
+  const { workspaceId } = world.api;
+  const pool = world.api.database.worker;
+  const failsWith = async (name: string, body: string, payload: object | null) => {
+    const id = await pool.oneFirst(sql.typeAlias('id')`
+      insert into heartbeats (workspace_id, name, slug, schedule_type, timezone, expected_interval_seconds, grace_period_seconds,
+        failures_before_alert, require_secret, resume_on_ping, methods, uuid_hash, sealed_uuid, secret_hash)
+      values (${workspaceId}, ${name}, ${name}, 'period', 'UTC', 60, 60, 1, false, false, 'any', ${sql.binary(Buffer.from(name))}, '',
+        ${sql.binary(Buffer.from(name))}) returning id`);
+    await pool.query(sql.unsafe`
+      insert into heartbeat_bodies (heartbeat_id, slot, workspace_id, n, body, is_cut, payload)
+      values (${id}, 1, ${workspaceId}, 1, ${body}, false, ${payload === null ? null : JSON.stringify(payload)}::jsonb)`);
+    await world.api.tell(`heartbeat:${id}`, 'heartbeat.failed', {
+      workspace_id: workspaceId,
+      heartbeat_id: id,
+      name,
+      at: new Date(world.api.clock.nowMs).toISOString(),
+      ping: 1,
+    });
+    await world.settle();
+    const message = world.recorded.at(-1)?.message;
+    return JSON.stringify([message?.title, message?.summary, message?.facts, message?.sections]);
+  };
+  const payload = { error: 'disk full', rows: 3, tables: ['a', 'b'] };
+  const json = await failsWith('backup', JSON.stringify({ duration_ms: 5, payload }), payload);
+  t.match(json, 'rows: 3, error: disk full, tables: a, b');
+  t.notMatch(json, /duration_ms|[{]\\"/, 'not as it stood in the body');
+  t.equal(json.split('disk full').length - 1, 1, 'once');
+  const plain = await failsWith('report', 'no space left on device', null);
+  t.equal(plain.split('no space left on device').length - 1, 1, 'words too');
+});
+
 void t.test('a message that was sent and not noted is sent again under the same name, and noted once', async (t) => {
   const world = await alertsWorld(t);
   await world.alert();

@@ -157,10 +157,13 @@ void t.test(
       data: { update: { reason: 'update', text: 'The cable is joined\nand under the earth again.' } },
     });
     t.equal(bodies.filter((body) => body.includes('A digger')).length, 1, 'each in its own message');
-    const patched = await api.call('PUT', incident, { token: api.token, body: { severity: 'critical' } });
+    const patched = await api.call('PUT', incident, {
+      token: api.token,
+      body: { severity: 'critical', title: 'The cable in Main Street' },
+    });
     t.equal(patched.status, 200, 'changed');
     const changed = await until(() => bodies.find((body) => body.includes('"reason":"changed"')));
-    t.match(JSON.parse(changed), { data: { update: { text: null } } });
+    t.match(JSON.parse(changed), { title: /The cable in Main Street/, data: { update: { text: null } } });
     await say('resolved', 'The cable lies deeper now.');
     const resolved = await until(() => bodies.find((body) => body.includes('alert.resolved')));
     t.match(JSON.parse(resolved), {

@@ -93,6 +93,7 @@ const occasion: fc.Arbitrary<NoticeOccasion> = fc.record({
   incidentId: orNull(fc.nat()),
   severity,
   title: hostileText,
+  ownTitle: orNull(hostileText),
   startedMs: time,
   endedMs: orNull(time),
   resolution: orNull(

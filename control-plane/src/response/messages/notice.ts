@@ -66,6 +66,8 @@ export type NoticeOccasion = {
   readonly severity: 'minor' | 'major' | 'critical';
   /** English, as the incident is called or the subject is named; messages make their own title where they know the event. */
   readonly title: string;
+  /** The title that somebody gave an incident that the checks opened; null where nobody did. */
+  readonly ownTitle: string | null;
   readonly startedMs: number;
   readonly endedMs: number | null;
   /**

@@ -54,6 +54,7 @@ export function samples(locale: Locale): readonly Sample[] {
     incidentId: 231,
     severity: 'major',
     title: `${shop} is down`,
+    ownTitle: null,
     startedMs,
     endedMs: null,
     resolution: null,

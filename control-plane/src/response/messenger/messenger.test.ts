@@ -211,6 +211,41 @@ void t.test('a group shows no other workspace of whoever writes there', async (t
   t.match(api.last(99), /Secret/);
 });
 
+void t.test('the bot knows heartbeats and webhook checks too', async (t) => {
+  const api = await messengerApi(t);
+  const { worker } = api.database;
+  await api.monitor({ name: 'Shop' });
+  await worker.query(sql.unsafe`
+    insert into heartbeats (workspace_id, name, slug, schedule_type, timezone, expected_interval_seconds, grace_period_seconds,
+      failures_before_alert, require_secret, resume_on_ping, methods, uuid_hash, sealed_uuid, secret_hash, status)
+    select ${api.workspaceId}, name, name, 'period', 'UTC', 60, 60, 1, false, false, 'any', name::bytea, '', name::bytea, status
+    from (values ('backup', 'down'), ('report', 'up'), ('cleaning', 'paused'), ('fresh', 'new')) as given (name, status)`);
+  await worker.query(sql.unsafe`
+    insert into webhook_checks (workspace_id, name, slug_hash, sealed_slug, signature, grace_period_seconds, status, reason)
+    select ${api.workspaceId}, name, name::bytea, '', 'none', 60, status, case when status = 'down' then 'failed' end
+    from (values ('deploy', 'down'), ('billing', 'degraded')) as given (name, status)`);
+  await api.group(group);
+  const say = async (text: string) => {
+    api.messenger.write(group, eve, text);
+    await api.works();
+    return api.last(group);
+  };
+  const status = await say('/status');
+  t.match(status, /1 unknown.*\n.*Heartbeats.*1 up.*1 down.*1 unknown.*1 paused\n.*backup.* — down/s);
+  t.match(status, /Webhook checks.*1 down.*1 degraded\n.*deploy.* — down/s);
+  t.notMatch(status, /report|cleaning|billing/, 'what is not down is counted');
+  const list = await say('/list');
+  t.match(list, /Shop.*\(\d+\).*Heartbeats\n.*backup.*cleaning.*fresh.*report.*Webhook checks\n.*deploy.*billing/s);
+  t.notMatch(list, /backup \(|deploy \(/, 'without numbers, by which monitors are paused');
+  const ada = await api.linked(api.token, person);
+  await worker.query(sql.unsafe`update users set locale = 'ru' where id = ${api.owner.id}`);
+  await worker.query(sql.unsafe`update heartbeats set deleted_at = now() where name <> 'backup'`);
+  api.messenger.write(person, ada, '/status');
+  await api.works();
+  t.match(api.last(person), /Heartbeat-проверки.*не работает: 1.*Входящие вебхуки/s);
+  t.notMatch(api.last(person), /на паузе/, 'what was deleted is gone');
+});
+
 void t.test('people are answered in their language', async (t) => {
   const api = await messengerApi(t);
   api.messenger.chats.set(eve.id, { type: 'private' });

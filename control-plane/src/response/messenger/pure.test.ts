@@ -5,6 +5,7 @@ import type { NoticeOccasion } from '../messages/index.ts';
 import { webhookSecrets } from './bot.ts';
 import { clockTime } from './commands/clock-time.ts';
 import { commandOf, minutesOf } from './commands/command.ts';
+import { fitted } from './commands/fitted.ts';
 import { escapeHtml, nameInHtml } from './html.ts';
 import { keyboardOf, readButton, writeButton } from './keyboard/index.ts';
 import { deepLink } from './links/deep-link.ts';
@@ -105,16 +106,18 @@ void t.test('answers are taken by the messenger, whatever people call things', a
       const words = wordsOf(locale);
       const listed = { id: 1, name: text, status: 'DOWN', isPaused: false, sinceMs: 90_000 };
       const counts = { total: 3, up: 1, down: 2, degraded: 0, unknown: 0, paused: 0 };
+      const others = [{ kind: 'heartbeat', counts, listed: [{ ...listed, id: null }] }] as const;
       for (const html of [
         words.help(true),
         words.help(false),
         words.linkedPerson(text),
         words.linkedGroup(text),
-        words.status(text, counts, [listed]),
+        words.status(text, counts, [listed], others),
         words.list(
           text,
           Array.from({ length: 30 }, () => listed),
           40,
+          [],
         ),
         words.unknownMonitor(text),
         words.ambiguous(text, [{ id: 1, name: text }]),
@@ -138,13 +141,13 @@ void t.test('the longest answer fits into one message, as the messenger counts',
       const listed = { id: 2_147_483_647, name, status: 'TIMEOUT', isPaused: false, sinceMs: 86_400_000 * 10_000 };
       const counts = { total: 99_999, up: 99_999, down: 99_999, degraded: 99_999, unknown: 99_999, paused: 99_999 };
       const each = Array.from({ length: 6 }, () => listed);
-      const parts = Array.from({ length: 5 }, () => words.status(name, counts, each));
-      t.ok(parseHtmlStyle(parts.join('\n\n')).length <= 4_096, `${locale}, 5 workspaces with 6 each of ${character}`);
-      const list = words.list(
-        name,
-        Array.from({ length: 30 }, () => listed),
-        99_999,
-      );
+      const kinds = ['heartbeat', 'webhook_check'] as const;
+      const others = kinds.map((kind) => ({ kind, counts, listed: each }));
+      const parts = Array.from({ length: 5 }, () => ({ others }));
+      const status = fitted(parts, (part) => words.status(name, counts, each, part.others));
+      t.ok(parseHtmlStyle(status).length <= 4_096, `${locale}, 5 workspaces with 6 each of ${character}`);
+      const thirty = Array.from({ length: 30 }, () => listed);
+      const list = fitted([{ others }], (part) => words.list(name, thirty, 99_999, part.others));
       t.ok(parseHtmlStyle(list).length <= 4_096, `${locale}, 30 of ${character}`);
     }
   }

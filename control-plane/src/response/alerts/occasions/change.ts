@@ -39,6 +39,7 @@ const incidentPayload = z.looseObject({
   started_at: instant,
   resolved_at: instant.nullable(),
   is_manual: z.boolean(),
+  has_own_title: z.boolean().optional(),
   member_count: z.number(),
   members: z.array(z.object({ type: z.string(), id: z.number(), name: z.string() })),
 });
@@ -74,6 +75,7 @@ export function incidentChange(kind: (typeof incidentKinds)[number], payload: un
       member_count: told.member_count,
       members: told.members,
       ...(first === undefined ? {} : { first }),
+      ...(told.has_own_title === true && !told.is_manual ? { own_title: told.title } : {}),
       ...(told.by_user_id === undefined ? {} : { removed_by: told.by_user_id }),
     },
     severity: told.severity,

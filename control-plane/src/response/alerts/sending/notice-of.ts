@@ -10,6 +10,7 @@ import type {
 } from '../../messages/index.ts';
 import type { IncidentMembers, Seen } from './facts/queries.ts';
 import type { ClaimedDelivery } from './claim/queries.ts';
+import { payloadText } from './payload-text.ts';
 import type { Part } from './queries.ts';
 
 /** What is known of an occasion beside its row. */
@@ -112,6 +113,7 @@ function occasionOf(part: Part, more: MoreFacts): NoticeOccasion {
     incidentId: part.incident_id,
     severity: part.severity,
     title: part.title,
+    ownTitle: typeof facts['own_title'] === 'string' ? facts['own_title'] : null,
     startedMs: part.started_at,
     endedMs: part.ended_at,
     resolution: part.resolution,
@@ -168,7 +170,7 @@ function saidOf(cause: Readonly<Record<string, unknown>> | null | undefined, rep
   const facts = evidence as Readonly<Record<string, unknown>>;
   const found = ['text', 'message', 'payload', 'reason'].map((name) => facts[name]).find((value) => value != null);
   const text = report ?? found;
-  const said = text === undefined ? [] : [typeof text === 'string' ? text : JSON.stringify(text)];
+  const said = text === undefined ? [] : [payloadText(text)];
   if (typeof facts['exit_code'] === 'number') said.unshift(`exit code ${facts['exit_code']}`);
   return said.length === 0 ? null : said.join(': ').slice(0, 1_000);
 }

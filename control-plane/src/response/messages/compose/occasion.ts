@@ -115,6 +115,7 @@ function reminderTitle(telling: Telling): string {
 
 function updateOf(telling: Telling, state: Message['state']): Core {
   const { titles, sentences } = telling.setting.words;
+  const { ownTitle } = telling.occasion;
   const { reason, text } = telling.notice.update ?? { reason: 'changed', text: null };
   const written = text === null ? '' : plainLine(text);
   switch (reason) {
@@ -137,7 +138,9 @@ function updateOf(telling: Telling, state: Message['state']): Core {
       return {
         kind: 'updated',
         state: 'information',
-        title: titles.updated(problemTitle(telling, 'now')),
+        title: titles.updated(
+          ownTitle === null ? problemTitle(telling, 'now') : named(telling.setting.words, ownTitle, 150),
+        ),
         sentences: [written === '' ? sentences.changed : sentences.update(isolated(cut(written, 560)))],
       };
   }
@@ -165,7 +168,7 @@ function factsOfOccasion(telling: Telling, state: Message['state']): Draft['fact
     ...timeFacts(telling),
     [labels.reason, hasMore ? reason.whole : null],
     [labels.reason, details.reason === undefined ? null : named(words, details.reason, 300)],
-    [labels.said, isLong(said.written) ? null : isolated(said.written)],
+    [labels.said, isLong(said.written) || isSaidAbove(telling) ? null : isolated(said.written)],
     [labels.blocklist, details.provider === undefined ? null : named(words, details.provider)],
     [labels.region, details.region === undefined ? null : named(words, details.region)],
     [labels.nextCheck, next === null ? null : told(setting, next)],
@@ -175,6 +178,14 @@ function factsOfOccasion(telling: Telling, state: Message['state']): Draft['fact
     [labels.alert, notice.alertName === null ? null : named(words, notice.alertName)],
     [labels.workspace, named(words, notice.workspace.name)],
   );
+}
+
+/** Whether the summary has what a job or a service said, which is told once. */
+function isSaidAbove({ notice, occasion, matter, setting }: Telling): boolean {
+  if (notice.kind === 'resolved' || notice.kind === 'recovered') return false;
+  if (notice.kind === 'updated' && notice.update?.reason !== 'members' && notice.update?.reason !== 'reopened')
+    return false;
+  return reasonOf(setting.words, occasion, matter) === undefined;
 }
 
 /** Since when, or from when to when; of what expires, when that is. */

@@ -16,7 +16,9 @@ import type { Answer } from '../updates/queries.ts';
 import { localeOf, wordsOf } from '../words/words.ts';
 import type { Listed, Words } from '../words/words.ts';
 import type { Command } from './command.ts';
+import { fitted } from './fitted.ts';
 import { findMeant } from './queries.ts';
+import { othersOf } from './watched.queries.ts';
 import { clockTime } from './clock-time.ts';
 
 type Said = Extract<Incoming, { kind: 'command' }>;
@@ -128,31 +130,34 @@ const scopeOver = (workspaces: readonly ChatWorkspace[], member: Member | null):
 async function overview(context: Context, { workspaces, member, words }: Asking): Promise<string> {
   const shown = workspaces.slice(0, mostWorkspaces);
   const parts = await inScope(context.database.api, scopeOver(shown, member), async (tx) => {
-    const texts: string[] = [];
+    const found = [];
     for (const workspace of shown) {
       const scope = scopeOver([workspace], member);
       const counts = await countMonitorsByCategory(tx, scope);
-      const page_size = Math.min(mostDown, Math.floor(mostListed / shown.length));
-      const { listed } = await pageOf(context, tx, scope, { status_filter: 'down', page_size });
-      texts.push(words.status(workspace.name, counts, listed));
+      const most = Math.min(mostDown, Math.floor(mostListed / shown.length));
+      const { listed } = await pageOf(context, tx, scope, { status_filter: 'down', page_size: most });
+      const others = await othersOf(scope, tx, { onlyDown: true, most }, context.now());
+      found.push({ name: workspace.name, counts, listed, others });
     }
-    return texts;
+    return found;
   });
-  return parts.join('\n\n');
+  return fitted(parts, ({ name, counts, listed, others }) => words.status(name, counts, listed, others));
 }
 
 async function listing(context: Context, { workspaces, member, words }: Asking): Promise<string> {
   const shown = workspaces.slice(0, mostWorkspaces);
   const parts = await inScope(context.database.api, scopeOver(shown, member), async (tx) => {
-    const texts: string[] = [];
+    const found = [];
     for (const workspace of shown) {
-      const page_size = Math.floor(mostListed / shown.length);
-      const { listed, total } = await pageOf(context, tx, scopeOver([workspace], member), { page_size });
-      texts.push(words.list(workspace.name, listed, total));
+      const scope = scopeOver([workspace], member);
+      const most = Math.floor(mostListed / shown.length);
+      const { listed, total } = await pageOf(context, tx, scope, { page_size: most });
+      const others = await othersOf(scope, tx, { onlyDown: false, most }, context.now());
+      found.push({ name: workspace.name, listed, total, others });
     }
-    return texts;
+    return found;
   });
-  return parts.join('\n\n');
+  return fitted(parts, ({ name, listed, total, others }) => words.list(name, listed, total, others));
 }
 
 async function pageOf(

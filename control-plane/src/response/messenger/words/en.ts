@@ -1,6 +1,6 @@
 import { escapeHtml, nameInHtml } from '../html.ts';
 import { listLines } from './lines.ts';
-import type { Words } from './sayings.ts';
+import type { Counts, OtherKind, Words } from './sayings.ts';
 
 const units = { day: 'd', hour: 'h', minute: 'min', second: 's' };
 const states: Readonly<Record<string, string>> = {
@@ -16,13 +16,26 @@ const states: Readonly<Record<string, string>> = {
 
 const alerts = (n: number): string => (n === 1 ? '1 alert' : `${n} alerts`);
 
+const countsLine = (counts: Counts): string =>
+  [
+    `✅ ${counts.up} up`,
+    ...(counts.down > 0 ? [`🔴 ${counts.down} down`] : []),
+    ...(counts.degraded > 0 ? [`🟠 ${counts.degraded} degraded`] : []),
+    ...(counts.unknown > 0 ? [`⚪ ${counts.unknown} unknown`] : []),
+    ...(counts.paused > 0 ? [`⏸ ${counts.paused} paused`] : []),
+  ].join(' · ');
+
+const kinds: Readonly<Record<OtherKind, string>> = { heartbeat: 'Heartbeats', webhook_check: 'Webhook checks' };
+
+const more = (left: number): string[] => (left > 0 ? [`… and ${left} more`] : []);
+
 export const en: Words = {
   help: (isLinked) =>
     [
       '<b>Parallax</b> watches your services and tells this chat when one fails.',
       '',
       '/status — how everything stands',
-      '/list — monitors with their numbers',
+      '/list — all that is watched, monitors with their numbers',
       '/pause NAME or number — stop checking one',
       '/resume NAME or number — check it again',
       '/mute 1h — no alerts here for an hour (30m, 2d …)',
@@ -41,26 +54,28 @@ export const en: Words = {
   notLinked: 'I do not know you yet. Open the link that Parallax gives you in its settings, then ask again.',
   groupNotLinked: 'This group is not linked to a workspace. An editor can link it in the settings of Parallax.',
   needsEditor: 'For this you need to be editor or owner of the workspace.',
-  status: (workspace, counts, down) =>
+  status: (workspace, counts, down, others) =>
     [
       `<b>${nameInHtml(workspace)}</b>`,
-      counts.total === 0
-        ? 'No monitors.'
-        : [
-            `✅ ${counts.up} up`,
-            ...(counts.down > 0 ? [`🔴 ${counts.down} down`] : []),
-            ...(counts.degraded > 0 ? [`🟠 ${counts.degraded} degraded`] : []),
-            ...(counts.unknown > 0 ? [`⚪ ${counts.unknown} unknown`] : []),
-            ...(counts.paused > 0 ? [`⏸ ${counts.paused} paused`] : []),
-          ].join(' · '),
+      counts.total === 0 ? 'No monitors.' : countsLine(counts),
       ...listLines(down, states, units),
-      ...(counts.down > down.length ? [`… and ${counts.down - down.length} more`] : []),
+      ...more(counts.down - down.length),
+      ...others.flatMap(({ kind, counts: own, listed }) => [
+        `${kinds[kind]}: ${countsLine(own)}`,
+        ...listLines(listed, states, units),
+        ...more(own.down - listed.length),
+      ]),
     ].join('\n'),
-  list: (workspace, monitors, total) =>
+  list: (workspace, monitors, total, others) =>
     [
       `<b>${nameInHtml(workspace)}</b>`,
       ...(total === 0 ? ['No monitors.'] : listLines(monitors, states, units)),
-      ...(total > monitors.length ? [`… and ${total - monitors.length} more`] : []),
+      ...more(total - monitors.length),
+      ...others.flatMap(({ kind, counts, listed }) => [
+        kinds[kind],
+        ...listLines(listed, states, units),
+        ...more(counts.total - listed.length),
+      ]),
     ].join('\n'),
   nothingHere: 'There is no workspace that you can see.',
   paused: (monitor) => `⏸ ${nameInHtml(monitor)} is paused.`,

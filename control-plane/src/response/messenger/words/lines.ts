@@ -22,7 +22,8 @@ export function listLines(
   return monitors.map(({ id, name, status, isPaused, sinceMs }) => {
     const state = isPaused ? 'paused' : status;
     const told = [states[state] ?? state, ...(sinceMs === null ? [] : [lengthOf(sinceMs, units)])].join(', ');
-    return `${marks[state] ?? '⚪'} ${nameInHtml(name, 60)} (${id}) — ${told}`;
+    const number = id === null ? '' : ` (${id})`;
+    return `${marks[state] ?? '⚪'} ${nameInHtml(name, 60)}${number} — ${told}`;
   });
 }
 

@@ -1,6 +1,6 @@
 import { escapeHtml, nameInHtml } from '../html.ts';
 import { listLines } from './lines.ts';
-import type { Words } from './sayings.ts';
+import type { Counts, OtherKind, Words } from './sayings.ts';
 
 const units = { day: 'д', hour: 'ч', minute: 'мин', second: 'с' };
 const states: Readonly<Record<string, string>> = {
@@ -18,13 +18,29 @@ const plural = new Intl.PluralRules('ru');
 const alertForms: Readonly<Record<string, string>> = { one: 'оповещение', few: 'оповещения', many: 'оповещений' };
 const alerts = (n: number): string => `${n} ${alertForms[plural.select(n)] ?? 'оповещения'}`;
 
+const countsLine = (counts: Counts): string =>
+  [
+    `✅ работает: ${counts.up}`,
+    ...(counts.down > 0 ? [`🔴 не работает: ${counts.down}`] : []),
+    ...(counts.degraded > 0 ? [`🟠 замедлено: ${counts.degraded}`] : []),
+    ...(counts.unknown > 0 ? [`⚪ неизвестно: ${counts.unknown}`] : []),
+    ...(counts.paused > 0 ? [`⏸ на паузе: ${counts.paused}`] : []),
+  ].join(' · ');
+
+const kinds: Readonly<Record<OtherKind, string>> = {
+  heartbeat: 'Heartbeat-проверки',
+  webhook_check: 'Входящие вебхуки',
+};
+
+const more = (left: number): string[] => (left > 0 ? [`… и ещё ${left}`] : []);
+
 export const ru: Words = {
   help: (isLinked) =>
     [
       '<b>Parallax</b> следит за вашими сервисами и пишет сюда, когда один из них не работает.',
       '',
       '/status — как всё работает',
-      '/list — мониторы с номерами',
+      '/list — всё, за чем слежу; мониторы с номерами',
       '/pause ИМЯ или номер — не проверять',
       '/resume ИМЯ или номер — снова проверять',
       '/mute 1h — час без оповещений здесь (30m, 2d …)',
@@ -42,26 +58,28 @@ export const ru: Words = {
   notLinked: 'Я вас ещё не знаю. Откройте ссылку из настроек Parallax и спросите снова.',
   groupNotLinked: 'Эта группа не связана с пространством. Редактор может связать её в настройках Parallax.',
   needsEditor: 'Для этого нужно быть редактором или владельцем пространства.',
-  status: (workspace, counts, down) =>
+  status: (workspace, counts, down, others) =>
     [
       `<b>${nameInHtml(workspace)}</b>`,
-      counts.total === 0
-        ? 'Мониторов нет.'
-        : [
-            `✅ работает: ${counts.up}`,
-            ...(counts.down > 0 ? [`🔴 не работает: ${counts.down}`] : []),
-            ...(counts.degraded > 0 ? [`🟠 замедлено: ${counts.degraded}`] : []),
-            ...(counts.unknown > 0 ? [`⚪ неизвестно: ${counts.unknown}`] : []),
-            ...(counts.paused > 0 ? [`⏸ на паузе: ${counts.paused}`] : []),
-          ].join(' · '),
+      counts.total === 0 ? 'Мониторов нет.' : countsLine(counts),
       ...listLines(down, states, units),
-      ...(counts.down > down.length ? [`… и ещё ${counts.down - down.length}`] : []),
+      ...more(counts.down - down.length),
+      ...others.flatMap(({ kind, counts: own, listed }) => [
+        `${kinds[kind]}: ${countsLine(own)}`,
+        ...listLines(listed, states, units),
+        ...more(own.down - listed.length),
+      ]),
     ].join('\n'),
-  list: (workspace, monitors, total) =>
+  list: (workspace, monitors, total, others) =>
     [
       `<b>${nameInHtml(workspace)}</b>`,
       ...(total === 0 ? ['Мониторов нет.'] : listLines(monitors, states, units)),
-      ...(total > monitors.length ? [`… и ещё ${total - monitors.length}`] : []),
+      ...more(total - monitors.length),
+      ...others.flatMap(({ kind, counts, listed }) => [
+        kinds[kind],
+        ...listLines(listed, states, units),
+        ...more(counts.total - listed.length),
+      ]),
     ].join('\n'),
   nothingHere: 'Нет пространства, которое вы можете видеть.',
   paused: (monitor) => `⏸ ${nameInHtml(monitor)} на паузе.`,

@@ -1,4 +1,4 @@
-/** Counts of monitors. */
+/** Counts of monitors, or of others that are watched. */
 export type Counts = {
   readonly total: number;
   readonly up: number;
@@ -8,15 +8,22 @@ export type Counts = {
   readonly paused: number;
 };
 
-/** A monitor in a list. */
+/** A line of a list. */
 export type Listed = {
-  readonly id: number;
+  /** Of a monitor, by which it is paused; null of others. */
+  readonly id: number | null;
   readonly name: string;
   readonly status: string;
   readonly isPaused: boolean;
   /** How long it has been so, milliseconds; null when that is not known. */
   readonly sinceMs: number | null;
 };
+
+/** What is watched beside monitors. */
+export type OtherKind = 'heartbeat' | 'webhook_check';
+
+/** All of one kind: how they stand, and some of them by name. */
+export type Others = { readonly kind: OtherKind; readonly counts: Counts; readonly listed: readonly Listed[] };
 
 /** Everything that the bot says, in one language. Texts are the messenger's HTML; what is given is escaped by these functions. */
 export type Words = {
@@ -30,8 +37,8 @@ export type Words = {
   readonly notLinked: string;
   readonly groupNotLinked: string;
   readonly needsEditor: string;
-  readonly status: (workspace: string, counts: Counts, down: readonly Listed[]) => string;
-  readonly list: (workspace: string, monitors: readonly Listed[], total: number) => string;
+  readonly status: (workspace: string, counts: Counts, down: readonly Listed[], others: readonly Others[]) => string;
+  readonly list: (workspace: string, monitors: readonly Listed[], total: number, others: readonly Others[]) => string;
   readonly nothingHere: string;
   readonly paused: (monitor: string) => string;
   readonly resumed: (monitor: string) => string;

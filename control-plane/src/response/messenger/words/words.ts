@@ -3,7 +3,7 @@ import { en } from './en.ts';
 import { ru } from './ru.ts';
 import type { Words } from './sayings.ts';
 
-export type { Listed, Words } from './sayings.ts';
+export type { Counts, Listed, OtherKind, Others, Words } from './sayings.ts';
 
 const languages: Readonly<Record<Locale, Words>> = { en, ru };
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { codeOf, failuresBehind, readStored } from '../../../../monitoring/monitors/index.ts';
 import { sql } from '../../../../platform/database/pools.ts';
 import type { NoticeSubject, NoticeVote } from '../../../messages/index.ts';
+import { payloadText } from '../payload-text.ts';
 
 /* What a message says beyond its occasion: who is part of an incident, who saw what, who did something. */
 
@@ -86,17 +87,22 @@ export async function nameOf(connection: CommonQueryMethods, userId: number): Pr
   return connection.maybeOneFirst(sql.type(nameRow)`select display_name as name from users where id = ${userId}`);
 }
 
-const reportRow = z.object({ body: z.string() });
+const reportRow = z.object({ body: z.string(), payload: z.record(z.string(), z.unknown()).nullable() });
 
-/** What a job wrote with a signal, by the signal's number; null where it wrote nothing, or that is not kept any more. */
+/**
+ * What a job wrote with a signal, by the signal's number: the `payload` of a JSON body, else the body. Null where it wrote nothing, or that is not kept any
+ * more.
+ */
 export async function reportOf(
   connection: CommonQueryMethods,
   heartbeatId: number,
   ping: number,
 ): Promise<string | null> {
   const rows = await connection.any(sql.type(reportRow)`
-    select body from heartbeat_bodies where heartbeat_id = ${heartbeatId} and n = ${ping}`);
-  return rows[0]?.body ?? null;
+    select body, payload from heartbeat_bodies where heartbeat_id = ${heartbeatId} and n = ${ping}`);
+  const [found] = rows;
+  if (found === undefined) return null;
+  return found.payload === null ? found.body : payloadText(found.payload);
 }
 
 const writtenRow = z.object({ body: z.string() });

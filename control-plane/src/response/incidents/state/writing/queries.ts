@@ -120,7 +120,7 @@ async function factsOfMany(
 ): Promise<ReadonlyMap<number, IncidentFacts>> {
   const rows = await transaction.any(sql.type(factsRow)`
     select i.id, i.workspace_id, i.title, i.status, i.severity, i.resolution, i.started_at, i.resolved_at, i.detected_late, i.is_manual,
-      i.folded_into, i.version,
+      i.has_own_title, i.folded_into, i.version,
       (select count(*)::integer from incident_members u where u.incident_id = i.id) as member_count,
       coalesce((
         select jsonb_agg(jsonb_build_object('type', first.subject_type, 'id', first.subject_id, 'name', first.name)
