@@ -26,7 +26,8 @@ export const mostSecretGraceSeconds = 604_800;
 const yearSeconds = 31_536_000;
 const scalar = z.union([z.string().max(1_024), z.number(), z.boolean(), z.null()]);
 
-const ruleShape = z
+/** One rule: what a value of the payload makes of the check. */
+export const payloadRuleSchema = z
   .strictObject({
     path: z
       .string()
@@ -44,8 +45,7 @@ const ruleShape = z
   })
   .meta({ id: 'WebhookCheckRule' });
 
-/** One rule: what a value of the payload makes of the check. */
-export type PayloadRule = z.output<typeof ruleShape>;
+export type PayloadRule = z.output<typeof payloadRuleSchema>;
 
 /** What is wrong with a rule, and where; undefined when nothing is. */
 function ruleProblem({
@@ -65,7 +65,7 @@ function ruleProblem({
 }
 
 const rulesSchema = z
-  .array(ruleShape)
+  .array(payloadRuleSchema)
   .max(mostRules)
   .superRefine((rules, context) => {
     if (rules.length > mostRules) return;
@@ -82,7 +82,8 @@ const rulesSchema = z
 // RFC 9110, section 5.1: the name of a field is a token.
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, 'must be the name of a header');
 
-const customHmacSchema = z
+/** How deliveries are signed that carry an HMAC of their own form. */
+export const customHmacSchema = z
   .strictObject({
     header: headerName.describe('That carries the signature.'),
     encoding: z.enum(['hex', 'base64']),
@@ -196,7 +197,7 @@ export const webhookCheckSchema = z
     previous_secret_valid_until: timestamp.nullable(),
     expected_interval_seconds: z.number().int().nullable(),
     grace_period_seconds: z.number().int(),
-    rules: z.array(ruleShape),
+    rules: z.array(payloadRuleSchema),
     status: z.enum(webhookCheckStatuses),
     status_since: timestamp,
     last_received_at: timestamp.nullable().describe('The last delivery that was accepted.'),

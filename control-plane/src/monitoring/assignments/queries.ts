@@ -20,7 +20,7 @@ const wantsRow = z.object({
   workspace_id: z.number(),
   protocol: z.string(),
   url: z.string(),
-  settings: z.unknown(),
+  settings: z.record(z.string(), z.unknown()),
   wanted_probe_ids: z.array(z.number()).nullable(),
   wanted_regions: z.array(z.string()).nullable(),
 });
@@ -179,7 +179,7 @@ const assignmentRow = z.object({
   timeout_seconds: z.number().nullable(),
   confirmations: z.number().nullable(),
   degraded_threshold_ms: z.number().nullable(),
-  settings: z.unknown(),
+  settings: z.record(z.string(), z.unknown()).nullable(),
   sealed_secrets: z.instanceof(Buffer).nullable(),
 });
 
@@ -301,7 +301,7 @@ export function secretsContext(monitorId: number): string {
 }
 
 function settingsWithSecrets(sealer: Sealer, row: z.infer<typeof assignmentRow>): Buffer {
-  const settings: unknown = row.settings ?? {};
+  const settings = row.settings ?? {};
   if (row.sealed_secrets === null) return Buffer.from(JSON.stringify(settings));
   const secrets: unknown = JSON.parse(sealer.open(row.sealed_secrets, secretsContext(row.monitor_id)).toString('utf8'));
   return Buffer.from(JSON.stringify(Object.assign({}, settings, secrets)));

@@ -12,9 +12,13 @@ import { startDiagnostics } from './job.ts';
 import type { Ask } from './job.ts';
 import { diagnosesOfRange } from './queries.ts';
 
-const seen = (address: string): DiagnosisAnswer => ({
-  diagnosis: { host: 'a.test', port: 80, dns: { addresses: [address], duration_us: 1, failures: [] }, connections: [] },
+const diagnosisOf = (address: string) => ({
+  host: 'a.test',
+  port: 80,
+  dns: { addresses: [address], duration_us: 1, failures: [] },
+  connections: [],
 });
+const seen = (address: string): DiagnosisAnswer => ({ diagnosis: diagnosisOf(address) });
 const stateRow = z.object({ state: z.string(), attempts: z.number(), summary: z.string() });
 
 /** A monitor with three probes, of which `a` fails since some minutes. */
@@ -207,6 +211,28 @@ void t.test('a stop gives back what is under way, and a process that died loses 
   await w.database.worker.query(sql.unsafe`update diagnoses set leased_until = now() - interval '1 second'`);
   await other.soon();
   t.match(await w.states(), [{ state: 'made', attempts: 3 }]);
+});
+
+void t.test('a kept diagnosis is parsed when it is read', async (t) => {
+  const w = await world(t);
+  const range = await w.database.worker.oneFirst(
+    sql.type(z.object({ id: z.bigint() }))`select id from status_ranges where monitor_id = ${w.monitorId}`,
+  );
+  await w.tell(w.sinceMs);
+  const read = () => diagnosesOfRange(w.database.worker, w.monitorId, Number(range));
+  const keep = (fragment: ReturnType<typeof sql.fragment>) =>
+    w.database.worker.query(sql.unsafe`update diagnoses set ${fragment}`);
+  const side = JSON.stringify(diagnosisOf('127.0.0.2'));
+  await keep(sql.fragment`failing_probe_id = ${w.probes[0]}, failing = ${side}::jsonb`);
+  t.match(await read(), [{ failing: { diagnosis: { host: 'a.test', dns: { addresses: ['127.0.0.2'] } } } }]);
+  for (const damage of [
+    sql.fragment`failing = '{"host": 5}'`,
+    sql.fragment`failing = ${side}::jsonb, passing = '"x"'`,
+    sql.fragment`passing = null, differences = '[{"field": "dns", "a": {}}]'`,
+  ]) {
+    await keep(damage);
+    await t.rejects(read(), { message: /do not conform with the schema/ });
+  }
 });
 
 void t.test('a diagnosis belongs to the range that holds at its onset, and goes with the monitor', async (t) => {

@@ -1,3 +1,4 @@
+import { readDiagnosis } from '@parallax/checks';
 import type { Diagnosis, Difference } from '@parallax/checks';
 import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
@@ -127,17 +128,26 @@ export async function witnessesOf(connection: CommonQueryMethods, monitorId: num
   }));
 }
 
+const keptDiagnosis = z.unknown().transform((value, context): Diagnosis | null => {
+  if (value === null) return null;
+  const read = readDiagnosis(value);
+  if (read !== undefined) return read;
+  context.addIssue({ code: 'custom', message: 'is no diagnosis' });
+  return z.NEVER;
+});
+const shownValue = z.union([z.string(), z.number()]).nullable();
+
 const keptRow = z.object({
   since: z.number(),
   made_at: z.number().nullable(),
   state: z.enum(['wanted', 'made', 'failed']),
   failing_probe_id: z.number().nullable(),
   failing_name: z.string().nullable(),
-  failing: z.unknown(),
+  failing: keptDiagnosis,
   passing_probe_id: z.number().nullable(),
   passing_name: z.string().nullable(),
-  passing: z.unknown(),
-  differences: z.unknown(),
+  passing: keptDiagnosis,
+  differences: z.array(z.object({ field: z.string(), a: shownValue, b: shownValue })),
   summary: z.string(),
 });
 
@@ -181,13 +191,13 @@ export async function diagnosesOfRange(
     state: row.state,
     failing: keptSide(row.failing_probe_id, row.failing_name, row.failing),
     passing: keptSide(row.passing_probe_id, row.passing_name, row.passing),
-    differences: row.differences as readonly Difference[],
+    differences: row.differences,
     summary: row.summary,
   }));
 }
 
-function keptSide(probeId: number | null, name: string | null, diagnosis: unknown): KeptSide | null {
-  return probeId === null ? null : { probeId, name, diagnosis: (diagnosis ?? null) as Diagnosis | null };
+function keptSide(probeId: number | null, name: string | null, diagnosis: Diagnosis | null): KeptSide | null {
+  return probeId === null ? null : { probeId, name, diagnosis };
 }
 
 const rowsAtOnce = 1_000;

@@ -3,16 +3,9 @@ import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import { inScope } from '../../platform/database/scope.ts';
 import { defaultWorkspace, monitorsApi } from '../testing.ts';
+import { keepRows, keptTables } from './testing/kept-rows.ts';
 
-/* What lasts of a monitor is seen by its tenant alone, although its rows name none: the tables are filled and asked by the login of requests. */
-
-/** Tables of facts, and whether requests read them at all. */
-const tables = [
-  ['monitor_expiries', true],
-  ['dnsbl_views', true],
-  ['dnsbl_runs', true],
-  ['expiry_notices', false],
-] as const;
+/* What is kept of a monitor is seen by its tenant alone, although its rows name none: the tables are filled and asked by the login of requests. */
 
 const api = await monitorsApi(t);
 const stranger = await api.account('stranger@example.com');
@@ -23,16 +16,7 @@ const made = await api.call('POST', '/api/v1/monitors', {
   body: { workspace_id: theirs, url: 'https://example.com/' },
 });
 const foreign = Number(made.body['id']);
-for (const id of [own, foreign]) {
-  await api.database.worker.query(sql.unsafe`
-    insert into monitor_expiries (monitor_id, kind, probe_id, probe_revision, not_after, seen_at) values (${id}, 'domain', 1, 1, now(), now())`);
-  await api.database.worker.query(sql.unsafe`
-    insert into expiry_notices (monitor_id, kind, not_after, threshold_days, told_at) values (${id}, 'domain', now(), 1, now())`);
-  await api.database.worker.query(sql.unsafe`
-    insert into dnsbl_views (monitor_id, probe_id, probe_revision, listings, seen_at) values (${id}, 1, 1, '{}', now())`);
-  await api.database.worker.query(sql.unsafe`
-    insert into dnsbl_runs (monitor_id, provider, started_at, state, is_listed) values (${id}, 'a.test', now(), 'clean', false)`);
-}
+for (const id of [own, foreign]) await keepRows(api.database.worker, id);
 
 const nobody = { userId: stranger.id, workspaceIds: [] };
 const scopes = [
@@ -42,12 +26,12 @@ const scopes = [
   [nobody, []],
 ] as const;
 
-for (const [table, isRead] of tables) {
+for (const [table, use] of keptTables) {
   const name = sql.identifier([table]);
   const ids = sql.type(z.object({ monitor_id: z.number() }))`select monitor_id from ${name} order by 1`;
   void t.test(`${table} shows a tenant its own monitors only`, async (t) => {
     t.same(await api.database.worker.anyFirst(ids), [own, foreign]);
-    if (!isRead) {
+    if (use === 'nothing') {
       await t.rejects(
         inScope(api.database.api, nobody, (tx) => tx.anyFirst(ids)),
         { message: /permission denied/i },
@@ -57,11 +41,18 @@ for (const [table, isRead] of tables) {
     for (const [scope, seen] of scopes)
       t.same(await inScope(api.database.api, scope, (tx) => tx.anyFirst(ids)), seen, scope.workspaceIds.join());
     t.same(await api.database.api.anyFirst(ids), [], 'and nobody sees anything outside a request');
+    if (use === 'write') {
+      const { rowCount } = await inScope(api.database.api, scopes[0][0], (tx) =>
+        tx.query(sql.unsafe`update ${name} set monitor_id = monitor_id`),
+      );
+      t.equal(rowCount, 1, 'what requests write is of their own monitors');
+      return;
+    }
     for (const write of [sql.fragment`delete from ${name}`, sql.fragment`update ${name} set monitor_id = 0`])
       await t.rejects(
         inScope(api.database.api, scopes[0][0], (tx) => tx.query(sql.unsafe`${write}`)),
         { message: /permission denied/i },
-        'requests write none of it',
+        'requests change none of it',
       );
   });
 }

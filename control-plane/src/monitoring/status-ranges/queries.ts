@@ -11,7 +11,7 @@ export type StatusRangeItem = {
   /** Where the range ends for a sum of durations: its end, or how far an open one is known: min(now, folded_until). */
   readonly countedUntilMs: number;
   readonly status: 'UP' | 'DOWN' | 'TIMEOUT' | 'DEGRADED';
-  readonly evidence: unknown;
+  readonly evidence: Readonly<Record<string, unknown>>;
   /** When a late result last changed it. */
   readonly revisedMs: number | null;
 };
@@ -22,7 +22,7 @@ const row = z.object({
   ended_at: z.number().nullable(),
   counted_until: z.number(),
   status: z.enum(['UP', 'DOWN', 'TIMEOUT', 'DEGRADED']),
-  evidence: z.unknown(),
+  evidence: z.record(z.string(), z.unknown()),
   revised_at: z.number().nullable(),
 });
 

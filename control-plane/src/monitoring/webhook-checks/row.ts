@@ -1,5 +1,4 @@
-import type { CustomHmac, PayloadRule } from '@parallax/api-contract';
-import { signatureForms } from '@parallax/api-contract';
+import { customHmacSchema, payloadRuleSchema, signatureForms } from '@parallax/api-contract';
 import { z } from 'zod';
 import type { Expectation, State } from './state.ts';
 
@@ -11,7 +10,7 @@ export const signingFields = {
   id: z.number(),
   workspace_id: z.number(),
   signature: z.enum(signatureForms),
-  custom_hmac: z.custom<CustomHmac>().nullable(),
+  custom_hmac: customHmacSchema.nullable(),
   sealed_secret: bytes.nullable(),
   sealed_previous: bytes.nullable(),
   previous_until: atMs.nullable(),
@@ -24,7 +23,7 @@ export const stateFields = {
   name: z.string(),
   expected_interval_seconds: z.number().nullable(),
   grace_period_seconds: z.number(),
-  rules: z.custom<PayloadRule[]>(),
+  rules: z.array(payloadRuleSchema),
   status: z.enum(['new', 'up', 'degraded', 'down', 'paused']),
   status_since: atMs,
   reason: z.enum(['failed', 'missed']).nullable(),

@@ -3,6 +3,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import { addMember } from '../testing.ts';
+import { findCheck } from './queries.ts';
 import { tidy } from './deadlines/job.ts';
 import { removeWebhookChecksOfWorkspace } from './index.ts';
 import { signStandard, webhookChecksApi } from './testing.ts';
@@ -306,6 +307,22 @@ void t.test('of what is deleted nothing stays, and of the rest what is old goes'
   await worker.query(sql.unsafe`update webhook_checks set deleted_at = deleted_at - interval '1 hour'`);
   await tidy(api.context, () => true);
   t.same(await counts(), { checks: [], events: [], ranges: [] });
+});
+
+void t.test('rules and forms of signatures are parsed when they are read', async (t) => {
+  const api = await webhookChecksApi(t);
+  const { id } = await api.check();
+  const scope = { userId: api.owner.id, workspaceIds: [api.workspaceId] };
+  const read = () => findCheck(scope, api.database.worker, id);
+  t.ok(await read());
+  for (const damage of [
+    sql.fragment`rules = '[5]'`,
+    sql.fragment`rules = '[{"path": null, "op": "less", "value": 1, "status": "up"}]'`,
+    sql.fragment`rules = '[]', signature = 'custom_hmac', custom_hmac = '{"header": 5}'`,
+  ]) {
+    await api.database.worker.query(sql.unsafe`update webhook_checks set ${damage} where id = ${id}`);
+    await t.rejects(read(), { message: /do not conform with the schema/ });
+  }
 });
 
 void t.test('rules are judged for those who may edit, and refused with their place', async (t) => {

@@ -298,6 +298,34 @@ void t.test('an alert that cannot be decided on, and a message that cannot be ma
   );
 });
 
+void t.test('an alert whose JSON is damaged is left out and named, and holds up nobody else', async (t) => {
+  const world = await alertsWorld(t);
+  await world.alert();
+  const pool = world.api.database.worker;
+  const { id } = await world.api.monitor({ name: 'Shop' });
+  for (const damage of [
+    sql.fragment`steps = '[5]'`,
+    sql.fragment`steps = '[{"after_seconds": 0, "targets": [{"channel": "email"}]}]'`,
+    sql.fragment`failover = '{"to": "nobody"}'`,
+    sql.fragment`quiet_hours = '{"windows": 1}'`,
+  ]) {
+    const broken = await world.alert({ steps: [{ after_seconds: 0, targets: [target('b')] }] });
+    await pool.query(sql.unsafe`update alerts set ${damage} where id = ${broken}`);
+    await world.api.turns(id, 'DOWN', world.api.clock.nowMs);
+    await world.api.passes(4 * second);
+    const named: unknown[] = [];
+    await planOnce(pool, world.parts, world.api.clock.nowMs, (_error, of) => named.push(of));
+    t.same(named, [{ alert_id: broken }]);
+    await world.settle();
+    t.equal(world.kinds('a').at(-1), 'opened');
+    t.same(world.kinds('b'), []);
+    await pool.query(sql.unsafe`delete from alerts where id = ${broken}`);
+    await world.api.turns(id, 'UP', world.api.clock.nowMs);
+    await world.passes(minute);
+    t.equal(world.kinds('a').at(-1), 'resolved');
+  }
+});
+
 void t.test('what falls into quiet hours comes together at their end', async (t) => {
   const world = await alertsWorld(t);
   const now = new Date(world.api.clock.nowMs);

@@ -6,6 +6,7 @@ import type { RunningService } from '../../platform/running-service.ts';
 import { bundleOnce } from './bundling/job.ts';
 import type { AlertParts } from './channels-gateway.ts';
 import { planOnce } from './planning/job.ts';
+import type { Undecided } from './planning/job.ts';
 import { createSender } from './sending/job.ts';
 import { sweepOnce } from './sweep/queries.ts';
 
@@ -22,11 +23,8 @@ export function startAlerting(parts: (context: Context) => AlertParts) {
   return async (context: Context, log: Logger): Promise<RunningService> => {
     const pool = context.database.worker;
     const made = parts(context);
-    const undecided = (error: unknown, occasionId: number): void =>
-      log.error(
-        { err: error, occasion_id: occasionId },
-        'what is told of an occasion could not be decided; tried again in a minute',
-      );
+    const undecided = (error: unknown, of: Undecided): void =>
+      log.error({ err: error, ...of }, 'an alert could not be read, or an occasion not decided; others go on');
     let again: () => void = () => undefined;
     const sender = createSender(
       {

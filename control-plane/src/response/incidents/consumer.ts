@@ -113,7 +113,7 @@ async function record(
 const farAheadMs = 8.64e15;
 
 function rangeOf({ startedMs, endedMs, status, evidence }: StatusRangeItem): Range {
-  return { startedMs, endedMs, status, evidence: evidence as Readonly<Record<string, unknown>> };
+  return { startedMs, endedMs, status, evidence };
 }
 
 /** A pause ends the monitor's outage: nobody looks any more. */

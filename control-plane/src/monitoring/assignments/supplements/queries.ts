@@ -100,7 +100,7 @@ const monitorRow = z.object({
   workspace_id: z.number(),
   protocol: z.string(),
   url: z.string(),
-  settings: z.unknown(),
+  settings: z.record(z.string(), z.unknown()),
   wanted_probe_ids: z.array(z.number()).nullable(),
   wanted_regions: z.array(z.string()).nullable(),
   is_active: z.boolean(),

@@ -41,7 +41,7 @@ export function historyRoutes(context: Context): Route[] {
             started_at: new Date(range.startedMs).toISOString(),
             ended_at: range.endedMs === null ? null : new Date(range.endedMs).toISOString(),
             status: range.status,
-            evidence: range.evidence as Record<string, unknown>,
+            evidence: range.evidence,
             revised_at: range.revisedMs === null ? null : new Date(range.revisedMs).toISOString(),
           })),
           total: page.total,

@@ -10,7 +10,7 @@ const rangeRow = z.object({
   ended_us: z.bigint().nullable(),
   ended_at: z.number().nullable(),
   status: z.enum(['UP', 'DOWN', 'TIMEOUT', 'DEGRADED']),
-  evidence: z.unknown(),
+  evidence: z.record(z.string(), z.unknown()),
   revised_at: z.number().nullable(),
 });
 /** One stored range. Times in milliseconds since the epoch, and exactly in microseconds. */
@@ -64,7 +64,8 @@ const failureRow = z.object({
   probe_id: z.number(),
   e: z.number(),
   message: z.string(),
-  evidence: z.unknown(),
+  // A probe may have sent any JSON; what is no object says nothing.
+  evidence: z.record(z.string(), z.unknown()).catch({}),
 });
 /** What was kept of a failure. */
 export type KeptFailure = {

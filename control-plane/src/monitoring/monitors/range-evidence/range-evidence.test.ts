@@ -77,7 +77,7 @@ void t.test('a range says who voted what, when and why, who was missing, and wha
   await worker.query(sql.unsafe`
     insert into diagnoses (workspace_id, monitor_id, since, due_at, state, made_at, failing_probe_id, failing, passing_probe_id,
       passing, differences, summary)
-    values (${api.workspaceId}, ${id}, ${sql.timestamp(new Date(startMs))}, now(), 'made', now(), ${one}, '{"host": "a"}', ${two},
+    values (${api.workspaceId}, ${id}, ${sql.timestamp(new Date(startMs))}, now(), 'made', now(), ${one}, '{"host": "a", "port": 0, "dns": {"addresses": [], "duration_us": 1, "failures": []}, "connections": []}', ${two},
       null, '[{"field": "answer.status", "a": 503, "b": 200}]', 'They differ.')`);
   const path = `/api/v1/monitors/${id}/status-ranges/${rangeId}/evidence`;
   const { status, body } = await api.call('GET', path, { token: api.token });

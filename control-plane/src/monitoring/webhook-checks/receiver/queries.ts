@@ -1,4 +1,5 @@
-import type { PayloadRule, PayloadStatus, RefusalReason, SilentReason } from '@parallax/api-contract';
+import { payloadRuleSchema } from '@parallax/api-contract';
+import type { PayloadStatus, RefusalReason, SilentReason } from '@parallax/api-contract';
 import type { DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
@@ -7,7 +8,7 @@ import type { Scope } from '../../../platform/database/scope.ts';
 import { signingFields, stateFields } from '../row.ts';
 import type { StateRow } from '../row.ts';
 
-const receiverRow = z.object({ ...signingFields, rules: z.custom<PayloadRule[]>() });
+const receiverRow = z.object({ ...signingFields, rules: z.array(payloadRuleSchema) });
 export type ReceiverRow = z.output<typeof receiverRow>;
 
 /** What deliveries to a URL are judged by; null where there is no check. Before the tenant is known. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import type { AlertTarget } from '../alert.ts';
+import { targetShape } from '../rules/row.ts';
 
 const at = (ms: number) => sql.timestamp(new Date(ms));
 
@@ -32,7 +33,7 @@ const waitingRow = z.object({
   workspace_id: z.number(),
   owner_id: z.number(),
   target_key: z.string(),
-  target: z.unknown(),
+  target: targetShape,
   target_masked: z.string(),
   kind: z.string(),
   after_quiet: z.boolean(),
@@ -54,7 +55,7 @@ export async function waitingFor(
     where target_key = any(${sql.array([...keys], 'text')}) and status = 'queued' and delivery_id is null
       and (due_at <= ${at(nowMs)} or not after_quiet)
     order by id`);
-  return rows.map((row) => ({ ...row, id: Number(row.id), target: row.target as AlertTarget }));
+  return rows.map((row) => ({ ...row, id: Number(row.id), target: row.target }));
 }
 
 const latelyRow = z.object({

@@ -1,9 +1,11 @@
 import type { AlertTarget, Severity } from '../alert.ts';
 
+export const changeKinds = ['opened', 'updated', 'acknowledged', 'resolved', 'recovered'] as const;
+
 /** A change of an occasion that nobody has decided on. */
 export type Change = {
   readonly seq: number;
-  readonly kind: 'opened' | 'updated' | 'acknowledged' | 'resolved' | 'recovered';
+  readonly kind: (typeof changeKinds)[number];
   readonly reason: string | null;
 };
 

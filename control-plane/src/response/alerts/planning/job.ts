@@ -15,12 +15,15 @@ import type { Planned } from './writing/queries.ts';
 
 const occasionsAtOnce = 100;
 
+/** What cannot be read or decided on. */
+export type Undecided = { readonly alert_id: number } | { readonly occasion_id: number };
+
 /** Decides on a batch of occasions that are due. Any number of replicas may do so. @returns how many it looked at */
 export async function planOnce(
   pool: DatabasePool,
   { channels }: Pick<AlertParts, 'channels'>,
   nowMs: number,
-  onError: (error: unknown, occasionId: number) => void = () => undefined,
+  onError: (error: unknown, of: Undecided) => void = () => undefined,
 ): Promise<number> {
   await noteHeld(pool, nowMs);
   if (!(await isAnyDue(pool, nowMs))) return 0;
@@ -30,7 +33,7 @@ export async function planOnce(
     const ids = occasions.map(({ id }) => id);
     const over = occasions.filter((each) => each.ended_at !== null).map(({ id }) => id);
     const workspaceIds = [...new Set(occasions.map((each) => each.workspace_id))];
-    const active = await alertsOf(transaction, workspaceIds);
+    const active = await alertsOf(transaction, workspaceIds, (error, id) => onError(error, { alert_id: id }));
     const keyOf = await channels.keysOf(transaction, active.flatMap(namedBy));
     const alerts = active.map((alert) => prepareAlert(alert, keyOf));
     const subjects = await subjectsOf(transaction, ids);
@@ -53,7 +56,7 @@ export async function planOnce(
             isWithdrawable: (key) => known?.withdrawable.has(key) ?? false,
           },
           nowMs,
-          (error) => onError(error, occasion.id),
+          (error) => onError(error, { occasion_id: occasion.id }),
         ),
       };
     });

@@ -3,8 +3,11 @@ import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { severities } from '../alert.ts';
-import type { Alert, AlertStep, AlertTarget, QuietHours } from '../alert.ts';
+import type { Alert } from '../alert.ts';
+import { changeKinds } from '../decide/occasion.ts';
 import type { Change, Told } from '../decide/occasion.ts';
+import { alertColumns, targetShape } from '../rules/row.ts';
+import type { AlertColumns } from '../rules/row.ts';
 
 const ms = z.number().nullable();
 const at = (value: number | null) => (value === null ? null : sql.timestamp(new Date(value)));
@@ -23,7 +26,7 @@ const occasionRow = z.object({
   acknowledged_at: ms,
   seq: z.number(),
   problem_seq: z.number(),
-  pending: z.array(z.looseObject({ seq: z.number(), kind: z.string(), reason: z.string().nullable() })),
+  pending: z.array(z.object({ seq: z.number(), kind: z.enum(changeKinds), reason: z.string().nullable() })),
   is_manual: z.boolean(),
   title: z.string(),
   is_obsolete: z.boolean(),
@@ -61,7 +64,7 @@ export async function claimOccasions(transaction: Transaction, nowMs: number, mo
       join alert_occasions o on o.id = due.id
     where o.due_at <= ${at(nowMs)}
     order by due.turn, due.due_at, o.id limit ${most} for update of o skip locked`);
-  return rows.map((row) => ({ ...row, id: Number(row.id), pending: row.pending as unknown as readonly Change[] }));
+  return rows.map((row) => ({ ...row, id: Number(row.id) }));
 }
 
 const alertRow = z.object({
@@ -74,9 +77,9 @@ const alertRow = z.object({
   events: z.array(z.string()),
   steps: z.unknown(),
   failover: z.unknown(),
+  quiet_hours: z.unknown(),
   min_duration_seconds: z.number(),
   reminder_interval_seconds: z.number().nullable(),
-  quiet_hours: z.unknown(),
   muted_until: ms,
   notify_on_recovery: z.boolean(),
   active_since: z.number(),
@@ -86,8 +89,15 @@ const alertRow = z.object({
   webhook_check_ids: z.array(z.number()),
 });
 
-/** Active alerts of workspaces, in the order of their numbers. */
-export async function alertsOf(transaction: Transaction, workspaceIds: readonly number[]): Promise<Alert[]> {
+/**
+ * Active alerts of workspaces, in the order of their numbers. One of which the JSON cannot be read is left out: it would hold up those of everybody.
+ * @param onUnreadable is given what is wrong with one
+ */
+export async function alertsOf(
+  transaction: Transaction,
+  workspaceIds: readonly number[],
+  onUnreadable: (error: unknown, alertId: number) => void,
+): Promise<Alert[]> {
   const ids = (column: string) =>
     sql.fragment`coalesce(s.${sql.identifier([column])}, '{}') as ${sql.identifier([column])}`;
   const rows = await transaction.any(sql.type(alertRow)`
@@ -101,7 +111,16 @@ export async function alertsOf(transaction: Transaction, workspaceIds: readonly 
         array_agg(webhook_check_id) filter (where webhook_check_id is not null) as webhook_check_ids
       from alert_subjects t where t.alert_id = a.id) s on true
     where a.workspace_id = any(${sql.array([...workspaceIds], 'int4')}) and a.is_active order by a.id`);
-  return rows.map((row) => ({
+  return rows.flatMap((row) => {
+    const read = alertColumns.safeParse(row);
+    if (read.success) return [alertOf(row, read.data)];
+    onUnreadable(read.error, row.id);
+    return [];
+  });
+}
+
+function alertOf(row: z.output<typeof alertRow>, { steps, failover, quiet_hours: quietHours }: AlertColumns): Alert {
+  return {
     id: row.id,
     workspaceId: row.workspace_id,
     ownerId: row.owner_id,
@@ -115,16 +134,15 @@ export async function alertsOf(transaction: Transaction, workspaceIds: readonly 
       webhookCheckIds: new Set(row.webhook_check_ids),
     },
     events: new Set(row.events),
-    // The API has judged them.
-    steps: row.steps as readonly AlertStep[],
-    failover: row.failover as AlertTarget | null,
+    steps,
+    failover,
     minDurationSeconds: row.min_duration_seconds,
     reminderIntervalSeconds: row.reminder_interval_seconds,
-    quietHours: row.quiet_hours as QuietHours | null,
+    quietHours,
     mutedUntilMs: row.muted_until,
     notifyOnRecovery: row.notify_on_recovery,
     activeSinceMs: row.active_since,
-  }));
+  };
 }
 
 const toldRow = z.object({
@@ -132,7 +150,7 @@ const toldRow = z.object({
   target_key: z.string(),
   alert_id: z.number(),
   owner_id: z.number(),
-  target: z.unknown(),
+  target: targetShape,
   state: z.enum(['none', 'problem', 'over']),
   problem_seq: z.number(),
   step: z.number(),
@@ -186,7 +204,7 @@ export async function toldOf(
     found.get(Number(row.occasion_id))?.told.set(row.target_key, {
       alertId: row.alert_id,
       ownerId: row.owner_id,
-      target: row.target as AlertTarget,
+      target: row.target,
       state: row.state,
       problemSeq: row.problem_seq,
       step: row.step,

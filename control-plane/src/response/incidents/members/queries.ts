@@ -31,7 +31,7 @@ const knownOutagesRow = z.object({
   incident_id: z.number(),
   started_at: z.number(),
   ended_at: z.number().nullable(),
-  causes: z.unknown(),
+  causes: z.array(z.record(z.string(), z.unknown())).nullable(),
 });
 
 /** The open outage of a subject, and the latest that ended by itself. */

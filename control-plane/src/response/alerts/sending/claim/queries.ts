@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { sql } from '../../../../platform/database/pools.ts';
 import type { Transaction } from '../../../../platform/database/pools.ts';
 import type { AlertTarget } from '../../alert.ts';
+import { targetShape } from '../../rules/row.ts';
 
 const at = (ms: number) => sql.timestamp(new Date(ms));
 
@@ -15,7 +16,7 @@ const deliveryRow = z.object({
   workspace_name: z.string(),
   owner_id: z.number(),
   target_key: z.string(),
-  target: z.unknown(),
+  target: targetShape,
   kind: z.string(),
   attempts: z.number(),
   created_at: z.number(),
