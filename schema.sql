@@ -977,17 +977,17 @@
 -- monitor_expiries row-level security forced
 -- monitor_group_members row-level security forced
 -- monitor_groups row-level security forced
--- monitor_history
+-- monitor_history row-level security forced
 -- monitors row-level security forced
 -- notifications row-level security forced
 -- outbox
 -- packing_jobs
 -- passkeys row-level security forced
--- pauses
+-- pauses row-level security forced
 -- pending_sign_ins row-level security forced
--- probe_certificates
--- probe_ranges
--- probe_sessions
+-- probe_certificates row-level security forced
+-- probe_ranges row-level security forced
+-- probe_sessions row-level security forced
 -- probes row-level security forced
 -- push_subscriptions row-level security forced
 -- quarantines
@@ -996,7 +996,7 @@
 -- rejected_batches
 -- replicas
 -- result_days partitioned by RANGE (day)
--- result_evidence
+-- result_evidence row-level security forced
 -- result_hours partitioned by RANGE (hour)
 -- result_storage
 -- schema_migrations
@@ -1006,10 +1006,10 @@
 -- shards
 -- sign_in_challenges row-level security forced
 -- sla_corrections row-level security forced
--- sla_ledger
+-- sla_ledger row-level security forced
 -- sla_progress
--- stale_hours
--- status_ranges
+-- stale_hours row-level security forced
+-- status_ranges row-level security forced
 -- team_chat_requests row-level security forced
 -- totp_factors row-level security forced
 -- used_proofs row-level security forced
@@ -1773,20 +1773,29 @@
 -- monitor_expiries.monitor_expiries_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = monitor_expiries.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- monitor_group_members.members_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitor_groups.groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- monitor_history.monitor_history_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = monitor_history.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- monitors.monitors_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- notifications.notifications_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- passkeys.lookups_of_owner * using (true) with check (true)
 -- passkeys.own_passkeys * using ((user_id = current_user_id()))
+-- pauses.pauses_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = pauses.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- pending_sign_ins.lookups_of_owner * using (true) with check (true)
+-- probe_certificates.probe_certificates_visible * using ((EXISTS ( SELECT FROM probes p WHERE ((p.id = probe_certificates.probe_id) AND ((p.workspace_id IS NULL) OR (p.workspace_id = ANY (current_workspaces())))))))
+-- probe_ranges.probe_ranges_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = probe_ranges.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
+-- probe_sessions.probe_sessions_visible * using ((EXISTS ( SELECT FROM probes p WHERE ((p.id = probe_sessions.probe_id) AND ((p.workspace_id IS NULL) OR (p.workspace_id = ANY (current_workspaces())))))))
 -- probes.probes_visible * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
 -- push_subscriptions.lookups_of_owner * using (true) with check (true)
 -- push_subscriptions.own_push_subscriptions * using ((user_id = current_user_id()))
 -- recovery_codes.own_recovery_codes * using ((user_id = current_user_id()))
+-- result_evidence.result_evidence_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = result_evidence.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- second_factor_failures.own_second_factor_failures * using ((user_id = current_user_id()))
 -- sessions.lookups_of_owner * using (true) with check (true)
 -- sessions.own_sessions * using ((user_id = current_user_id()))
 -- sign_in_challenges.lookups_of_owner * using (true) with check (true)
 -- sla_corrections.sla_corrections_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- sla_ledger.sla_ledger_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = sla_ledger.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
+-- stale_hours.stale_hours_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = stale_hours.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
+-- status_ranges.status_ranges_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = status_ranges.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- team_chat_requests.lookups_of_owner * using (true) with check (true)
 -- team_chat_requests.own_team_chat_requests * using ((user_id = current_user_id()))
 -- totp_factors.own_totp_factors * using ((user_id = current_user_id()))
@@ -1897,7 +1906,6 @@
 -- channel_targets to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- check_results to parallax_api: SELECT
 -- check_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
--- cursors to parallax_api: SELECT
 -- cursors to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- deliveries to parallax_api: DELETE, SELECT, UPDATE
 -- deliveries to parallax_worker: DELETE, INSERT, SELECT, UPDATE
@@ -1937,7 +1945,6 @@
 -- join_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- live_events to parallax_api: SELECT
 -- live_events to parallax_worker: DELETE, INSERT, SELECT, UPDATE
--- lost_results to parallax_api: SELECT
 -- lost_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- lost_watch to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- mails to parallax_worker: DELETE, INSERT, SELECT, UPDATE
