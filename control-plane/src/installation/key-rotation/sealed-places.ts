@@ -54,6 +54,7 @@ export const unsealedColumns: readonly string[] = [
   'pending_sign_ins.state_hash',
   'recovery_codes.code_hash',
   'messenger_link_tokens.token_hash',
+  'second_factor_failures.key',
   'sign_in_challenges.token_hash',
   'team_chat_requests.browser_hash',
   'team_chat_requests.state_hash',
