@@ -10,7 +10,7 @@ const noFolder = path.join(import.meta.dirname, 'no-such-folder');
 
 /** What only work needs: servers, databases, brokers, logs, and the contract of the API with the check types. */
 const heavy =
-  /node_modules\/(fastify|slonik|pg|@nats-io|@grpc|@peculiar|pino|prom-client|undici)\/|packages\/(checks|pki|wire)\/|packages\/api-contract\/src\/(?!problems\.ts)/;
+  /node_modules\/(fastify|slonik|pg|@nats-io|@grpc|@peculiar|pino|prom-client|undici)\/|packages\/(checks|pki|wire)\/|packages\/api-contract\/src\/(?!(problems|input-errors)\.ts)/;
 
 /** Runs Node and says what it has loaded. */
 function run(...args: readonly string[]) {

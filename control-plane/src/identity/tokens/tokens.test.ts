@@ -123,7 +123,6 @@ void t.test(
       ['POST', '/api/v1/workspaces', { name: 'third' }],
       ['POST', '/api/v1/workspaces/1/leave', undefined],
       ['POST', '/api/v1/workspaces/1/set-default', undefined],
-      ['POST', '/api/v1/workspaces/1/regenerate-ping-key', undefined],
       ['PATCH', '/api/v1/auth/me', { display_name: 'Eve' }],
     ] as const) {
       const answer = await api.call(method, path, { token: limited, ...(body === undefined ? {} : { body }) });

@@ -98,5 +98,22 @@ void t.test('only the owner of a workspace exchanges its ping key', async (t) =>
     }
     t.equal((await api.call('POST', path, { token: accessToken })).status, status, role);
   }
+  for (const limit of [{ workspace_ids: [api.workspaceId] }, { scopes: ['heartbeats:write'] }]) {
+    const { body } = await api.make('POST', '/api/v1/auth/tokens', { name: 'limited', ...limit });
+    const answer = await api.call('POST', path, { token: String(body['token']) });
+    t.equal(answer.status, 403, `a token of ${JSON.stringify(limit)}`);
+  }
   t.equal((await api.make('GET', '/api/v1/workspaces/default')).body['ping_key'], api.pingKey);
+});
+
+void t.test('what outlives a token is shown to tokens that may use it only', async (t) => {
+  const api = await heartbeatsApi(t);
+  const { id } = await api.heartbeat();
+  const seen = async (scopes: readonly string[]) => {
+    const { body } = await api.make('POST', '/api/v1/auth/tokens', { name: scopes.join(), scopes });
+    return (await api.call('GET', `/api/v1/heartbeats/${String(id)}`, { token: String(body['token']) })).body;
+  };
+  t.match(await seen(['heartbeats:read']), { uuid: null, ping_url: null });
+  t.match(await seen(['heartbeats:write']), { uuid: /^[0-9a-f-]{36}$/, ping_url: null }, 'it may send signals itself');
+  t.match((await api.make('GET', `/api/v1/heartbeats/${String(id)}`)).body, { ping_url: RegExp(api.pingKey) });
 });

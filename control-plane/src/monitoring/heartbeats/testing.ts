@@ -3,6 +3,7 @@ import { auditCapability } from '../../identity/audit/index.ts';
 import { authCapability } from '../../identity/auth/index.ts';
 import { signInCapability } from '../../identity/sign-in/index.ts';
 import { testApi } from '../../identity/testing.ts';
+import { accessTokensCapability } from '../../identity/tokens/index.ts';
 import type { TestAnswer, TestApi, TestApiOptions } from '../../identity/testing.ts';
 import { workspacesCapability } from '../../identity/workspaces/index.ts';
 import { testBus } from '../testing.ts';
@@ -30,7 +31,14 @@ let lastAddress = 0;
 /** For tests: the API with heartbeats, and an account with a workspace. Nothing looks at deadlines unless the test does. */
 export async function heartbeatsApi(t: TestContext, options: TestApiOptions = {}): Promise<HeartbeatsApi> {
   const api = await testApi(t, {
-    capabilities: [authCapability, auditCapability, workspacesCapability, signInCapability, heartbeatsCapability],
+    capabilities: [
+      authCapability,
+      auditCapability,
+      accessTokensCapability,
+      workspacesCapability,
+      signInCapability,
+      heartbeatsCapability,
+    ],
     ...options,
     context: { bus: testBus().bus, ...options.context },
   });

@@ -145,7 +145,7 @@ void t.test('only files are taken, and only here', async (t) => {
     body: form,
   });
   t.equal(elsewhere.status, 415);
-  for (const query of ['?dry_run=1', '?on_duplicate=replace', '?workspace_id=0', '?workspace_id=x']) {
+  for (const query of ['?dry_run=maybe', '?on_duplicate=replace', '?workspace_id=0', '?workspace_id=x']) {
     t.match(await upload(api, 'url\n', { query }), { status: 422, body: { errors: [{ in: 'query' }] } }, query);
   }
 });

@@ -83,7 +83,7 @@ t.test('a replica that has reason to be quiet keeps the watch for the others', a
 });
 
 t.test('a probe that was registered and never came is lost too', async (t) => {
-  const [never = 0] = await makeProbes(database, [{ name: 'never', region: 'eu' }]);
+  const [never = 0] = await makeProbes(database, [{ name: 'never', region: 'eu', hasConnected: false }]);
   t.same(await look(), []);
   await worker.query(sql.unsafe`update probes set created_at = now() - interval '46 seconds' where id = ${never}`);
   t.same(await look(), ['never']);
