@@ -41,6 +41,7 @@ const ok = {
   status: 200,
   answer: z.string().meta({ examples: ['OK'] }),
   contentType: 'text/plain; charset=utf-8',
+  others: { 'application/json': pingTakenSchema },
 } as const;
 const alternative = { status: 201, description: 'the heartbeat was made by this signal (`create=1`)' } as const;
 const errors = [404, 429];
