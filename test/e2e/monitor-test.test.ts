@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { fakeDocker, listenDockerAt } from '../../packages/checks/src/testing/docker-peer.ts';
-import { eventually } from '../harness/processes.ts';
-import { enrolAgent, signedIn, startProduct } from '../harness/product.ts';
+import { enrolAgent, signedIn, startProduct, untilOnline } from '../harness/product.ts';
 import { startTarget } from '../harness/target.ts';
 
 type Tested = {
@@ -38,10 +37,8 @@ t.test('a configuration is tested from a probe before it is stored', { timeout: 
   const test = (body: object) => api.call<Tested>('POST', '/api/v1/monitors/test', 200, body);
 
   const container = { protocol: 'docker', url: `unix://${socket}`, settings: { container: 'web' } };
-  const first = await eventually('the probe tells what it can and is connected', () => test(container), {
-    timeoutMs: 30_000,
-  });
-  t.match(first, {
+  await untilOnline(api, 1);
+  t.match(await test(container), {
     status: 'UP',
     results: [{ probe_id: agent.probeId, evidence: { details: { state: 'running', health: 'healthy', socket } } }],
   });

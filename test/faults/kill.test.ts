@@ -5,7 +5,7 @@ import { compareTimelines } from '../../control-plane/src/monitoring/check-resul
 import { readRunning } from '../../control-plane/src/supervisor/index.ts';
 import { copyBrokerStore, pidOf, rollBackBrokerStore, signalChild, untilRestarted } from '../harness/children.ts';
 import { archiveLog } from '../harness/log-archive.ts';
-import { enrolAgent, signedIn, startProduct } from '../harness/product.ts';
+import { enrolAgent, signedIn, startProduct, untilOnline } from '../harness/product.ts';
 import type { Agent, ApiClient, Product } from '../harness/product.ts';
 import { eventually, startNode } from '../harness/processes.ts';
 import type { Started } from '../harness/processes.ts';
@@ -48,6 +48,7 @@ t.test(
       await product.stop();
       await target.close();
     });
+    await untilOnline(api, agents.length);
     await createMonitors(api, workspaceId, target.url);
 
     const calm = () => delay(1_000);
