@@ -107,7 +107,11 @@ async function bundle() {
 const asItLies = {
   name: 'as it lies',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: outside }, ({ path: name }) => ({ path: name, external: true }));
+    onResolve({ filter: /^[^./]/ }, ({ path: name, kind }) => {
+      // What is imported late from a package in CommonJS would lose its names: esbuild gives such a chunk a default only.
+      const isLatePackage = kind === 'dynamic-import' && !name.startsWith('@parallax/');
+      return outside.test(name) || isLatePackage ? { path: name, external: true } : undefined;
+    });
     // Files that lie beside a source, such as migrations, are looked for where it lies.
     onLoad({ filter: /\.(ts|mjs)$/ }, ({ path: file }) => {
       if (path.relative(root, file).includes('node_modules')) return undefined;

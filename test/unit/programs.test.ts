@@ -31,7 +31,12 @@ console.log(word, more.more, readFileSync(path.join(import.meta.dirname, 'beside
   );
   write('control-plane/src/more.ts', 'export const more: number = 1;\n');
   write('control-plane/src/beside.txt', 'beside');
-  write('probe-agent/src/main.ts', "console.log('agent');\n");
+  write(
+    'probe-agent/src/main.ts',
+    "import { early } from 'early';\nconsole.log('agent', early, (await import('late')).late);\n",
+  );
+  write('node_modules/early/index.js', "exports.early = require('node:path').basename('/a/early');\n");
+  write('node_modules/late/index.js', "exports.late = 'late';\n");
   mkdirSync(path.join(folder, 'node_modules/@esbuild'), { recursive: true });
   mkdirSync(path.join(folder, 'scripts/programs'), { recursive: true });
   cpSync(path.join(root, script), path.join(folder, script));
@@ -52,7 +57,7 @@ t.test('programs are bundled once for each state of the sources, and find what l
   const first = programs();
   t.match(first['control-plane'], /\/parallax-programs\/[0-9a-f]{24}\/control-plane\.mjs$/);
   t.equal(run(first['control-plane']), 'first 1 beside');
-  t.equal(run(first['probe-agent']), 'agent');
+  t.equal(run(first['probe-agent']), 'agent early late', 'packages in CommonJS keep their names');
   t.same(programs(), first, 'and not again');
   write('packages/word/src/word.ts', "export const word: string = 'other';\n");
   const second = programs();

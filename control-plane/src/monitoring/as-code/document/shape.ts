@@ -3,13 +3,13 @@ import { z } from 'zod';
 
 const named = z.string().trim().min(1).max(200);
 
-/** Settings that requests may also carry outside of `settings`: a file has one place for them. */
-const elsewhere = new Set([...Object.keys(topLevelHttpFields), 'probe_ids']);
+/** What a file says in another place: settings that requests may also carry outside of `settings`, probes by name, its one workspace. */
+const elsewhere = new Set([...Object.keys(topLevelHttpFields), 'probe_ids', 'workspace_id']);
 
 // From the contract, so that a new field of monitors is a field of files without a line here.
 const ofContract = Object.fromEntries(
   Object.entries(updateMonitorSchema.shape).filter(([name]) => !elsewhere.has(name)),
-) as Omit<typeof updateMonitorSchema.shape, keyof typeof topLevelHttpFields | 'probe_ids'>;
+) as Omit<typeof updateMonitorSchema.shape, keyof typeof topLevelHttpFields | 'probe_ids' | 'workspace_id'>;
 
 const monitorSchema = z.strictObject({
   ...ofContract,
