@@ -4,7 +4,13 @@ import type { ParameterSchema } from '../document.ts';
 export type Bounds =
   | { readonly kind: 'integer' | 'number'; readonly least: number; readonly most: number; readonly byDefault?: number }
   | { readonly kind: 'boolean'; readonly byDefault?: boolean }
-  | { readonly kind: 'words'; readonly words: readonly string[]; readonly byDefault?: string }
+  | {
+      readonly kind: 'words';
+      readonly words: readonly string[];
+      readonly byDefault?: string;
+      /** Upper and lower case are one: `test/contract/lenient-input.test.ts` shows what they do. */
+      readonly anyCase?: true;
+    }
   | { readonly kind: 'text'; readonly least?: number; readonly most: number }
   | { readonly kind: 'instant' }
   /** May stand several times, each time with what `item` takes. */
@@ -77,7 +83,7 @@ export function refusedBy(bounds: Bounds): readonly string[] {
       return [...distinct([least - step, most + step, -least]), ...fractions, ` ${most}`, `${most} `, ...noNumbers];
     }
     case 'boolean':
-      return ['', '1', '0', 'yes', 'TRUE', 'True', ' true', 'false ', 'null', 'undefined', 'truefalse'];
+      return ['', '2', '-1', 'yes', 'tRuE ', 'T', ' true', 'false ', 'null', 'undefined', 'truefalse'];
     case 'words': {
       const [first = ''] = bounds.words;
       return [
@@ -88,7 +94,7 @@ export function refusedBy(bounds: Bounds): readonly string[] {
         ` ${first}`,
         `${first} `,
         `${first}\u0000`,
-        swapped(first),
+        ...(bounds.anyCase === true ? [] : [swapped(first)]),
         'toString',
         '__proto__',
       ];

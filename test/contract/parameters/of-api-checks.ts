@@ -37,6 +37,7 @@ const listApiChecks: EndpointTrials = {
     status_filter: {
       bounds: {
         kind: 'words',
+        anyCase: true,
         words: ['up', 'down', 'degraded', 'unknown', 'paused', 'partial', 'timeout', 'warning', 'transient', 'skipped'],
       },
       of: ofChecks('sort=name&tag=ten'),
@@ -104,7 +105,12 @@ const listApiChecks: EndpointTrials = {
       },
     },
     sort: {
-      bounds: { kind: 'words', words: ['status', 'name', 'uptime', 'response', 'manual'], byDefault: 'status' },
+      bounds: {
+        kind: 'words',
+        anyCase: true,
+        words: ['status', 'name', 'uptime', 'response', 'manual'],
+        byDefault: 'status',
+      },
       of: ofChecks('tag=ten'),
       effect: (asked) => {
         const found: Readonly<Record<string, string>> = {
@@ -118,7 +124,7 @@ const listApiChecks: EndpointTrials = {
       },
     },
     order: {
-      bounds: { kind: 'words', words: ['asc', 'desc'], byDefault: 'asc' },
+      bounds: { kind: 'words', anyCase: true, words: ['asc', 'desc'], byDefault: 'asc' },
       of: ofChecks('sort=name&tag=ten'),
       effect: (asked) => asked.t.equal(digitsOf(asked), asked.value === 'asc' ? '0123456789' : '9876543210'),
     },

@@ -65,6 +65,7 @@ const listMonitors: EndpointTrials = {
     status_filter: {
       bounds: {
         kind: 'words',
+        anyCase: true,
         words: ['up', 'down', 'degraded', 'unknown', 'paused', 'partial', 'timeout', 'warning', 'transient', 'skipped'],
       },
       of: ofVaried('sort=name'),
@@ -96,7 +97,7 @@ const listMonitors: EndpointTrials = {
       ({ crowded }, workspace) => (workspace === crowded ? many + 1 : ten.length + 3),
     ),
     protocol: {
-      bounds: { kind: 'words', words: monitorProtocols },
+      bounds: { kind: 'words', anyCase: true, words: monitorProtocols },
       of: ofVaried(''),
       effect: ({ t, answer, value }) => {
         const of = rowsOf(answer, 'monitors').map((row) => row['protocol']);
@@ -135,7 +136,12 @@ const listMonitors: EndpointTrials = {
       },
     },
     sort: {
-      bounds: { kind: 'words', words: ['status', 'name', 'uptime', 'response', 'manual'], byDefault: 'status' },
+      bounds: {
+        kind: 'words',
+        anyCase: true,
+        words: ['status', 'name', 'uptime', 'response', 'manual'],
+        byDefault: 'status',
+      },
       of: ofVaried(''),
       effect: (asked) => {
         const found: Readonly<Record<string, string>> = {
@@ -149,7 +155,7 @@ const listMonitors: EndpointTrials = {
       },
     },
     order: {
-      bounds: { kind: 'words', words: ['asc', 'desc'], byDefault: 'asc' },
+      bounds: { kind: 'words', anyCase: true, words: ['asc', 'desc'], byDefault: 'asc' },
       of: ofVaried('sort=name'),
       effect: (asked) => {
         asked.t.equal(lettersOf(asked), asked.value === 'asc' ? ten : ten.split('').toReversed().join(''));
