@@ -3,7 +3,7 @@
  * of problems stand here too where the part that caused one is named.
  */
 export const inputErrors = {
-  // Of schemas.
+  // From schemas.
   custom: 'breaks the rule that the message names',
   invalid_element: 'has an element that is not valid',
   invalid_format: 'has another form than is asked for',
@@ -15,7 +15,7 @@ export const inputErrors = {
   too_big: 'is too large, too long or has too many elements',
   too_small: 'is too small, too short or has too few elements',
   unrecognized_keys: 'is a field that the route does not know',
-  // Of the text of a request.
+  // About the text of a request.
   boundary: 'the form names no boundary',
   duplicate_key: 'the key stands twice in its object',
   encoding: 'is not valid UTF-8',
@@ -29,7 +29,7 @@ export const inputErrors = {
   syntax: 'is not valid JSON',
   too_deep: 'is nested too deeply',
   unexpected_body: 'the route takes no body',
-  // Of fields by themselves.
+  // About fields by themselves.
   common_password: 'is a password that is easily guessed',
   ends_before_start: 'ends before it starts',
   empty_window: 'is a window without length',
@@ -69,7 +69,7 @@ export const inputErrors = {
   window_too_long: 'is a window that is too long',
   wrong_code: 'is not the present code',
   wrong_password: 'is not the password of the account',
-  // Of what a request refers to.
+  // About what a request refers to.
   chat_not_linked: 'the chat is not linked',
   group_cycle: 'would make a group monitor contain itself',
   name_taken: 'the name is taken',
@@ -87,14 +87,14 @@ export const inputErrors = {
   unknown_monitor: 'there is no such monitor',
   unknown_probe: 'there is no such probe',
   unknown_token: 'is no token of the caller',
-  // Of limits.
+  // About limits.
   interval_below_plan: 'is shorter than the plan allows',
   too_many_members: 'would have too many members',
   too_many_results: 'holds too many results',
   too_many_tags: 'would have too many tags',
   secret_missing: 'is a secret that the check needs',
   target_denied: 'may not be reached',
-  // Of imported files.
+  // About imported files.
   compressed: 'the file is compressed',
   csv: 'the file is not valid CSV',
   duplicate_column: 'the header names a column twice',
@@ -107,7 +107,7 @@ export const inputErrors = {
   too_many_rows: 'the file has too many rows',
   url_column_missing: 'the header has no column with a target',
   utf_16: 'the file is in UTF-16',
-  // Of the request as a whole.
+  // About the request as a whole.
   conflict: 'conflicts with the present state',
   idempotency_key_in_use: 'the same request is under way',
   idempotency_key_reused: 'belongs to another request',

@@ -44,7 +44,7 @@ export type RouteContract<
   /** Error statuses beside 401, 422, 429 and 503, which every route may give. */
   readonly errors?: readonly number[];
   /**
-   * Of a PATCH or PUT: fields of the answer that change without a new version. A body may repeat what it cannot write as long as it equals what
+   * For a PATCH or PUT: fields of the answer that change without a new version. A body may repeat what it cannot write as long as it equals what
    * the GET of the same path answers; these may be out of date where the body repeats the stored `version`.
    */
   readonly measured?: readonly string[];

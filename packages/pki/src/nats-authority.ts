@@ -31,7 +31,7 @@ export type NatsRevocation = { readonly publicKey: Uint8Array; readonly revokedA
 /** Mints what nats-server in operator mode needs to know whom it may let in. */
 export type NatsAuthority = {
   readonly systemAccount: string;
-  /** Of the control plane: it has JetStream, and takes the results of the account of the probes. */
+  /** The account of the control plane: it has JetStream, and takes the results of the account of the probes. */
   readonly account: string;
   readonly probeAccount: string;
   readonly operatorJwt: (nowMs: number) => string;

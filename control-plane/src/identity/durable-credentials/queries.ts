@@ -58,7 +58,7 @@ export async function insertCredential(
     readonly readOnly: boolean;
     readonly expiresAt: Date | null;
     readonly workspaceIds: readonly number[] | null;
-    /** Of a kind that has them. */
+    /** For a kind that has them. */
     readonly scopes: readonly string[] | null;
   },
 ): Promise<CredentialRow> {

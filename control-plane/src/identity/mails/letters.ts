@@ -198,7 +198,7 @@ export function tokenReusedLetter(locale: Locale, address: string): Letter {
 /** What lets somebody into an account and outlives the session that changed it. */
 export type AccountChange = {
   readonly kind: 'api_key' | 'access_token' | 'identity_linked' | 'identity_unlinked';
-  /** Of the key or token, or of who keeps the identity. */
+  /** The name of the key or token, or of who keeps the identity. */
   readonly name: string;
 };
 

@@ -10,7 +10,7 @@ const roots = [
   '/api/v1/web-push',
 ];
 
-/** Of the routes of workspaces those that change which ones the account has, and that which answers a ping key. */
+/** The routes of workspaces that change which ones the account has, and the one that answers a ping key. */
 const ofMembership: ReadonlySet<string> = new Set([
   'POST /api/v1/workspaces',
   'POST /api/v1/workspaces/invites/accept',

@@ -2,7 +2,7 @@ import { rowsBeforeHorizon } from './fold.ts';
 import type { StoredResult } from './types.ts';
 
 /**
- * Of each voter's rows those from its `rowsBeforeHorizon`-th latest verdict on (`FoldRestore.before`). Verdicts are counted in instants: of
+ * Keeps each voter's rows from its `rowsBeforeHorizon`-th latest verdict on (`FoldRestore.before`). Verdicts are counted in instants: of
  * several rows of one instant only one counts, and which one is known only where all of them are read. An instant at which the probe erred
  * too is no verdict, for the error may be what counts. Rows of one instant go or stay together.
  */

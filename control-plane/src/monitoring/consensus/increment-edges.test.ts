@@ -293,7 +293,7 @@ t.test('a result of the very instant up to which rows were let go asks for a reb
       ingester.apply([result(1, s, index % 2 === 0 ? 'ok' : other)]);
       ingester.take();
     }
-    // The horizon is at 100 now, with the row of that instant as base. Of two rows of one instant the failure counts.
+    // The horizon is at 100 now, with the row of that instant as base. Between two rows of one instant the failure counts.
     ingester.apply([result(1, 100, 'fail')]);
     ingester.take();
     t.equal(ingester.rebuilds, 1, other);

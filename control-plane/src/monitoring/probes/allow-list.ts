@@ -12,8 +12,8 @@ export type AddressSource = {
 };
 
 /**
- * What somebody must allow who is checked by these machines. Of a family of which a machine has an address of the Internet, others of it are behind NAT and
- * reach nobody there. Loopback is told only where there is nothing else: then everything runs on one machine without a network.
+ * The addresses that somebody must allow who is checked by these machines. Where a machine has a public address of a family, its private ones of that family
+ * reach nobody and are left out. Loopback is told only where there is nothing else: then everything runs on one machine without a network.
  */
 export function allowList(sources: readonly AddressSource[]): string[] {
   const all = cleanAddresses(sources.flatMap(addressesOf), Number.POSITIVE_INFINITY).sort();

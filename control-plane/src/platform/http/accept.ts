@@ -9,7 +9,7 @@ export function prefersJson(accept: string | undefined): boolean {
   const json = weights.get('application/json');
   if (json === undefined) return false;
   const text = weights.get('text/plain') ?? weights.get('text/*') ?? 0;
-  // Of two that are wanted alike it is the first, as a Map keeps them.
+  // Between two that are wanted alike the first one wins, as a Map keeps them.
   return (
     json > text ||
     (json === text &&

@@ -17,7 +17,7 @@ const maxPatternText = 256 * 1024;
 /** What one pattern may take to compile (1 ms), and what all patterns of one check may (10 ms). */
 const maxWeight = 512;
 const maxWeightTogether = 4096;
-/** Of all patterns of one check: how much text is read at all. */
+/** The most characters that all patterns of one check have together. */
 const maxCharactersTogether = 16_384;
 
 const maxKept = 512;

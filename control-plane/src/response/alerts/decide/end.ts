@@ -175,7 +175,7 @@ export function recoveredMessage(
   nowMs: number,
 ): Outcome {
   const change = occasion.pending.findLast(({ kind, seq }) => kind === 'recovered' && seq > told.toldSeq);
-  // Of what a person removed before anybody was told of it, nobody is told the end.
+  // Nobody is told the end of what a person removed before anybody was told of it.
   if (occasion.resolution !== 'manual' && told.sentMs === null) return nothing({ ...told, toldSeq: occasion.seq });
   const { isUsable, holds } = waysToTellTheEnd(namers, occasion, isUsableBy, nowMs);
   if (change === undefined || !isUsable) return nothing({ ...told, toldSeq: occasion.seq });

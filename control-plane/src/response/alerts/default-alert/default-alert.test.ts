@@ -50,7 +50,7 @@ void t.test(
     const { id } = await api.alert({
       steps: [
         { after_seconds: 0, targets: [own, others] },
-        // Of its own, though it was the person's too when it was made.
+        // The target's own, though it was the person's too when it was made.
         { after_seconds: 60, targets: [{ ...own, locale: 'en' }] },
       ],
       failover: own,

@@ -66,7 +66,7 @@ async function lockIncidentsWith(
 
 const toldRow = z.object({ n: z.number() });
 
-/** Of an incident that was told it is told that it is gone: nothing else will close it where services keep alarms open. */
+/** Who was told of an incident is told that it is gone: nothing else will close it where services keep alarms open. */
 async function tellRemoved(transaction: Transaction, incidentId: number, facts: IncidentFacts | null): Promise<void> {
   const told = await transaction.maybeOneFirst(sql.type(toldRow)`
     select told_seq as n from incidents where id = ${incidentId} and status <> 'resolved' and told_seq > 0 and deleted_at is null`);

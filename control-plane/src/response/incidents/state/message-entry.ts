@@ -29,7 +29,7 @@ const iso = (value: number): string => new Date(value).toISOString();
 /** What else is announced of an incident, by what people do. */
 export type Announced = {
   readonly kind: Message['kind'] | 'acknowledged' | 'deleted';
-  /** Of `deleted`: `reset`, when the statistics of all that it was made from were reset; nothing when a person deleted it. */
+  /** For `deleted`: `reset`, when the statistics of all that it was made from were reset; nothing when a person deleted it. */
   readonly reason?: Message['reason'] | 'changed' | 'update';
   /** Who did it, where a message names them. */
   readonly userId?: number;

@@ -170,7 +170,7 @@ export const agreementProperties: readonly Property[] = [
         );
         const regionsOf = (list: readonly { readonly voter: number; readonly region: string }[]): number =>
           new Set(list.map(({ region }) => region)).size;
-        // Of seats that join others nothing is asked here until their time has come: whether they count is another statement.
+        // Seats that join others are not asked for here until their time has come: whether they count is another statement.
         const seatRegions = regionsOf(
           open.filter(({ supplement, countsByUs }) => !supplement && (countsByUs ?? fromUs) <= fromUs),
         );
