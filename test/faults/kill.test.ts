@@ -79,8 +79,16 @@ t.test(
     ];
     /** In this order; each ends with everything running again. */
     const faults: Record<string, () => Promise<void>> = {
+      // The copy holds batches that nobody has taken yet. They are stored and settled before it is put back, and so come twice.
       'put the broker store back': async () => {
+        const signalWriters = (signal: NodeJS.Signals) => {
+          signalChild(product, 'control-plane', signal);
+          second.kill(signal);
+        };
+        signalWriters('SIGSTOP');
+        await delay(3_000);
         copyBrokerStore(product);
+        signalWriters('SIGCONT');
         await targetFails();
         await rollBackBrokerStore(product);
       },

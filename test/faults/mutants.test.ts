@@ -47,9 +47,8 @@ async function complaints(tree: TreeCopy, file: string): Promise<string | undefi
     // As the runner starts a file: with a prepared database, and with programs that are bundled, here from the copy.
     TAP: '1',
     PARALLAX_TEST_PROGRAMS: JSON.stringify(await tree.programs()),
-    // Those of `kill.test.ts` after which the broker delivers again what is stored.
-    PARALLAX_FAULTS: 'put the broker store back,kill',
-    PARALLAX_FAULT_SECONDS: '15',
+    // The one of `kill.test.ts` after which the broker delivers again what is stored, for certain.
+    PARALLAX_FAULTS: 'put the broker store back',
     TAP_TIMEOUT: '270',
   };
   const options = { cwd: tree.folder, timeout: 280_000, maxBuffer: 100_000_000, env };
