@@ -18,30 +18,45 @@ import { chooseDataFolder } from '../packages/embedded/src/data-folder.mjs';
 import {
   downloadedNatsServer,
   findNatsServer,
+  isMaintained,
   isRecentEnough,
+  maintainedNatsServer,
   natsServerVersion,
+  oldestNatsServer,
 } from '../packages/embedded/src/nats-binary.mjs';
 import { root } from './install.mjs';
 
-// A release of the project, with the checksums that its official container images check as well.
-const release = {
-  version: '2.10.29',
+// A release of a line that its makers maintain, the one of docker-compose.yml. The checksums are those that the official images check.
+export const release = {
+  version: '2.14.3',
+  from: 'https://github.com/nats-io/nats-server/releases/download',
   sha256: {
-    'linux-amd64': 'e314da74a83a1d3876db8814c27eb990fe729640fd6452025b441bcede8390da',
-    'linux-arm64': 'da4b27942ecfb4c5f0c54553d2e7f470ddda9d7581cfe8131b351a0e223ed401',
+    'linux-amd64': 'f3d0c820c749f81d717310fb00d4903919e70e3e66b268bd352a088b9788eb93',
+    'linux-arm64': '1759b6a0ddebade9471b7c02891dfaa8c73b526c6f3ce391d4e21ec3eceffab8',
+    'darwin-arm64': 'e086395457a7a93a440433a446c9f161f917d35c0374640555123e8d8d4b7fe9',
   },
 };
-const advice =
-  'install nats-server 2.9.10 or newer (Debian, Ubuntu: apt-get install nats-server; macOS: brew install nats-server) or set PARALLAX_NATS_SERVER to its path';
+const oldest = oldestNatsServer.join('.');
+const maintained = maintainedNatsServer.join('.');
+const advice = `install nats-server ${maintained} or newer (macOS: brew install nats-server; ${oldest} of Debian works too: apt-get install nats-server) or set PARALLAX_NATS_SERVER to its path`;
 
 /** Fetches a nats-server into the data folder unless one is found, or an external server is named. */
 export async function ensureNatsServer({ print, onSpawn }) {
   if ((setting('PARALLAX_NATS_URL') ?? '') !== '') return;
   const { folder: dataDir } = chooseDataFolder({ named: setting('PARALLAX_DATA_DIR'), checkout: root });
   const env = { ...process.env, PARALLAX_NATS_SERVER: setting('PARALLAX_NATS_SERVER') };
-  if (findNatsServer(env, { dataDir }) !== undefined) return;
+  const found = findNatsServer(env, { dataDir });
+  if (found !== undefined) return warnOfOld(found, print);
   mkdirSync(dataDir, { recursive: true, mode: process.getuid() === 0 ? 0o711 : 0o700 });
-  await fetchNatsServer({ dataDir, print, onSpawn });
+  warnOfOld(await fetchNatsServer({ dataDir, print, onSpawn }), print);
+}
+
+/** An old broker works, and gets no corrections any more: whoever runs it is to know. */
+function warnOfOld({ path: file, version }, print) {
+  if (isMaintained(version.split('.').map(Number))) return;
+  print(
+    `Warning: ${file} is nats-server ${version}, which its makers do not maintain any more. Install ${maintained} or newer, name it in PARALLAX_NATS_SERVER, or delete a fetched one and start again where github.com can be reached.`,
+  );
 }
 
 function setting(name) {
@@ -49,24 +64,26 @@ function setting(name) {
   return file === undefined || file === '' ? process.env[name] : readFileSync(file, 'utf8').replace(/\r?\n$/, '');
 }
 
-/** Tries Debian's package, then the pinned release; throws with what went wrong and what to do. */
-async function fetchNatsServer({ dataDir, print, onSpawn }) {
+/**
+ * Fetches the pinned release or, where it cannot be had, Debian's package, which is older. Returns path and version of what it
+ * installed; throws with what went wrong and what to do.
+ */
+export async function fetchNatsServer({ dataDir, print, onSpawn, pinned = release }) {
   const problems = [];
   const ways = [
-    { name: "Debian's package", fetchInto: fromDebian },
-    { name: `release ${release.version}`, fetchInto: fromRelease },
+    { name: `Release ${pinned.version}`, fetchInto: (scratch) => fromRelease(pinned, scratch, onSpawn) },
+    { name: "Debian's package", fetchInto: (scratch) => fromDebian(scratch, onSpawn) },
   ];
   for (const { name, fetchInto } of ways) {
     const parent = path.join(dataDir, 'nats-server');
     mkdirSync(parent, { recursive: true });
     const scratch = mkdtempSync(path.join(parent, 'fetch-'));
     try {
-      print(`nats-server is not installed: fetching ${name} into ${parent} …`);
-      const binary = await fetchInto(scratch, onSpawn);
-      install(binary, downloadedNatsServer(dataDir));
-      return;
+      print(`nats-server is not installed; fetching it into ${parent}: ${name} …`);
+      return install(await fetchInto(scratch), downloadedNatsServer(dataDir));
     } catch (error) {
       problems.push(`${name}: ${error.message}`);
+      print(`${name} cannot be had: ${error.message}`);
     } finally {
       rmSync(scratch, { recursive: true, force: true });
     }
@@ -106,12 +123,12 @@ async function fromDebian(scratch, onSpawn) {
   return binary;
 }
 
-async function fromRelease(scratch, onSpawn) {
+async function fromRelease({ version, from, sha256 }, scratch, onSpawn) {
   const platform = `${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`;
-  const expected = release.sha256[platform];
+  const expected = sha256[platform];
   if (expected === undefined) throw new Error(`no release is pinned for ${platform}`);
-  const name = `nats-server-v${release.version}-${platform}`;
-  const url = `https://github.com/nats-io/nats-server/releases/download/v${release.version}/${name}.tar.gz`;
+  const name = `nats-server-v${version}-${platform}`;
+  const url = `${from}/v${version}/${name}.tar.gz`;
   const response = await fetch(url, { signal: AbortSignal.timeout(120_000) }).catch((error) => {
     throw new Error(`${url}: ${error.cause?.message ?? error.message}`);
   });
@@ -133,6 +150,7 @@ function install(binary, target) {
   copyFileSync(binary, `${target}.new`);
   chmodSync(`${target}.new`, 0o755);
   renameSync(`${target}.new`, target);
+  return { path: target, version: version.join('.') };
 }
 
 function run(command, args, cwd, onSpawn) {

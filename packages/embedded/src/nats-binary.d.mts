@@ -1,6 +1,9 @@
 /** The oldest version that everything is tested with. */
 export const oldestNatsServer: readonly number[];
 
+/** The oldest line that its makers still correct. */
+export const maintainedNatsServer: readonly number[];
+
 /** Where the start script puts a nats-server that it fetched. */
 export function downloadedNatsServer(dataDir: string): string;
 
@@ -8,6 +11,8 @@ export function downloadedNatsServer(dataDir: string): string;
 export function natsServerVersion(file: string): number[] | undefined;
 
 export function isRecentEnough(version: readonly number[]): boolean;
+
+export function isMaintained(version: readonly number[]): boolean;
 
 /**
  * A nats-server that is new enough: the one that `PARALLAX_NATS_SERVER` names (an error when it does not run or is too old), else the

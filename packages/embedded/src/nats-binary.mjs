@@ -5,6 +5,8 @@ import path from 'node:path';
 import { programFolders } from '../../settings/src/programs.mjs';
 
 export const oldestNatsServer = [2, 9, 10];
+/** The oldest line that its makers still correct: they maintain the present minor version and the one before. */
+export const maintainedNatsServer = [2, 12, 0];
 
 export function downloadedNatsServer(dataDir) {
   return path.join(dataDir, 'nats-server', 'bin', 'nats-server');
@@ -16,8 +18,12 @@ export function natsServerVersion(file) {
   return match === null ? undefined : match.slice(1, 4).map(Number);
 }
 
-export function isRecentEnough(version) {
-  for (const [index, least] of oldestNatsServer.entries()) {
+export const isRecentEnough = (version) => isAtLeast(version, oldestNatsServer);
+
+export const isMaintained = (version) => isAtLeast(version, maintainedNatsServer);
+
+function isAtLeast(version, oldest) {
+  for (const [index, least] of oldest.entries()) {
     if (version[index] !== least) return version[index] > least;
   }
   return true;

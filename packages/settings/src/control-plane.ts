@@ -47,7 +47,7 @@ export const controlPlaneSettings = defineSettings(
     NATS_SERVER: {
       schema: text,
       defaultMeaning: 'found on the PATH, in `/usr/sbin` or in the data folder',
-      meaning: 'path of the nats-server binary, 2.9.10 or newer',
+      meaning: 'path of the nats-server binary, 2.9.10 or newer; 2.12 or newer is maintained by its makers',
     },
     PUBLIC_ADDRESS: {
       schema: addressList,
