@@ -4,8 +4,10 @@ import {
   codeMeanings,
   commonShape,
   errorCodes,
+  nameShape,
   outcomes,
   protocols,
+  proxyShape,
   settingsSchema,
 } from '@parallax/checks';
 import type { ErrorCode, Outcome, Protocol } from '@parallax/checks';
@@ -61,7 +63,16 @@ const usual: ReadonlyArray<readonly [string, string]> = [
   ['vhost', 'The virtual host that is opened.'],
 ];
 
-const commonNames = new Set([...Object.keys(commonShape()), 'detect_stub_pages']);
+const commonNames = new Set([
+  ...Object.keys({ ...commonShape(), ...nameShape(), ...proxyShape() }),
+  'detect_stub_pages',
+]);
+/** Types that have a setting, or that have it not. */
+const typesWith = (name: string, has = true): string =>
+  protocols
+    .filter((protocol) => Object.hasOwn(propertiesOf(protocol), name) === has)
+    .map((protocol) => `\`${protocol}\``)
+    .join(', ');
 const commonComments = propertyComments(['common-settings.ts']);
 
 function propertiesOf(protocol: Protocol): Readonly<Record<string, Json>> {
@@ -180,7 +191,7 @@ const commonTable = settingsTable(
       .map(([name, schema]) => [name, name === 'assertions' ? { type: 'object' } : schema]),
   ),
   commonComments,
-  [],
+  ['proxy_password'],
 );
 
 const subjectRows = Object.entries(subjects).map(([name, says]) => `| \`${name}\` | ${cell(says)} |`);
@@ -193,9 +204,24 @@ an unknown setting is an error. Secret settings are sealed at rest and never ans
 
 ## Settings of every type
 
-None of them is stored where it is not used. \`detect_stub_pages\` belongs to \`http\` and \`https\`.
+None of them is stored where it is not used. \`detect_stub_pages\` belongs to \`http\` and \`https\`; \`resolver\` to every type but
+${typesWith('resolver', false)}; \`proxy\` and what begins with it to ${typesWith('proxy')}.
+Elsewhere they are refused with the code \`unrecognized_keys\`.
 
 ${commonTable}
+
+### Proxies and name servers
+
+With \`proxy\` the check connects to the proxy, and the proxy to the target, by its name where it has one. The proxy has to allow CONNECT to the
+port of the target, also for \`http\`. \`phases.dns\` is then the look-up of the proxy's own name (by \`resolver\` where that is set), and
+\`phases.connect\` lasts until the proxy has connected. \`evidence.address\` is that of the proxy. A proxy that cannot be reached, breaks
+its protocol or refuses the target by its rules is \`proxy_error\`, one that wants another login is \`proxy_auth\`; a target that it does not reach is
+\`connect_refused\`, \`connect_unreachable\`, \`connect_timeout\` or \`connect_failed\`. All of them count as failures of the check, since the
+proxy was chosen for it. Names that end in \`localhost\`, \`local\` or \`internal\` are looked up by the probe, and the address is judged.
+
+With \`resolver\` neither the probe's name servers nor its hosts file are asked. What fails there has the source \`resolver\`. The evidence of every
+failure names what was set (\`details.proxy\`, \`details.resolver\`), and a trace has the steps \`proxy\` and \`resolver\`. The diagnosis of a
+disagreement asks the same name servers, and looks at the proxy in the place of the target: nothing else is on the way of the check.
 
 ### Assertions
 
@@ -246,6 +272,10 @@ ${typeOf('CertificateEvidence')}
 A code keeps its meaning and its number for ever. A result carries one sentence beside it that says more.
 
 Every type: ${ofAnyType.map((code) => `\`${code}\``).join(', ')}.
+
+With a proxy: ${codesNamed(/^proxy_/)
+  .map((code) => `\`${code}\``)
+  .join(', ')}.
 
 ${Object.entries(codeGroups)
   .map(([name, codes]) => `Those of ${name}: ${codes.map((code) => `\`${code}\``).join(', ')}.`)

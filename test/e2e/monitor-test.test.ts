@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { fakeDocker, listenDockerAt } from '../../packages/checks/src/testing/docker-peer.ts';
+import { startHttpProxy } from '../../packages/checks/src/testing/proxy-peer.ts';
+import { eventually } from '../harness/processes.ts';
 import { enrolAgent, signedIn, startProduct, untilOnline } from '../harness/product.ts';
 import { startTarget } from '../harness/target.ts';
 
@@ -18,8 +20,9 @@ t.test('a configuration is tested from a probe before it is stored', { timeout: 
   const docker = fakeDocker({ web: { health: 'healthy' } });
   const stopDocker = await listenDockerAt(docker, socket);
   const target = await startTarget();
+  const proxy = await startHttpProxy({ login: 'ann:Marked-proxy-secret', names: { 'shop.test': '127.0.0.1' } });
   const product = await startProduct();
-  const { api } = await signedIn(product.baseUrl);
+  const { api, workspaceId } = await signedIn(product.baseUrl);
   const agent = await enrolAgent(product, api, {
     name: 'near',
     region: 'here',
@@ -30,6 +33,7 @@ t.test('a configuration is tested from a probe before it is stored', { timeout: 
   t.teardown(async () => {
     await running.stop();
     await product.stop();
+    await proxy.stop();
     await target.close();
     await stopDocker();
     rmSync(folder, { recursive: true });
@@ -56,5 +60,38 @@ t.test('a configuration is tested from a probe before it is stored', { timeout: 
   t.equal(target.asked('127.0.0.21').length, 1, 'from where the probe is, once');
   const elsewhere = await test({ ...container, url: 'unix:///run/other.sock' });
   t.match(elsewhere, { status: 'UNKNOWN', results: [{ error_code: 'probe_capability' }] });
+  // A name that the proxy alone knows.
+  const url = `http://shop.test:${new URL(target.url).port}/`;
+  const through = { url, settings: { proxy: `http://ann:Marked-proxy-secret@127.0.0.1:${proxy.port}` } };
+  const proxied = await test(through);
+  t.match(proxied, { status: 'UP', results: [{ probe_id: agent.probeId }] });
+  t.match(
+    proxied.trace.map(({ step }) => step),
+    ['proxy', 'proxy', 'proxy', 'request', 'answer', 'verdict'],
+  );
+  t.notMatch(JSON.stringify(proxied), 'Marked-proxy-secret');
   t.equal((await api.call<{ total: number }>('GET', '/api/v1/monitors', 200)).total, 0, 'nothing is stored');
+
+  const body = {
+    ...through,
+    workspace_id: workspaceId,
+    name: 'through',
+    interval_seconds: 2,
+    timeout_seconds: 2,
+    confirmations: 1,
+  };
+  const { id } = await api.call<{ id: number }>('POST', '/api/v1/monitors', 201, body);
+  const statusIs = (wanted: string) =>
+    eventually(
+      `status ${wanted}`,
+      async () => (await api.call<{ status: string }>('GET', `/api/v1/monitors/${id}`, 200)).status === wanted,
+      { timeoutMs: 30_000 },
+    );
+  await statusIs('UP');
+  await proxy.stop();
+  await statusIs('DOWN');
+  const results = await api.call<{ results: readonly object[] }>('GET', `/api/v1/monitors/${id}/results`, 200);
+  const failing = results.results.find((each) => JSON.stringify(each).includes('proxy_error'));
+  t.match(failing, { outcome: 'fail', error_code: 'proxy_error' });
+  t.notMatch(JSON.stringify(results), 'Marked-proxy-secret');
 });

@@ -7,7 +7,17 @@ import type { ZodObject } from 'zod';
 
 const reference = readFileSync('docs/checks.md', 'utf8');
 /** Settings that stand in the section on those of every type. */
-const ofEveryType = new Set(['assertions', 'inverted', 'all_addresses', 'bad_address_severity', 'detect_stub_pages']);
+const ofEveryType = new Set([
+  'assertions',
+  'inverted',
+  'all_addresses',
+  'bad_address_severity',
+  'detect_stub_pages',
+  'resolver',
+  'proxy',
+  'proxy_password',
+  'proxy_ca_certificates',
+]);
 
 /** The section of a type. */
 function sectionOf(protocol: Protocol): string {
@@ -27,6 +37,13 @@ t.test('every setting of every type has a row with its meaning, and secret ones 
       t.equal(/\*\*Secret\.\*\*/.test(row?.[1] ?? ''), secretFields.includes(name), `${protocol}: ${name} is secret`);
     }
   }
+});
+
+t.test('the settings of every type have a row with its meaning too', async (t) => {
+  const section = /^## Settings of every type$[^]*?^### /m.exec(reference)?.[0] ?? '';
+  for (const name of ofEveryType) t.match(section, new RegExp(`^\\| \`${name}\` \\|.*[a-z]{2,} .*\\|$`, 'm'), name);
+  t.match(section, /^\| `proxy_password` \|.*\*\*Secret\.\*\*/m);
+  t.match(section, /`proxy` and what begins with it to `http`, .*`tcp`/);
 });
 
 t.test('every type has targets, phases, error codes and an example that the API takes', async (t) => {

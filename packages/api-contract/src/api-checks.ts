@@ -1,4 +1,4 @@
-import { apiSettings, commonShape } from '@parallax/checks';
+import { apiSettings, commonShape, nameShape, proxyShape } from '@parallax/checks';
 import { z } from 'zod';
 import { createMonitorSchema, measuredOfMonitors, monitorSchema, updateMonitorSchema } from './monitor-shapes.ts';
 import { monitorListQuery, resultListQuery } from './monitors.ts';
@@ -14,6 +14,8 @@ import { bodyId, idSchema, listOf } from './shared.ts';
 const settings = apiSettings().shape;
 const stepShape = settings.steps.unwrap().element.shape;
 const common = commonShape();
+const naming = nameShape();
+const proxying = proxyShape();
 const looseTree = z
   .record(z.string().max(100), z.unknown())
   .describe('A tree of assertions: `all`, `any`, or one of `subject`, `comparison` and `value`.');
@@ -47,6 +49,12 @@ const plainSettings = {
   inverted: common.inverted.nullish(),
   all_addresses: common.all_addresses.nullish(),
   bad_address_severity: common.bad_address_severity.nullish(),
+  resolver: naming.resolver.nullish(),
+  proxy: proxying.proxy.nullish(),
+  proxy_password: proxying.proxy_password
+    .nullish()
+    .describe('Never answered; `has_proxy_password` tells whether there is one.'),
+  proxy_ca_certificates: proxying.proxy_ca_certificates.nullish(),
 };
 
 /** Fields of a monitor that an API check has too. */
@@ -116,6 +124,10 @@ export const apiCheckSchema = monitorSchema
     inverted: z.boolean().nullable(),
     all_addresses: z.boolean().nullable(),
     bad_address_severity: common.bad_address_severity.unwrap().nullable(),
+    resolver: naming.resolver.unwrap().nullable(),
+    proxy: z.string().nullable().describe('Without its password.'),
+    has_proxy_password: z.boolean(),
+    proxy_ca_certificates: z.string().nullable(),
   })
   .meta({ id: 'ApiCheck' });
 export type ApiCheck = z.output<typeof apiCheckSchema>;

@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import type { FactName, Facts } from './facts.ts';
 import type { CheckOutcome, Phases } from './outcome.ts';
-import type { AddressPolicy } from './net/address-policy.ts';
+import type { Socket } from 'node:net';
+import type { AddressPolicy, Purpose } from './net/address-policy.ts';
 import type { TlsMode } from './net/connection-settings.ts';
+import type { Failure } from './net/failure.ts';
 import type { HostPort } from './net/host.ts';
 import type { Resolver } from './net/resolve.ts';
 import type { StopSignal } from './stop.ts';
@@ -22,6 +24,8 @@ export type CheckContext = {
   readonly wallClock?: () => number;
   readonly addresses: AddressPolicy;
   readonly resolver: Resolver;
+  /** The proxy of the monitor, which every connection of the check goes through; absent: none. */
+  readonly proxy?: Proxy | undefined;
   /** Local address that connections leave from, used for targets of its own family; absent: the system's choice. */
   readonly sourceAddress?: string | undefined;
   /** A buffering trace for `POST /monitors/test`; absent in scheduled runs. */
@@ -39,6 +43,41 @@ export type CheckContext = {
   readonly browserAccount?: { readonly uid: number; readonly gid: number } | undefined;
   /** Sockets of Docker that the operator of this machine lets checks ask, as normal absolute paths; absent: none. */
   readonly dockerSockets?: readonly string[] | undefined;
+};
+
+/**
+ * An address that the policy has judged, and the port that it was judged with. With a tunnel they are those of the proxy, and the target
+ * is reached by opening the tunnel only.
+ */
+export type Endpoint = { readonly address: string; readonly port: number; readonly tunnel?: Tunnel };
+
+/** The way through a proxy to one target. */
+export type Tunnel = {
+  /** `host:port` of the target, for sentences. */
+  readonly target: string;
+  /** A fresh connection to the target by way of the proxy. What `dial` says of its socket holds for this one. */
+  readonly open: (context: CheckContext) => Promise<Dialed>;
+};
+
+export type Located =
+  | { readonly ok: true; readonly endpoint: Endpoint; readonly dnsUs: number }
+  | { readonly ok: false; readonly failure: Failure; readonly dnsUs: number; readonly endpoint?: Endpoint };
+
+export type Dialed =
+  | { readonly ok: true; readonly socket: Socket; readonly connectUs: number }
+  | { readonly ok: false; readonly failure: Failure; readonly connectUs: number };
+
+/** Where connections of a check go first; it leads on to the target from there. */
+export type Proxy = {
+  /** Scheme, host and port, for evidence. */
+  readonly name: string;
+  /** Judges the target and finds the proxy. Stands in the place of the look-up of the target's name, which is the proxy's to do. */
+  readonly locate: (
+    host: string,
+    port: number,
+    context: CheckContext,
+    purpose: Purpose | undefined,
+  ) => Promise<Located>;
 };
 
 /** What a check type gives: the outcome, and facts that the runner judges assertions by and then strips. */

@@ -24,6 +24,7 @@ const privateKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 type Secrets = (port: number) => Record<string, unknown>;
 const login: Secrets = () => ({ username, password });
 const keyPair: Secrets = () => ({ client_certificate: client.cert, client_key: client.key });
+const byProxy: Secrets = (port) => ({ proxy: `http://watcher@127.0.0.1:${port}`, proxy_password: mark('proxy') });
 const webSecrets: readonly Secrets[] = [
   login,
   () => ({ bearer_token: 'Marked-token-0123456789' }),
@@ -219,7 +220,11 @@ for (const protocol of protocols) {
         };
         const peer = await openPeer(talk, (heard) => heard);
         const own = bySecrets[protocol] ?? [login];
-        const ways = fields.includes('client_key') && !own.includes(keyPair) ? [...own, keyPair] : own;
+        const ways = [
+          ...own,
+          ...(fields.includes('client_key') && !own.includes(keyPair) ? [keyPair] : []),
+          ...(fields.includes('proxy_password') ? [byProxy] : []),
+        ];
         for (const make of ways) {
           for (const way of inTheClear) {
             const { url, settings } = pointedAt[protocol](peer.port);

@@ -178,7 +178,9 @@ void t.test('authorities that OpenSSL would pass over without a word are refused
   for (const protocol of protocols) {
     const schema = settingsSchema(protocol);
     const { properties } = z.toJSONSchema(schema, { io: 'input' }) as { properties: object };
-    for (const name of ['ca_certificates', 'token_ca_certificates'].filter((each) => Object.hasOwn(properties, each))) {
+    for (const name of ['ca_certificates', 'token_ca_certificates', 'proxy_ca_certificates'].filter((each) =>
+      Object.hasOwn(properties, each),
+    )) {
       tried += 1;
       const issues = schema.safeParse({ [name]: half }).error?.issues ?? [];
       t.ok(

@@ -222,6 +222,12 @@ const codes = {
   },
   variable_unusable: { number: 262, meaning: 'A value cannot be written at the place where a step names it.' },
   extract_failed: { number: 263, meaning: 'The answer to a step does not hold what was to be extracted from it.' },
+  proxy_error: {
+    number: 270,
+    meaning:
+      'The proxy of the monitor could not be used: it was not reached, broke its protocol or refused to connect.',
+  },
+  proxy_auth: { number: 271, meaning: 'The proxy of the monitor asks for a user name and password, or refused them.' },
 } as const satisfies Readonly<Record<string, { readonly number: number; readonly meaning: string }>>;
 export type ErrorCode = keyof typeof codes;
 

@@ -37,7 +37,7 @@ export { failedStep, readLines as readStepLines, type StepLine } from './api/lin
 export { apiSettings, type Step } from './api/settings.ts';
 export { readTold } from './api/told.ts';
 export { type AssertionNode, leavesOf } from './assertions/settings.ts';
-export { type CommonSettings, commonShape } from './common-settings.ts';
+export { type CommonSettings, commonShape, nameShape, proxyShape } from './common-settings.ts';
 export { readChain } from './chain/read-chain.ts';
 export { maxChainBytes, readSentChain, type SentChain } from './chain/sent-chain.ts';
 export { chainWayOf } from './chain/way.ts';

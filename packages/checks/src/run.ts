@@ -1,6 +1,7 @@
 import type { CheckContext, CheckResult, Target } from './check.ts';
 import { onEachAddress } from './net/fan-out.ts';
 import { failed, probeFault, type Failure } from './net/failure.ts';
+import { resolverAt } from './net/own-resolver.ts';
 import type { CheckOutcome } from './outcome.ts';
 import { type AnyCheckType, checkTypeOf, isProtocol } from './registry.ts';
 import { combine } from './run/addresses.ts';
@@ -144,8 +145,10 @@ function withSignal(
   plan: Plan | undefined,
   trace: Trace | undefined,
 ): CheckContext {
-  const { timeoutMs, clock, addresses, resolver, sourceAddress, userAgent, browser, browserAccount, dockerSockets } =
-    context;
+  const { timeoutMs, clock, addresses, sourceAddress, userAgent, browser, browserAccount, dockerSockets } = context;
+  const servers = plan?.nameServers;
+  const resolver = servers === undefined ? context.resolver : resolverAt(servers, addresses, trace);
+  const proxy = plan?.proxy;
   const wallClock = context.wallClock ?? Date.now;
   const wanted = plan?.wanted;
   return {
@@ -155,6 +158,7 @@ function withSignal(
     wallClock,
     addresses,
     resolver,
+    proxy,
     sourceAddress,
     trace,
     wanted,

@@ -1,12 +1,12 @@
-import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { lazily } from './lazily.ts';
 import { addressFields, loginIsWhole } from './net/connection-settings.ts';
 import { conversation } from './net/conversation.ts';
 import { locate, named } from './net/dial.ts';
 import { type HostPort, parseHost, parseHostPort } from './net/host.ts';
+import { askToConnect, replyMeaning, shakeHands } from './net/proxy/socks-words.ts';
 import type { Session } from './net/session.ts';
-import { Ended, type Reader, type Taken } from './net/talk.ts';
+import { Ended } from './net/talk.ts';
 
 const credential = lazily(() =>
   z
@@ -67,7 +67,9 @@ export const socks5 = conversation({
     if (destination === undefined) return;
     const where = named({ address: destination.host, port: destination.port });
     session.note('connected_to', where);
-    await connectOnward(session, destination);
+    const reply = await askToConnect(session, destination);
+    if (reply !== 0)
+      session.fail('socks_connect_failed', `${session.where} could not connect to ${where}: ${replyMeaning(reply)}.`);
     trace?.('socks', `the proxy connected to ${where}`);
   },
 });
@@ -84,94 +86,4 @@ async function findDestination(session: Session, settings: Socks5Settings): Prom
   const located = await locate(parsed.host, parsed.port, session.context);
   if (!located.ok) throw new Ended(located.failure);
   return { host: located.endpoint.address, port: located.endpoint.port };
-}
-
-const version = 5;
-const noAuthentication = 0;
-const usernamePassword = 2;
-const noMethod = 0xff;
-
-/** The choice of a method and the sign-in. */
-async function shakeHands(session: Session, { username, password }: Socks5Settings): Promise<void> {
-  const { where } = session;
-  const offered = username === undefined ? noAuthentication : usernamePassword;
-  session.say(Buffer.from([version, 1, offered]));
-  const chosen = await session.hear('its choice of a method', pairReader(session, version));
-  if (chosen === noMethod && username === undefined)
-    session.fail(
-      'socks_auth_required',
-      `${where} asks for a user name and password (or takes no client like this one).`,
-    );
-  if (chosen === noMethod) session.fail('socks_auth_failed', `${where} does not take a user name and password.`);
-  if (chosen !== offered) session.breach('It chose a method that was not offered.');
-  if (username === undefined || password === undefined) return;
-  const name = Buffer.from(username);
-  const secret = Buffer.from(password);
-  session.say(Buffer.concat([Buffer.from([1, name.length]), name, Buffer.from([secret.length]), secret]));
-  let verdict: number;
-  try {
-    verdict = await session.hear('its verdict on the password', pairReader(session));
-  } catch (error) {
-    // Many proxies close the connection instead of answering (RFC 1929 asks them to close it after the answer).
-    if (!(error instanceof Ended) || error.failure.code !== 'connect_reset') throw error;
-    return session.fail(
-      'socks_auth_failed',
-      `${where} closed the connection instead of accepting the user name and password.`,
-    );
-  }
-  if (verdict !== 0) session.fail('socks_auth_failed', `${where} refused the user name and password.`);
-}
-
-/**
- * Two bytes of which the first is a version; the second is what counts. Without a wanted version any will do: proxies write 1 or 5 in front of
- * their verdict on a password.
- */
-function pairReader(session: Session, wanted?: number): Reader<number> {
-  return (bytes) => {
-    if (wanted !== undefined && bytes[0] !== wanted) session.breach('It did not answer with SOCKS5.');
-    const value = bytes[1];
-    return value === undefined ? { need: 2 } : { value, used: 2 };
-  };
-}
-
-/** The meaning of RFC 1928, 6. */
-const replies: Readonly<Record<number, string>> = {
-  1: 'a general failure',
-  2: 'its rules do not allow it',
-  3: 'the network is unreachable',
-  4: 'the host is unreachable',
-  5: 'the connection was refused',
-  6: 'the time to live expired',
-  7: 'it does not know the command',
-  8: 'it does not know the kind of address',
-};
-
-async function connectOnward(session: Session, to: HostPort): Promise<void> {
-  const port = Buffer.from([to.port >> 8, to.port & 0xff]);
-  session.say(Buffer.concat([Buffer.from([version, 1, 0]), addressField(to.host), port]));
-  const answer = await session.hear('its verdict on the connection', (bytes) => takeReply(bytes, session));
-  if (answer === 0) return;
-  const reason = replies[answer] ?? `code ${answer}`;
-  const where = named({ address: to.host, port: to.port });
-  session.fail('socks_connect_failed', `${session.where} could not connect to ${where}: ${reason}.`);
-}
-
-/** A reply has the length that its address has. */
-function takeReply(bytes: Buffer, session: Session): Taken<number> {
-  const [first, reply, , kind, length] = bytes;
-  if (first !== version) session.breach('It did not answer with SOCKS5.');
-  if (reply === undefined || kind === undefined) return { need: 4 };
-  // Some proxies cut the rest of a refusal off.
-  if (reply !== 0) return { value: reply, used: bytes.length };
-  const addressBytes = kind === 1 ? 4 : kind === 4 ? 16 : kind === 3 ? 1 + (length ?? 255) : undefined;
-  if (addressBytes === undefined) return session.breach('It answered with an unknown kind of address.');
-  if (kind === 3 && length === undefined) return { need: 5 };
-  const used = 4 + addressBytes + 2;
-  return bytes.length < used ? { need: used } : { value: reply, used };
-}
-
-function addressField(host: string): Buffer {
-  if (!ipaddr.isValid(host)) return Buffer.concat([Buffer.from([3, host.length]), Buffer.from(host, 'latin1')]);
-  const bytes = ipaddr.parse(host).toByteArray();
-  return Buffer.from([bytes.length === 4 ? 1 : 4, ...bytes]);
 }

@@ -44,6 +44,7 @@ const check = fc.record(
     steps: fc.array(step, { minLength: 1, maxLength: 4 }),
     variables: fc.dictionary(word, word),
     ca_certificates: fc.constant(undefined),
+    resolver: fc.constantFrom(undefined, ['192.0.2.53'], ['192.0.2.53:5353', '2001:db8::53']),
     assertions: tree,
     all_addresses: fc.boolean(),
     description: word,

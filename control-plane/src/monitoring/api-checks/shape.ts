@@ -1,12 +1,14 @@
 import { invalidInput } from '@parallax/api-contract';
 import type { ApiCheck, CreateApiCheck, Monitor, UpdateApiCheck, UpdateMonitor } from '@parallax/api-contract';
-import { apiSettings, commonShape, stepOrigin } from '@parallax/checks';
+import { apiSettings, commonShape, nameShape, proxyShape, stepOrigin } from '@parallax/checks';
 import { composeSettings } from '../monitors/index.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** What stands below `settings` of a monitor and is flat in an API check. */
-const settingNames: ReadonlySet<string> = new Set([...Object.keys(apiSettings().shape), ...Object.keys(commonShape())]);
+const settingNames: ReadonlySet<string> = new Set(
+  Object.keys({ ...apiSettings().shape, ...commonShape(), ...nameShape(), ...proxyShape() }),
+);
 
 /** The settings among the fields of a body; only keys that were sent. */
 export function settingsIn(body: object): Fields {
@@ -23,7 +25,11 @@ type FlatSettings =
   | 'assertions'
   | 'inverted'
   | 'all_addresses'
-  | 'bad_address_severity';
+  | 'bad_address_severity'
+  | 'resolver'
+  | 'proxy'
+  | 'proxy_password'
+  | 'proxy_ca_certificates';
 
 function fieldsIn<Body extends object>(body: Body): Omit<Body, FlatSettings> {
   const entries = Object.entries(body).filter(([name]) => !settingNames.has(name));
@@ -70,6 +76,10 @@ export function apiCheckOf(monitor: Monitor, secretNames: readonly string[]): Ap
     inverted: stored.inverted ?? null,
     all_addresses: stored.all_addresses ?? null,
     bad_address_severity: stored.bad_address_severity ?? null,
+    resolver: stored.resolver ?? null,
+    proxy: stored.proxy ?? null,
+    has_proxy_password: stored.has_proxy_password ?? false,
+    proxy_ca_certificates: stored.proxy_ca_certificates ?? null,
   };
 }
 

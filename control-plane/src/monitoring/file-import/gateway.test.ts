@@ -31,6 +31,26 @@ void t.test('a file is told by what it begins with', async (t) => {
   t.same(readImportFile(older), { kind: 'kuma', monitors: [{ id: 1, accepted_statuscodes: [], tags: [] }] });
 });
 
+void t.test('a monitor comes with the proxy that it goes through', async (t) => {
+  const file = database(
+    'proxies.db',
+    `create table monitor (id integer, name text, proxy_id integer);
+     create table proxy (id integer, user_id integer, protocol text, host text, port integer, auth integer, username text,
+                         password text, active integer);
+     insert into proxy values (3, 1, 'http', 'p.test', 3128, 1, 'ann', 'secret', 1);
+     insert into monitor values (1, 'through', 3), (2, 'direct', null)`,
+  );
+  t.match(readImportFile(file), {
+    monitors: [
+      {
+        proxyId: 3,
+        proxy: { protocol: 'http', host: 'p.test', port: 3128, auth: 1, username: 'ann', password: 'secret' },
+      },
+      { proxy: undefined },
+    ],
+  });
+});
+
 void t.test('while Uptime Kuma runs, what it has not written back yet is read too', async (t) => {
   const running = new DatabaseSync(place('running.db'));
   running.exec('pragma journal_mode = wal; create table monitor (id integer, name text)');

@@ -57,10 +57,19 @@ function readKuma(file: string): readonly Record<string, unknown>[] {
       .all();
     if (rows.length > mostMonitors) throw new AsCodeError(`${file} has more than ${mostMonitors} monitors`);
     const tags = names.has('monitor_tag') && names.has('tag') ? readTags(database) : new Map<unknown, string[]>();
-    return rows.map((row) => kumaMonitor(row, tags.get(row['id']) ?? []));
+    const proxies = names.has('proxy') ? readProxies(database) : new Map<unknown, KumaRow>();
+    return rows.map((row) => kumaMonitor(row, tags.get(row['id']) ?? [], proxies.get(row['proxy_id'])));
   } finally {
     database.close();
   }
+}
+
+/** Proxies by their number. */
+function readProxies(database: DatabaseSync): ReadonlyMap<unknown, KumaRow> {
+  const rows = database
+    .prepare('select id, protocol, host, port, auth, username, password, active from proxy order by id limit 10000')
+    .all();
+  return new Map(rows.map((row) => [row['id'], row]));
 }
 
 /** Names by monitor; the same one may stand there twice with different values. */

@@ -14,6 +14,7 @@ const renamed: ReadonlyMap<string, string> = new Map([
   ['ignore_tls', 'ignoreTls'],
   ['upside_down', 'upsideDown'],
   ['auth_method', 'authMethod'],
+  ['proxy_id', 'proxyId'],
 ]);
 
 /** Columns that are read beside those. */
@@ -42,8 +43,8 @@ const same = [
   'conditions',
 ];
 
-/** A monitor for a backup. @param tags names */
-export function kumaMonitor(row: KumaRow, tags: readonly string[]): Record<string, unknown> {
+/** A monitor for a backup. @param tags names @param proxy the row of its proxy */
+export function kumaMonitor(row: KumaRow, tags: readonly string[], proxy?: KumaRow): Record<string, unknown> {
   const fields = [...same.map((name) => [name, name] as const), ...renamed]
     .map(([column, name]) => [name, row[column]] as const)
     .filter(([, value]) => value !== undefined && value !== null);
@@ -51,6 +52,7 @@ export function kumaMonitor(row: KumaRow, tags: readonly string[]): Record<strin
     ...Object.fromEntries(fields),
     accepted_statuscodes: statusCodes(row['accepted_statuscodes_json']),
     tags: tags.map((name) => ({ name })),
+    ...(proxy !== undefined && { proxy }),
   };
 }
 

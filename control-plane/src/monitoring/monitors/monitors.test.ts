@@ -165,6 +165,53 @@ void t.test('secrets are sealed, never answered, and dropped when the destinatio
   t.same(left, { sealed_secrets: null, secret_fields: [] });
 });
 
+void t.test('the password of a proxy is taken out of its URL, sealed, and kept while the proxy stays', async (t) => {
+  const api = await monitorsApi(t);
+  const secret = 'canary-pr0xy';
+  const made = await api.monitor({
+    settings: { proxy: `SOCKS5h://ann:${secret}@Proxy.Example`, resolver: ['192.0.2.53', '[2001:db8::53]:5353'] },
+  });
+  const shown = { proxy: 'socks5://ann@proxy.example:1080', has_proxy_password: true };
+  t.match(made['settings'], { ...shown, resolver: ['192.0.2.53', '[2001:db8::53]:5353'] });
+  t.notMatch(JSON.stringify(made), secret);
+  const path = `/api/v1/monitors/${made.id}`;
+  const change = async (settings: unknown) => {
+    const answer = await api.call('PATCH', path, { token: api.token, body: { settings } });
+    t.equal(answer.status, 200, JSON.stringify(answer.body));
+    return answer.body['settings'];
+  };
+  t.match(await change(made['settings']), shown, 'an answer sent back changes nothing');
+  t.match(await change({ keyword: 'hello' }), shown, 'another setting leaves it');
+  const stored = await api.database.worker.one(
+    sql.type(row)`select to_jsonb(m)::text as all, secret_fields from monitors m`,
+  );
+  t.notOk(String(stored['all']).includes(secret));
+  t.same(stored['secret_fields'], ['proxy_password']);
+  t.notMatch(await change({ proxy: 'socks5://ann@proxy.example.org' }), { has_proxy_password: true }, 'another proxy');
+  t.match(await change({ proxy: 'http://bob:other-secret@p.test' }), {
+    proxy: 'http://bob@p.test:80',
+    has_proxy_password: true,
+  });
+  t.notMatch(await change({ proxy: null, resolver: null }), { proxy: String }, 'null takes it away, with its password');
+  const wrong = async (protocol: string, url: string, settings: object) => {
+    const body = { workspace_id: made['workspace_id'], name: `wrong ${protocol}`, protocol, url, settings };
+    const { status, body: answer } = await api.call('POST', '/api/v1/monitors', { token: api.token, body });
+    return [status, answer['errors']];
+  };
+  for (const [protocol, url] of [
+    ['udp', 'a.example:53'],
+    ['icmp', 'a.example'],
+    ['dns', 'a.example'],
+  ] as const)
+    t.match(await wrong(protocol, url, { proxy: 'http://p.test' }), [
+      422,
+      [{ path: '/settings/proxy', code: 'unrecognized_keys' }],
+    ]);
+  t.match(await wrong('http', 'http://a.example', { proxy: 'ftp://p.test' }), [422, [{ path: '/settings/proxy' }]]);
+  t.match(await wrong('dns', 'a.example', { resolver: ['192.0.2.1'] }), [422, [{ path: '/settings/resolver' }]]);
+  t.match(await wrong('icmp', 'a.example', { resolver: ['ns.example'] }), [422, [{ path: '/settings/resolver/0' }]]);
+});
+
 void t.test('a change is held against If-Match and spends a version only when something changed', async (t) => {
   const api = await monitorsApi(t);
   const made = await api.monitor({ name: 'one', description: 'text' });

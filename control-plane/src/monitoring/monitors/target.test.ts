@@ -25,6 +25,13 @@ void t.test('secrets follow a monitor only to the same scheme, host, port and re
   t.ok(movesDestination(home, at('https://example.com:8443/a')), 'another port');
   t.ok(movesDestination(home, at('http://example.com/a')), 'without encryption');
   t.ok(movesDestination(home, at('https://example.com/a', { proxy: 'socks5://10.0.0.1' })), 'through a relay');
+  t.ok(
+    movesDestination(home, at('https://example.com/a', { resolver: ['192.0.2.1'] })),
+    'where the name may be another',
+  );
+  const proxied = at('https://example.com/a', { proxy: 'http://ann@p.test:80' });
+  t.notOk(movesDestination(proxied, proxied), 'the same relay');
+  t.ok(movesDestination(proxied, home), 'without it');
   const steps = (url: string, value = '{{key}}', variables = {}) =>
     at(
       'https://example.com',
@@ -34,6 +41,8 @@ void t.test('secrets follow a monitor only to the same scheme, host, port and re
   t.notOk(movesDestination(steps('/a'), steps('https://example.com/b')), 'another path of a step');
   t.ok(movesDestination(steps('/a'), steps('https://example.org/a')), 'a step on another host');
   t.notOk(movesDestination(steps('/a'), steps('https://example.org/a', 'none')), 'that names no secret');
+  const relayed = { ...steps('/a'), settings: { ...steps('/a').settings, proxy: 'socks5://10.0.0.1:1080' } };
+  t.ok(movesDestination(steps('/a'), relayed), 'steps through a relay');
   const byVariable = (host: string) => steps('https://{{host}}/a', '{{key}}', { host });
   t.ok(movesDestination(byVariable('example.com'), byVariable('example.org')), 'a host out of a variable');
   t.ok(movesDestination(at('https://example.com', {}, 'api'), steps('/a')), 'settings that cannot be read');

@@ -43,8 +43,9 @@ export type Destination = {
 /** Whether secrets that were given for one destination would go elsewhere with the other: another scheme, host, port or relay, or a step of another origin. */
 export function movesDestination(before: Destination, after: Destination): boolean {
   if (placeOf(before.protocol, before.url) !== placeOf(after.protocol, after.url)) return true;
-  if (before.protocol === 'api' && after.protocol === 'api')
-    return movedCredentials({ ...before.settings, url: before.url }, { ...after.settings, url: after.url });
+  const isSteps = before.protocol === 'api' && after.protocol === 'api';
+  if (isSteps && movedCredentials({ ...before.settings, url: before.url }, { ...after.settings, url: after.url }))
+    return true;
   return destinationSettings.some(
     (name) => JSON.stringify(before.settings[name] ?? null) !== JSON.stringify(after.settings[name] ?? null),
   );

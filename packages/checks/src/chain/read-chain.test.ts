@@ -6,6 +6,7 @@ import t from 'tap';
 import { createAddressPolicy } from '../net/address-policy.ts';
 import { createResolver } from '../net/resolve.ts';
 import { issue, type Issued } from '../testing/certificates.ts';
+import { startSocksProxy } from '../testing/proxy-peer.ts';
 import { readChain } from './read-chain.ts';
 import { readSentChain, type SentChain } from './sent-chain.ts';
 import { chainWayOf } from './way.ts';
@@ -233,4 +234,16 @@ void t.test('port 25 is asked for as mail, and only where mail is spoken', async
     t.same(chain, { code: 'address_denied' });
     t.same(purposes, [isMail], protocol);
   }
+});
+
+void t.test('certificates are fetched through the proxy of the monitor', async (t) => {
+  const { leaf } = await authorities();
+  const port = await tlsServer(t, leaf, [leaf]);
+  const proxy = await startSocksProxy({ login: 'ann:secret', names: { 'shop.test': '127.0.0.1' } });
+  t.teardown(proxy.stop);
+  const settings = { proxy: `socks5://ann@127.0.0.1:${proxy.port}`, proxy_password: 'secret' };
+  t.match(await readChain('https', `https://shop.test:${port}/`, settings, context(5_000)), { tls_version: /^TLS/ });
+  t.same(proxy.asked, [`shop.test:${port}`]);
+  const wrong = { ...settings, proxy_password: 'wrong' };
+  t.same(await readChain('https', `https://shop.test:${port}/`, wrong, context(5_000)), { code: 'proxy_auth' });
 });

@@ -4,6 +4,7 @@ import { within } from '../diagnosis/within.ts';
 import type { ConnectionSettings } from '../net/connection-settings.ts';
 import { hold } from '../net/hold.ts';
 import type { ErrorCode } from '../outcome.ts';
+import { onItsWay } from '../run/way-of-settings.ts';
 import { startTls } from '../ssl/starttls.ts';
 import { maxChainCertificates, type SentChain } from './sent-chain.ts';
 import { chainWayOf } from './way.ts';
@@ -16,7 +17,7 @@ const mostMs = 10_000;
  * judged before it is dialled, nothing outlasts `context.timeoutMs` or the signal, no login is tried and nothing is asked inside TLS. Never
  * rejects for anything that the target does. What the server says beside its certificates goes no further.
  *
- * @param settings of the monitor: how TLS begins, name, authorities and the client's own certificate are read from them
+ * @param settings of the monitor: how TLS begins, name, authorities, the client's own certificate, name servers and the proxy are read from them
  */
 export async function readChain(
   protocol: string,
@@ -33,7 +34,7 @@ export async function readChain(
       {
         to: { host, port, tls: starttls === undefined ? 'implicit' : 'starttls' },
         settings: { ...connectionOf(settings), server_name: serverName, verify_tls: false },
-        context: bounded,
+        context: onItsWay(bounded, settings),
         peer: 'a TLS server',
         codes: { breach: 'starttls_protocol' },
         secrets: [],

@@ -5,8 +5,10 @@ import type { Purpose } from '../net/address-policy.ts';
 import { certificateEvidence, certificateFailure } from '../net/certificate.ts';
 import { dial, type Endpoint } from '../net/dial.ts';
 import { type Failure, failed } from '../net/failure.ts';
+import { readProxy } from '../net/proxy/proxy.ts';
 import type { Resolver } from '../net/resolve.ts';
 import { openTls } from '../net/tls.ts';
+import { withItsNameServers } from '../run/way-of-settings.ts';
 import { ssl } from '../ssl.ts';
 import type { Diagnosis, Trouble } from './diagnosis.ts';
 import { firstBytes } from './first-bytes.ts';
@@ -27,7 +29,9 @@ const stepMs = 5000;
  * once, every address is judged before it is dialled, and nothing outlasts `context.timeoutMs` or the signal. Never rejects for anything
  * that the target does. A target that cannot be read gives a diagnosis without addresses.
  *
- * @param settings of the monitor: only how TLS begins is read from them, nothing secret is used
+ * A monitor with a proxy never reaches its target in another way, so the proxy is what is looked at.
+ *
+ * @param settings of the monitor: only how TLS begins, its name servers and where its proxy is are read from them, nothing secret is used
  */
 export function diagnose(
   protocol: string,
@@ -35,11 +39,19 @@ export function diagnose(
   context: CheckContext,
   settings: Readonly<Record<string, unknown>> = {},
 ): Promise<Diagnosis> {
-  const where = whereIs(protocol, target, settings);
+  const where = proxyPlace(settings) ?? whereIs(protocol, target, settings);
   const purpose = { mail: protocol === 'smtp' };
   return within(context.timeoutMs, { ...context, wanted: undefined, trace: undefined }, (bounded) =>
-    look(where, purpose, bounded),
+    look(where, purpose, withItsNameServers(bounded, settings)),
   );
+}
+
+/** The proxy of the settings, with what it speaks; undefined where there is none. */
+function proxyPlace({ proxy }: Readonly<Record<string, unknown>>): Where | undefined {
+  const read = typeof proxy === 'string' ? readProxy(proxy) : 'none';
+  if (typeof read === 'string') return undefined;
+  const { scheme, host, port } = read;
+  return { host, port, tls: scheme === 'https' ? 'implicit' : undefined, web: undefined, hasPath: true };
 }
 
 async function look(where: Where, purpose: Purpose, context: CheckContext): Promise<Diagnosis> {

@@ -7,6 +7,8 @@ import { createAddressPolicy } from '../net/address-policy.ts';
 import type { Resolver } from '../net/resolve.ts';
 import { issue } from '../testing/certificates.ts';
 import { listen, listenRaw, testContext, until } from '../testing/context.ts';
+import { answerInTurns } from '../testing/name-server.ts';
+import { startHttpProxy } from '../testing/proxy-peer.ts';
 import { diagnose } from './diagnose.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { difference } from './difference.ts';
@@ -246,3 +248,29 @@ void t.test('only what differs is told, nearest to the cause first', async (t) =
   const shuffled = { ...base, dns: { ...base.dns, addresses: [...base.dns.addresses].reverse() } };
   t.same(difference(base, shuffled), [], 'the order of addresses says nothing');
 });
+
+void t.test(
+  'with a proxy it is the proxy that is looked at, and names are looked up where the settings say so',
+  async (t) => {
+    const target = await listenRaw((socket) => socket.end('hello'));
+    t.teardown(target.stop);
+    const proxy = await startHttpProxy();
+    t.teardown(proxy.stop);
+    const server = await answerInTurns(() => [['127.0.0.1']]);
+    t.teardown(server.stop);
+    const url = `http://127.0.0.1:${target.port}/`;
+    const resolver = [server.server];
+    const settings = { proxy: `http://ann@proxy.test:${proxy.port}`, proxy_password: 'canary', resolver };
+    const found = await diagnose('http', { url }, testContext(), settings);
+    t.match(found, {
+      host: 'proxy.test',
+      port: proxy.port,
+      connections: [{ address: '127.0.0.1', trouble: undefined }],
+    });
+    t.same(found.dns.addresses, ['127.0.0.1']);
+    t.equal(target.connections.size, 0, 'the target was left alone');
+    t.notMatch(JSON.stringify(found), /canary|ann/);
+    const named = await diagnose('tcp', { url: `shop.test:${target.port}` }, testContext(), { resolver });
+    t.match(named, { host: 'shop.test', dns: { addresses: ['127.0.0.1'] }, connections: [{ trouble: undefined }] });
+  },
+);

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { CheckContext } from '../check.ts';
-import { dial, named } from '../net/dial.ts';
+import { dial } from '../net/dial.ts';
 import { type Failure, failed, timedOut } from '../net/failure.ts';
 import type { Reply } from '../net/lines.ts';
 import { textOf } from '../net/replies.ts';
@@ -23,11 +23,7 @@ export async function list(session: Session, directory: string): Promise<void> {
       if (answer.code !== 200) refused(session, `refused ${line}`, answer);
     }
   }
-  const endpoint = { address: session.endpoint.address, port: await passivePort(session) };
-  const denial = context.addresses.judge(endpoint.address, endpoint.port);
-  if (denial !== undefined) {
-    session.fail('address_denied', `The data connection to ${named(endpoint)} may not be opened: ${denial.reason}.`);
-  }
+  const endpoint = await session.beside(await passivePort(session));
   const dialed = await dial(endpoint, context);
   if (!dialed.ok) throw new Ended(asData(dialed.failure));
   session.adopt(dialed.socket);

@@ -79,7 +79,8 @@ async function askSecurely(
   addPhase(progress, 'tls', opened.tlsUs);
   progress.peer = opened.peer;
   if (opened.peer !== undefined) progress.soonestEnd = Math.min(progress.soonestEnd ?? Infinity, opened.peer.notAfter);
-  return opened.ok ? exchange.over(opened.socket) : opened.failure;
+  if (!opened.ok) return opened.failure;
+  return endpoint.tunnel === undefined ? exchange.over(opened.socket) : exchange.overTunnel(opened.socket);
 }
 
 /** The authorities to trust and, towards the customer's own origin, the certificate to show. */

@@ -1,6 +1,14 @@
 import net, { type OnReadOpts, type Socket } from 'node:net';
 import type { CheckContext } from '../check.ts';
-import { connectFailure, connectTimeout, type Endpoint, localAddressFor, micros, named } from '../net/dial.ts';
+import {
+  connectFailure,
+  connectTimeout,
+  type Endpoint,
+  localAddressFor,
+  micros,
+  named,
+  type Tunnel,
+} from '../net/dial.ts';
 import { type Failure, failed, timedOut } from '../net/failure.ts';
 import { clientRefused, refusesClient } from '../net/tls.ts';
 import type { WireRequest } from './request.ts';
@@ -51,12 +59,13 @@ export class Exchange {
     this.#parser = parser;
     this.#context = context;
     this.#progress = progress;
-    this.onread = { buffer: readBuffer, callback: (count) => this.#read(count) };
+    this.onread = { buffer: readBuffer, callback: (count) => this.#read(readBuffer, count) };
   }
 
   /** Connects to a judged address and asks. Gives the failure, undefined when the response is whole. Never rejects; no socket is left. */
   open(endpoint: Endpoint): Promise<Failure | undefined> {
     const { signal, clock } = this.#context;
+    if (endpoint.tunnel !== undefined) return this.#openThrough(endpoint.tunnel);
     this.#endpoint = endpoint;
     this.#startAt = clock();
     return new Promise((resolve) => {
@@ -86,10 +95,22 @@ export class Exchange {
     });
   }
 
-  #read(count: number): boolean {
+  async #openThrough(tunnel: Tunnel): Promise<Failure | undefined> {
+    const dialed = await tunnel.open(this.#context);
+    addPhase(this.#progress, 'connect', dialed.connectUs);
+    return dialed.ok ? this.overTunnel(dialed.socket) : dialed.failure;
+  }
+
+  /** Asks over a socket that leads through a tunnel: what the proxy said was read from it before, so it was not made with `onread`. */
+  overTunnel(socket: Socket): Promise<Failure | undefined> {
+    socket.on('data', (piece: Buffer) => this.#read(piece, piece.length));
+    return this.over(socket);
+  }
+
+  #read(bytes: Buffer, count: number): boolean {
     const parser = this.#parser;
     if (this.#firstAt === 0) this.#firstAt = this.#context.clock();
-    parser.push(readBuffer, count);
+    parser.push(bytes, count);
     if (parser.finished && this.#asked) this.#settle(problemOf(parser));
     return true;
   }

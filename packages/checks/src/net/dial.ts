@@ -1,14 +1,9 @@
 import net from 'node:net';
-import type { CheckContext } from '../check.ts';
+import type { CheckContext, Dialed, Endpoint, Located } from '../check.ts';
 import type { Denial, Purpose } from './address-policy.ts';
 import { type Failure, failed, probeFault, timedOut } from './failure.ts';
 
-/** An address that the policy has judged, and the port that it was judged with. */
-export type Endpoint = { readonly address: string; readonly port: number };
-
-export type Located =
-  | { readonly ok: true; readonly endpoint: Endpoint; readonly dnsUs: number }
-  | { readonly ok: false; readonly failure: Failure; readonly dnsUs: number; readonly endpoint?: Endpoint };
+export type { Dialed, Endpoint, Located, Tunnel } from '../check.ts';
 
 export type LocateOptions = { readonly family?: 4 | 6 | undefined; readonly purpose?: Purpose };
 
@@ -22,7 +17,8 @@ export async function locate(
   context: CheckContext,
   options: LocateOptions = {},
 ): Promise<Located> {
-  const { resolver, signal, timeoutMs } = context;
+  const { proxy, resolver, signal, timeoutMs } = context;
+  if (proxy !== undefined) return proxy.locate(host, port, context, options.purpose);
   const resolution = await resolver.resolve(host, { family: options.family, signal, deadlineMs: timeoutMs });
   const dnsUs = resolution.durationUs;
   if (!resolution.ok) return { ok: false, failure: resolution.failure, dnsUs };
@@ -31,7 +27,7 @@ export async function locate(
 
 /**
  * The same at once for a host that is an IPv4 address in four plain numbers, which no resolver has to be asked about. Undefined for any
- * other host, or when another family is wanted.
+ * other host, when another family is wanted, and behind a proxy.
  */
 export function locateAddress(
   host: string,
@@ -39,7 +35,7 @@ export function locateAddress(
   context: CheckContext,
   options: LocateOptions = {},
 ): Located | undefined {
-  if (options.family === 6 || !net.isIPv4(host)) return undefined;
+  if (options.family === 6 || context.proxy !== undefined || !net.isIPv4(host)) return undefined;
   return judged(host, [host], port, 0, context, options.purpose);
 }
 
@@ -66,15 +62,12 @@ function judged(
   return { ok: false, failure, dnsUs, ...(first && { endpoint: { address: first.address, port } }) };
 }
 
-export type Dialed =
-  | { readonly ok: true; readonly socket: net.Socket; readonly connectUs: number }
-  | { readonly ok: false; readonly failure: Failure; readonly connectUs: number };
-
 /**
- * The second half: a TCP connection to a judged address. `onread` lets the caller read into a buffer of its own from the first
- * byte. The socket keeps a listener for late errors; the caller destroys it.
+ * The second half: a TCP connection to a judged address, or through the tunnel that leads on from there. The socket keeps a listener for
+ * late errors; the caller destroys it.
  */
-export function dial(endpoint: Endpoint, context: CheckContext, onread?: net.OnReadOpts): Promise<Dialed> {
+export function dial(endpoint: Endpoint, context: CheckContext): Promise<Dialed> {
+  if (endpoint.tunnel !== undefined) return endpoint.tunnel.open(context);
   const start = context.clock();
   return new Promise((resolve) => {
     const socket = net.connect({
@@ -82,7 +75,6 @@ export function dial(endpoint: Endpoint, context: CheckContext, onread?: net.OnR
       port: endpoint.port,
       noDelay: true,
       localAddress: localAddressFor(endpoint, context),
-      onread,
     });
     const elapsed = () => Math.round((context.clock() - start) * 1000);
     let settled = false;
@@ -160,8 +152,9 @@ export function connectFailure(error: NodeJS.ErrnoException, endpoint: Endpoint)
   }
 }
 
-/** `address:port` for a person, IPv6 in brackets. */
+/** `address:port` for a person, IPv6 in brackets; the target's own where a tunnel leads there. */
 export function named(endpoint: Endpoint): string {
+  if (endpoint.tunnel !== undefined) return endpoint.tunnel.target;
   return endpoint.address.includes(':')
     ? `[${endpoint.address}]:${endpoint.port}`
     : `${endpoint.address}:${endpoint.port}`;

@@ -32,7 +32,10 @@ export type ResolverOptions = {
   readonly clock?: () => number;
   /** Name servers as `address` or `address:port`; absent: those of the system. */
   readonly servers?: readonly string[];
-  readonly hostsPath?: string;
+  /** Who chose the servers, for the sentences of failures; absent: the operator. */
+  readonly chosenBy?: 'monitor';
+  /** Null: there is no hosts file. */
+  readonly hostsPath?: string | null;
   /** Whether this machine has IPv4 beyond loopback; asked of the system by default. */
   readonly hasIpv4?: boolean;
 };
@@ -41,9 +44,12 @@ type Answer = { readonly addresses: readonly string[] } | { readonly failure: Fa
 
 export function createResolver(options: ResolverOptions = {}): Resolver {
   const clock = options.clock ?? (() => performance.now());
-  const hostsFile = createHostsFile(options.hostsPath ?? '/etc/hosts', clock);
+  const { hostsPath = '/etc/hosts' } = options;
+  const hostsFile = hostsPath === null ? () => undefined : createHostsFile(hostsPath, clock);
   const preferred: 4 | 6 = (options.hasIpv4 ?? machineHasIpv4()) ? 4 : 6;
   const nameServers = createNameServers({ clock, servers: options.servers });
+  const whose =
+    options.chosenBy === undefined ? 'of this probe' : `of the monitor (${(options.servers ?? []).join(', ')})`;
 
   return {
     resolve: async (host, { family, signal, deadlineMs }) => {
@@ -63,6 +69,7 @@ export function createResolver(options: ResolverOptions = {}): Resolver {
           signal,
           until: start + deadlineMs,
           clock,
+          whose,
         });
       }
     },
@@ -76,7 +83,13 @@ function pick(host: string, all: readonly string[], wanted: 4 | 6 | undefined, p
   return { failure: failed('address_family_missing', `${host} has no IPv${String(wanted)} address.`) };
 }
 
-type Limits = { readonly signal: StopSignal; readonly until: number; readonly clock: () => number };
+type Limits = {
+  readonly signal: StopSignal;
+  readonly until: number;
+  readonly clock: () => number;
+  /** Whose the name servers are, for sentences. */
+  readonly whose: string;
+};
 
 /** Asks for one family after the other; the second only when the first has no address, which saves half of the queries. */
 async function askServers(
@@ -91,7 +104,7 @@ async function askServers(
       timeoutMs: limits.until - limits.clock(),
     });
     if (reply.kind === 'addresses') return { addresses: sortAddresses(reply.addresses, family) };
-    if (reply.kind === 'failure') return { failure: failureOf(name, reply.reason) };
+    if (reply.kind === 'failure') return { failure: failureOf(name, reply.reason, limits.whose) };
   }
   if (families.length === 1) {
     return { failure: failed('address_family_missing', `${name} has no IPv${String(families[0])} address.`) };
@@ -99,18 +112,22 @@ async function askServers(
   return { failure: failed('dns_no_answer', `The name ${name} exists but has no address.`) };
 }
 
-function failureOf(name: string, reason: 'nxdomain' | 'servfail' | 'refused' | 'timeout' | 'unreachable'): Failure {
+function failureOf(
+  name: string,
+  reason: 'nxdomain' | 'servfail' | 'refused' | 'timeout' | 'unreachable',
+  whose: string,
+): Failure {
   switch (reason) {
     case 'nxdomain':
       return failed('dns_nxdomain', `The name ${name} does not exist.`);
     case 'servfail':
-      return failed('dns_servfail', `The name servers could not answer for ${name} (SERVFAIL).`, 'resolver');
+      return failed('dns_servfail', `The name servers ${whose} could not answer for ${name} (SERVFAIL).`, 'resolver');
     case 'refused':
-      return failed('dns_refused', `The name server refused the question for ${name}.`, 'resolver');
+      return failed('dns_refused', `The name server ${whose} refused the question for ${name}.`, 'resolver');
     case 'unreachable':
-      return failed('dns_refused', `The name server of this probe could not be reached for ${name}.`, 'resolver');
+      return failed('dns_refused', `The name server ${whose} could not be reached for ${name}.`, 'resolver');
     case 'timeout':
-      return timedOut('dns_timeout', `No answer of the name servers for ${name} in time.`, 'resolver');
+      return timedOut('dns_timeout', `No answer of the name servers ${whose} for ${name} in time.`, 'resolver');
   }
 }
 

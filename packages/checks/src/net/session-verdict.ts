@@ -49,7 +49,8 @@ export function verdictOf(
     total: micro(seen.now - seen.startAt),
     phases: { ...seen.phases, ...answerPhases(seen) },
     evidence: {
-      ...(seen.tried?.port === 0 ? { address: seen.tried.address } : seen.tried),
+      ...(seen.tried && { address: seen.tried.address }),
+      ...(seen.tried && seen.tried.port !== 0 && { port: seen.tried.port }),
       ...seen.evidence,
       ...(certificate && { certificate }),
       ...(hasDetails && { details: seen.details }),

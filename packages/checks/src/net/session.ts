@@ -261,6 +261,23 @@ export class Session {
     if (failure !== undefined) throw new Ended(failure);
   }
 
+  /** Another port of the target: at the address that was judged, or by the same proxy. The port is judged anew. */
+  async beside(port: number): Promise<Endpoint> {
+    const { context } = this;
+    if (context.proxy !== undefined) {
+      const located = await locate(this.#plan.to.host, port, context);
+      if (!located.ok) throw new Ended(located.failure);
+      return located.endpoint;
+    }
+    const endpoint = { address: this.endpoint.address, port };
+    const denial = context.addresses.judge(endpoint.address, port);
+    if (denial === undefined) return endpoint;
+    return this.fail(
+      'address_denied',
+      `The data connection to ${named(endpoint)} may not be opened: ${denial.reason}.`,
+    );
+  }
+
   /** Takes a second connection of the session into its keeping: it ends when the session does. */
   adopt(socket: Socket): void {
     this.#sockets.push(socket);

@@ -2,7 +2,7 @@ import { isIP, type OnReadOpts, type Socket } from 'node:net';
 import tls from 'node:tls';
 import type { CheckContext } from '../check.ts';
 import { certificateFailure, factsOf, type PeerFacts } from './certificate.ts';
-import { connectFailure, connectTimeout, type Endpoint, localAddressFor, micros, named } from './dial.ts';
+import { connectFailure, connectTimeout, type Endpoint, localAddressFor, micros, named, type Tunnel } from './dial.ts';
 import { type Failure, failed, timedOut } from './failure.ts';
 import { plainHost } from './host.ts';
 import { sharedSecureContext, type SecureContextSettings } from './secure-context.ts';
@@ -14,6 +14,7 @@ export type TlsOptions = {
   readonly verify: boolean;
   readonly context?: SecureContextSettings;
   readonly alpn?: string[];
+  /** Not for a connection that was there before, through a tunnel for one: its socket is read as sockets are. */
   readonly onread?: OnReadOpts;
   /** A session to resume, for a second connection that a protocol ties to the first. */
   readonly session?: Buffer;
@@ -46,6 +47,7 @@ export function openTls(
   options: TlsOptions,
   context: CheckContext,
 ): Promise<TlsOpened> {
+  if (!('socket' in to) && to.tunnel !== undefined) return openThrough(to, to.tunnel, options, context);
   const over = 'socket' in to ? to.socket : undefined;
   const endpoint = 'socket' in to ? to.endpoint : to;
   const host = plainHost(options.host);
@@ -121,6 +123,21 @@ export function openTls(
       resolve({ ok: true, socket, connectUs: connectUs(), tlsUs: took, peer });
     });
   });
+}
+
+/** The same over a tunnel, which counts as the connection. */
+async function openThrough(
+  endpoint: Endpoint,
+  tunnel: Tunnel,
+  options: TlsOptions,
+  context: CheckContext,
+): Promise<TlsOpened> {
+  const dialed = await tunnel.open(context);
+  const { connectUs } = dialed;
+  if (!dialed.ok) return { ok: false, failure: dialed.failure, connectUs, tlsUs: undefined };
+  const opened = await openTls({ socket: dialed.socket, endpoint }, options, context);
+  if (!opened.ok) dialed.socket.destroy();
+  return { ...opened, connectUs };
 }
 
 /** What an error during a handshake says. The names of OpenSSL's reasons are stable, its sentences are not shown. */

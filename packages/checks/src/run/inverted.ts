@@ -12,7 +12,13 @@ const silent: ReadonlySet<ErrorCode> = new Set([
   'ping_no_reply',
 ]);
 /** What says nothing about whether anybody would answer: it was never asked. */
-const notAsked: ReadonlySet<ErrorCode> = new Set(['address_denied', 'address_family_missing', 'target_invalid']);
+const notAsked: ReadonlySet<ErrorCode> = new Set([
+  'address_denied',
+  'address_family_missing',
+  'target_invalid',
+  'proxy_error',
+  'proxy_auth',
+]);
 
 /**
  * The outcome of a check whose target must not answer: silence is good, any answer is bad, whatever it says. Failures of the resolver

@@ -1,15 +1,18 @@
 import { evaluate, wantedFacts } from '../assertions/evaluate.ts';
 import type { AssertionNode, Severity } from '../assertions/settings.ts';
-import type { CheckResult } from '../check.ts';
+import type { CheckResult, Proxy } from '../check.ts';
 import type { CommonSettings } from '../common-settings.ts';
 import { type FactName, type Known, knownOf } from '../facts.ts';
 import { stubPageOf } from '../http/stub-pages.ts';
 import type { CheckOutcome, Outcome } from '../outcome.ts';
 import { inverted } from './inverted.ts';
+import { readProxy } from '../net/proxy/proxy.ts';
+import { proxyOf } from '../net/proxy/tunnel.ts';
 import { createSettingsRedactor } from './secrets.ts';
+import { withItsWay, type Way } from './way.ts';
 
 /** What the settings that all types share ask of a run. Made once for each settings object. */
-export type Plan = {
+export type Plan = Way & {
   readonly wanted: ReadonlySet<FactName>;
   readonly assertions: AssertionNode | undefined;
   readonly inverted: boolean;
@@ -27,15 +30,28 @@ export function planOf(settings: Readonly<Record<string, unknown>>, secretFields
   const common: CommonSettings = settings;
   const { assertions, detect_stub_pages: stubPages = false } = common;
   const badAddress = common.all_addresses === true ? (common.bad_address_severity ?? 'degraded') : undefined;
-  if (assertions === undefined && !stubPages && common.inverted !== true && badAddress === undefined) return undefined;
+  const { resolver: nameServers, proxy } = common;
+  const isPlain = assertions === undefined && !stubPages && common.inverted !== true && badAddress === undefined;
+  if (isPlain && nameServers === undefined && proxy === undefined) return undefined;
   const wanted = new Set([...(assertions ? wantedFacts(assertions) : []), ...(stubPages ? pageFacts : [])]);
   const redact = createSettingsRedactor(settings, secretFields);
-  return { wanted, assertions, inverted: common.inverted === true, stubPages, badAddress, redact };
+  const way = { nameServers, proxy: proxyIn(common) };
+  return { wanted, assertions, inverted: common.inverted === true, stubPages, badAddress, redact, ...way };
+}
+
+/** The proxy of settings, opened; undefined where they name none. */
+export function proxyIn(settings: CommonSettings): Proxy | undefined {
+  const { proxy, proxy_password: password, proxy_ca_certificates: caCertificates } = settings;
+  const read = proxy === undefined ? 'none' : readProxy(proxy);
+  return typeof read === 'string'
+    ? undefined
+    : proxyOf({ ...read, password: password ?? read.password, caCertificates });
 }
 
 /** Judges one run by the plan. Assertions and pages are looked at in answers that are good so far; the gravest verdict counts. */
 export function judgeRun(result: CheckResult, plan: Plan): CheckOutcome {
-  const { facts, ...outcome } = result;
+  const { facts, ...found } = result;
+  const outcome = withItsWay(found, plan, plan.redact);
   if (plan.inverted) return inverted(outcome);
   if (rank(outcome.outcome) === undefined || outcome.outcome === 'fail' || outcome.outcome === 'timeout')
     return outcome;

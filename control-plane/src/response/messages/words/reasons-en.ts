@@ -16,6 +16,8 @@ export const reasonsEn = {
   connect_unreachable: 'network unreachable',
   connect_reset: 'connection reset',
   connect_failed: 'connection failed',
+  proxy_error: 'the proxy does not work',
+  proxy_auth: 'the proxy refused the login',
   tls_timeout: 'the TLS handshake took too long',
   tls_handshake: 'the TLS handshake failed',
   tls_expired: 'the certificate has expired',

@@ -16,6 +16,8 @@ export const reasonsRu: Readonly<Record<CommonCode, string>> = {
   connect_unreachable: 'сеть недоступна',
   connect_reset: 'соединение сброшено',
   connect_failed: 'не удалось соединиться',
+  proxy_error: 'прокси не работает',
+  proxy_auth: 'прокси отклонил вход',
   tls_timeout: 'TLS-рукопожатие длилось слишком долго',
   tls_handshake: 'TLS-рукопожатие не удалось',
   tls_expired: 'срок действия сертификата истёк',

@@ -168,6 +168,24 @@ void t.test('Pingdom, with semicolons', async (t) => {
   ]);
 });
 
+void t.test('proxies of Uptime Kuma', async (t) => {
+  const monitor = { type: 'http', url: 'https://a.example', name: 'A', proxyId: 1 };
+  const read = (proxy: object | undefined) => {
+    const backup = {
+      monitorList: [monitor],
+      ...(proxy && { proxyList: [{ id: 1, host: 'p.test', port: 3128, ...proxy }] }),
+    };
+    return readFile(Buffer.from(JSON.stringify(backup))).rows[0];
+  };
+  t.match(read({ protocol: 'http', auth: 0, username: 'u' }), { body: { settings: { proxy: 'http://p.test:3128' } } });
+  t.match(read({ protocol: 'https', host: '::1' }), { body: { settings: { proxy: 'https://[::1]:3128' } } });
+  const off = read({ protocol: 'http', active: false });
+  t.match(off, { kind: 'monitor', warnings: [] });
+  t.notMatch(off, { body: { settings: { proxy: String } } }, 'one that is switched off is gone around there');
+  t.match(read({ protocol: 'socks4' }), { warnings: [/socks4/] });
+  t.match(read(undefined), { warnings: [/its proxy is left out/] });
+});
+
 void t.test('Uptime Kuma 1.x', async (t) => {
   const file = fixture('uptime-kuma.json');
   t.equal(file.format, 'uptime_kuma');
@@ -183,7 +201,13 @@ void t.test('Uptime Kuma 1.x', async (t) => {
       confirmations: 3,
       is_active: true,
       tags: ['prod'],
-      settings: { secret_headers: { 'x-api-key': 'k-123456' }, username: 'watcher', password: 's3cret!' },
+      settings: {
+        secret_headers: { 'x-api-key': 'k-123456' },
+        username: 'watcher',
+        password: 's3cret!',
+        proxy: 'socks5://relay@proxy.example:1080',
+        proxy_password: 'pr0xy!',
+      },
     },
     {
       name: 'Clean',

@@ -74,7 +74,7 @@ function backupOf(text: string): readonly unknown[] {
     );
   }
   if (list.length === 0) throw invalidInput('body', '/monitorList', 'no_rows', 'the backup has no monitors');
-  if (list.length <= importLimits.rows) return list;
+  if (list.length <= importLimits.rows) return withProxies(list, parsed);
   throw invalidInput(
     'body',
     '/monitorList',
@@ -82,3 +82,17 @@ function backupOf(text: string): readonly unknown[] {
     `a file has at most ${importLimits.rows} monitors; divide it`,
   );
 }
+
+/** The monitors of a backup, each with the proxy that it names by number, which stands beside them. */
+function withProxies(monitors: readonly unknown[], backup: unknown): readonly unknown[] {
+  const { proxyList } = backup as { readonly proxyList?: unknown };
+  if (!Array.isArray(proxyList)) return monitors;
+  const byId = new Map(proxyList.filter(isRecord).map((proxy) => [proxy['id'], proxy]));
+  return monitors.map((monitor) => {
+    const proxy = isRecord(monitor) && byId.get(monitor['proxyId']);
+    return proxy ? { ...(monitor as object), proxy } : monitor;
+  });
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;

@@ -4,6 +4,7 @@ import { namedGroupSettings, namedGroupTarget } from '../../../groups/check/inde
 import { jsonOf, RowFault } from '../file/cells.ts';
 import { present, readRow, Untranslatable } from './imported.ts';
 import type { ImportedRow, RowReader } from './imported.ts';
+import { kumaProxySchema, proxySettings } from './kuma-proxy.ts';
 import { hostTarget, portTarget, webTarget } from './targets.ts';
 
 const text = z.string().max(100_000).nullish();
@@ -41,6 +42,9 @@ const monitorSchema = z.object({
   /** Of 2.x: a JSON array. */
   conditions: text,
   description: text,
+  proxyId: number,
+  /** The proxy itself; it stands beside the monitors in a backup. */
+  proxy: kumaProxySchema.nullish(),
   tags: z
     .array(z.object({ name: z.string().max(200) }))
     .max(100)
@@ -195,6 +199,7 @@ function webOf(monitor: KumaMonitor, inverted: Record<string, unknown>, warnings
     secret_headers: headers === undefined ? undefined : jsonOf(headers, 'headers'),
     username,
     password: username === undefined ? undefined : (monitor.basic_auth_pass ?? undefined),
+    ...(typeof monitor.proxyId === 'number' && proxySettings(monitor.proxy ?? undefined, warnings)),
     ...inverted,
   };
   return present({
