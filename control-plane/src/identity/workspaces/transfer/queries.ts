@@ -59,7 +59,7 @@ export async function moveOwnership(
   await transaction.query(sql.unsafe`
     update workspace_members set role = 'owner' where workspace_id = ${workspaceId} and user_id = ${toUserId}`);
   await transaction.query(sql.unsafe`
-    update workspaces set owner_id = ${toUserId}, version = version + 1, updated_at = clock_timestamp()
+    update workspaces set owner_id = ${toUserId}, was_handed_over = true, version = version + 1, updated_at = clock_timestamp()
     where id = ${workspaceId}`);
 }
 
