@@ -1856,6 +1856,7 @@
 -- identity_release_push_subscriptionof_endpoint bytea, with_keys bytea security definer 603a9088d1b39115e7e087cd5074fd50
 -- identity_scopes_of_access_tokenof_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_session_saltof_session uuid security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_shown_inviteof_hash bytea, most_members integer, OUT verdict text, OUT workspace text, OUT role text, OUT email text, OUT inviter_id integer, OUT inviter_name text security definer 4dee586fb655cab543b181f47b37cb3f
 -- identity_take_challengeof_token bytea, of_purpose text security definer 92a8eea6f4cc71419d51632aff135c6e
 -- identity_take_sign_inof_state bytea, of_browser bytea, of_way text, OUT known boolean, OUT for_user integer, OUT session_lives boolean, OUT invite_hash bytea security definer b303dcba9afa01c31867377b2ee18e8e
 -- identity_take_team_chat_requestof_state bytea, of_browser bytea security definer 69385ada84f4cb2d4f2be9b424b68afc
@@ -2104,6 +2105,7 @@
 -- identity_release_push_subscription to parallax_api
 -- identity_scopes_of_access_token to parallax_api
 -- identity_session_salt to parallax_api
+-- identity_shown_invite to parallax_api
 -- identity_take_challenge to parallax_api
 -- identity_take_sign_in to parallax_api
 -- identity_take_team_chat_request to parallax_api

@@ -270,6 +270,7 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
       'identity_release_push_subscription',
       'identity_scopes_of_access_token',
       'identity_session_salt',
+      'identity_shown_invite',
       'identity_take_challenge',
       'identity_take_sign_in',
       'identity_take_team_chat_request',

@@ -59,7 +59,7 @@ function callbackRoute(context: Context, letter: IdentityProvider): Route {
     const callback = callbackUrl(context.publicUrl, letter);
     const result = await outcomeOf(context, letter, provider, query, request);
     void request.reply.headers({
-      location: completeUrl(context.publicUrl, result),
+      location: completeUrl(context.frontendUrl ?? context.publicUrl, result),
       'set-cookie': browserCookie(callback, undefined),
     });
   });
