@@ -4,6 +4,7 @@ import { accountsCapability } from './identity/accounts/index.ts';
 import { apiKeysCapability } from './identity/api-keys/index.ts';
 import { auditCapability } from './identity/audit/index.ts';
 import { authCapability } from './identity/auth/index.ts';
+import { invitePageCapability } from './identity/invite-page/index.ts';
 import { accessTokensCapability } from './identity/tokens/index.ts';
 import { signInCapability } from './identity/sign-in/index.ts';
 import { workspacesCapability } from './identity/workspaces/index.ts';
@@ -81,6 +82,7 @@ export const capabilities: readonly Capability<Context>[] = [
   auditCapability,
   workspacesCapability,
   signInCapability,
+  invitePageCapability,
   checkResultsCapability,
   probesCapability,
   assignmentsCapability,

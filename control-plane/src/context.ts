@@ -22,6 +22,8 @@ export type Context = {
   /** The one clock: the database's, as this process knows its offset. Milliseconds since the epoch. */
   readonly now: () => number;
   readonly publicUrl: string;
+  /** Where the front end is that people are led to, without a slash at its end; absent: the pages of the product stand in for it. */
+  readonly frontendUrl?: string | undefined;
   readonly shards: number;
   /** Rates, and what plans allow. */
   readonly limits: Limits;

@@ -37,3 +37,20 @@ t.test('a socket has no port', async (t) => {
   const { ownListeners } = placesOf({ PARALLAX_DATABASE_URL: 'postgresql://owner@%2Frun%2Fpostgres/parallax' });
   t.equal(ownListeners.length, 4);
 });
+
+t.test('the front end is reached safely, and its address is a base without anything behind it', async (t) => {
+  t.equal(placesOf({}).frontendUrl, undefined);
+  const of = (url: string) => placesOf({ PARALLAX_FRONTEND_URL: url }).frontendUrl;
+  t.equal(of('https://console.example/app/'), 'https://console.example/app');
+  t.equal(of('http://localhost:5173'), 'http://localhost:5173');
+  for (const wrong of [
+    'http://console.example',
+    'https://console.example/?next=',
+    'https://console.example/#',
+    'https://user:secret@console.example',
+    'javascript:alert(1)',
+    '//console.example',
+    '/app',
+  ])
+    t.throws(() => of(wrong), /PARALLAX_FRONTEND_URL/, wrong);
+});

@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 
 type Places = Pick<
   Context,
-  'publicUrl' | 'addresses' | 'listen' | 'isPublished' | 'registration' | 'needsSetupToken'
+  'publicUrl' | 'frontendUrl' | 'addresses' | 'listen' | 'isPublished' | 'registration' | 'needsSetupToken'
 > & {
   readonly natsUrl: string;
   /** Every place where the product listens, by address or name as the settings have it; see `startOwnListeners`. */
@@ -23,6 +23,7 @@ export function places(settings: ControlPlaneSettings): Places {
   const published = isPublished(settings);
   return {
     publicUrl: settings.publicUrl ?? `http://${dialled(httpHost, 'localhost')}:${httpPort}`,
+    ...(settings.frontendUrl === undefined ? {} : { frontendUrl: settings.frontendUrl.replace(/\/+$/, '') }),
     natsUrl: settings.natsUrl ?? `tls://${dialled(natsHost, '127.0.0.1')}:${natsPort}`,
     addresses,
     listen: { grpcHost, grpcPort, enrolmentPort },

@@ -15,6 +15,7 @@ import { accountsCapability } from './accounts/index.ts';
 import { apiKeysCapability } from './api-keys/index.ts';
 import { auditCapability } from './audit/index.ts';
 import { authCapability, createPasswordHasher, setPasswordHasher } from './auth/index.ts';
+import { invitePageCapability } from './invite-page/index.ts';
 import { limitsWith } from './plans/index.ts';
 import { accessTokensCapability } from './tokens/index.ts';
 import { signInCapability } from './sign-in/index.ts';
@@ -44,6 +45,7 @@ export const identityCapabilities: readonly Capability<Context>[] = [
   auditCapability,
   workspacesCapability,
   signInCapability,
+  invitePageCapability,
 ];
 
 /** A twentieth of the usual work, since nearly every test makes accounts. */

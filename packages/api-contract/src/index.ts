@@ -18,6 +18,7 @@ export * from './heartbeat-import.ts';
 export * from './heartbeats.ts';
 export * from './incidents.ts';
 export * from './input-errors.ts';
+export * from './invite-page.ts';
 export * from './live-events.ts';
 export * from './maintenance.ts';
 export * from './members.ts';

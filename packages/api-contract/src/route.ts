@@ -41,6 +41,8 @@ export type RouteContract<
   };
   /** Another status that carries the very same body, such as 503 of a health route, 201 of a signal that has made its heartbeat, or 404 of a page. */
   readonly alternative?: { readonly status: 200 | 201 | 404 | 503; readonly description: string };
+  /** Error statuses whose body is a page of the success's media type, written for people. */
+  readonly pages?: readonly number[];
   /** Error statuses beside 401, 422, 429 and 503, which every route may give. */
   readonly errors?: readonly number[];
   /**

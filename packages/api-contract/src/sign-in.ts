@@ -153,7 +153,7 @@ export const messengerWebappRoute = route({
   tag,
   summary: 'Exchange the init data of a messenger mini app for tokens',
   description:
-    '`init_data` is the text that the messenger gave the mini app, unchanged. The rules of the login widget hold.',
+    '`init_data` is the text that the messenger gave the mini app, unchanged. It counts for an hour, as often as it is sent, for the account of its first use. A new account takes its name from `first_name` and `last_name`, and its language from `language_code` where that is `en` or `ru`. Otherwise the rules of the login widget hold.',
   body: z.strictObject({ init_data: z.string().min(1).max(8_192) }).meta({ id: 'MessengerWebappRequest' }),
   success: { status: 200, answer: tokenPairSchema },
   errors: [401, 403, 404, 409],

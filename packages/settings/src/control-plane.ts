@@ -3,6 +3,7 @@ import { defineSettings, type SettingsOf } from './define.ts';
 import {
   addressList,
   basePath,
+  frontend,
   host,
   hostAndPort,
   hosts,
@@ -74,6 +75,12 @@ export const controlPlaneSettings = defineSettings(
       schema: url('http', 'https'),
       defaultMeaning: 'from host and port',
       meaning: 'what links begin with',
+    },
+    FRONTEND_URL: {
+      schema: frontend,
+      defaultMeaning: "unset: the product's own page",
+      meaning:
+        'address of the front end: a sign-in at a provider ends at its `/auth/complete`, with the tokens in the fragment, and the page of an invitation links to it; https, or http on loopback. It calls the API from a browser when `CORS_ORIGINS` has its origin',
     },
     TRUSTED_PROXIES: { schema: networks, defaultMeaning: 'none', meaning: 'CIDRs whose forwarded headers count' },
     ALLOWED_HOSTS: {

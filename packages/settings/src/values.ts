@@ -164,14 +164,25 @@ export function url(...schemes: string[]): z.ZodType<string, string> {
 export const issuer: z.ZodType<string, string> = z
   .string()
   .max(2048, 'longer than 2048 characters')
-  .refine(
-    (value) => {
-      const address = URL.parse(value);
-      if (address === null || address.search !== '' || address.hash !== '' || address.username !== '') return false;
-      return address.protocol === 'https:' || (address.protocol === 'http:' && isLoopback(address.hostname));
-    },
-    { error: 'expected the address of an issuer that begins with https:// (http:// on loopback only)' },
-  );
+  .refine(isSecureBase, {
+    error: 'expected the address of an issuer that begins with https:// (http:// on loopback only)',
+  });
+
+/** The address of a front end that is handed tokens: https, or http on loopback, without query, fragment and credentials. */
+export const frontend: z.ZodType<string, string> = z
+  .string()
+  .max(2048, 'longer than 2048 characters')
+  .refine(isSecureBase, {
+    error:
+      'expected an address that begins with https:// (http:// on loopback only), without query, fragment and credentials',
+  });
+
+function isSecureBase(value: string): boolean {
+  const address = URL.parse(value);
+  // The parser drops a query or fragment that is empty.
+  if (address === null || /[?#]/.test(value) || address.username !== '' || address.password !== '') return false;
+  return address.protocol === 'https:' || (address.protocol === 'http:' && isLoopback(address.hostname));
+}
 
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.[0-9]{1,3}){3}$/.test(hostname);

@@ -184,6 +184,16 @@ export const moreRecipes: Readonly<Record<string, Recipe>> = {
   'GET /monitors/:id': plain('/monitors/1'),
   'GET /probes/:id': plain('/probes/1'),
   'GET /auth/complete': plain('/auth/complete'),
+  'GET /invites': plain('/invites'),
+  'POST /invites': async (world) => {
+    const path = `/api/v1/workspaces/${world.workspaceId}/invites`;
+    const made = await world.make('POST', path, {});
+    return {
+      path: '/invites',
+      body: new URLSearchParams({ token: String(made.body['token']) }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    };
+  },
   'GET /api/v1/auth/ways': plain('/api/v1/auth/ways'),
   'GET /api/v1/messenger-bot': plain('/api/v1/messenger-bot'),
   'POST /api/v1/messenger-bot/link': plain('/api/v1/messenger-bot/link'),

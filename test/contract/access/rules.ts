@@ -194,6 +194,8 @@ export const rules: Readonly<Record<string, Rule>> = {
 
   'GET /api/v1/auth/ways': anybody,
   'GET /auth/complete': anybody,
+  'GET /invites': anybody,
+  'POST /invites': anybody,
   'GET /alerts': anybody,
   'GET /incidents/:id': anybody,
   'GET /monitors/:id': anybody,

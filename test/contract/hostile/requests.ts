@@ -183,7 +183,7 @@ export async function sendHostile(t: Test, isMine: (path: string) => boolean, le
       answer.headers.get('content-type') === 'application/problem+json' && problems[code]?.status === answer.status;
     // A link that does not work is a page to who opens it.
     const isPage =
-      answer.status === contract.alternative?.status &&
+      (answer.status === contract.alternative?.status || contract.pages?.includes(answer.status) === true) &&
       contract.success.contentType !== undefined &&
       answer.headers.get('content-type') === contract.success.contentType;
     const isOurs = answer.status >= 500 && !['probe_unreachable', 'busy'].includes(code);

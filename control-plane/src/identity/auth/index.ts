@@ -13,7 +13,16 @@ export const authCapability: Capability<Context> = {
 export { readAccessToken } from './access-token.ts';
 export { createPasswordHasher, passwordHasher, setPasswordHasher } from './password-hash.ts';
 export { whyTooCommon } from './password-rule.ts';
-export { findLogin, readUser, recordFailedLogin, registerAccount, startSession, tokenKeys } from './queries.ts';
+export {
+  endSession,
+  findLogin,
+  readUser,
+  recordFailedLogin,
+  registerAccount,
+  startSession,
+  tokenKeys,
+} from './queries.ts';
 export type { UserRow } from './queries.ts';
+export { register } from './routes.ts';
 export { tokenPairOf } from './token-pair.ts';
 export { userAnswer } from './user-answer.ts';

@@ -82,7 +82,11 @@ export function authRoutes(context: Context): readonly Route[] {
   ];
 }
 
-async function register(
+/**
+ * Makes an account, by an invitation too. The password was judged before.
+ * @throws Problem `registration_closed`, `setup_token_required`, `email_taken`, and what is wrong with the invitation
+ */
+export async function register(
   context: Context,
   hasher: PasswordHasher,
   body: {

@@ -81,6 +81,12 @@ export const namedLimits = {
     route: 'GET /api/v1/users/:user_id',
     meaning: 'reads of public profiles',
   },
+  invite_page: {
+    rate: perMinute(30),
+    countedBy: 'address',
+    route: 'POST /invites',
+    meaning: 'forms of the page of an invitation; those that register or sign in count as `register` and `login` too',
+  },
   sign_in_ways: {
     rate: perMinute(60),
     countedBy: 'address',

@@ -9,3 +9,5 @@ export const signInCapability: Capability<Context> = {
   routes: signInRoutes,
   services: [signInSweep],
 };
+
+export { signInByPassword } from './password/routes.ts';

@@ -10,10 +10,12 @@ export const workspacesCapability: Capability<Context> = {
   services: [inviteSweep],
 };
 
-export { refusalOfInvite, registerInvited } from './invites/queries.ts';
+export { acceptInvite, refusalOfInvite, registerInvited, shownInvite } from './invites/queries.ts';
 export { inviteTokenHash } from './invites/token.ts';
 export { inviteProblem, refusals as inviteRefusals } from './invites/verdict.ts';
 export type { InviteRefusal } from './invites/verdict.ts';
+export { harmlessName, shownName } from './letters.ts';
+export type { Locale } from './letters.ts';
 export { mostMembers } from './limits.ts';
 export { exchangePingKey } from './ping-key.queries.ts';
 export { makePingKey } from './ping-key.ts';

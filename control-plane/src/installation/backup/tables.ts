@@ -50,7 +50,7 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   messenger_pace: leftOut('when the bot wrote in the last minute'),
   messenger_departures: leftOut('groups that the bot was about to leave; at most it stays in one that nobody uses'),
   team_chat_requests: leftOut('live for ten minutes; whoever was choosing a room begins again'),
-  used_proofs: leftOut('a proof is too old after ten minutes, used or not'),
+  used_proofs: leftOut('a proof is too old after an hour, used or not'),
   sign_in_challenges: leftOut('live for five minutes; whoever was asked for a second factor begins again'),
   second_factor_failures: leftOut('wrong codes of the last day; a restored installation counts anew'),
   audit_log: copied,

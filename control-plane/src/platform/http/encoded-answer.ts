@@ -1,7 +1,7 @@
 import type { RouteContract } from '@parallax/api-contract';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { AlternativeAnswer, JsonText, OtherText } from './handler.ts';
+import { AlternativeAnswer, JsonText, OtherText, PageAnswer } from './handler.ts';
 
 /** An answer ready to be sent. */
 export type EncodedAnswer = {
@@ -19,6 +19,11 @@ export function encodeAnswer(contract: RouteContract, result: unknown): EncodedA
   if (answer === undefined) return { status, payload: undefined };
   if (result instanceof JsonText) return { status, contentType: json, payload: result.text };
   if (result instanceof OtherText) return { status, contentType: result.contentType, payload: result.text };
+  if (result instanceof PageAnswer) {
+    if (contract.pages?.includes(result.status) === true)
+      return { status: result.status, contentType, payload: result.html };
+    throw new Error(`${contract.method} ${contract.path} has no page for ${result.status}`);
+  }
   if (result instanceof AlternativeAnswer) {
     const other = contract.alternative?.status ?? status;
     if (result.answer instanceof OtherText) {

@@ -60,6 +60,17 @@ export class AlternativeAnswer<Answer> {
   }
 }
 
+/** A page for people under a status that is an error; the contract names the statuses. */
+export class PageAnswer {
+  readonly status: number;
+  readonly html: string;
+
+  constructor(status: number, html: string) {
+    this.status = status;
+    this.html = html;
+  }
+}
+
 /** A contract with what answers it. */
 export type Route = {
   readonly contract: RouteContract;
@@ -71,7 +82,7 @@ export function handle<Contract extends RouteContract>(
   contract: Contract,
   handler: (
     input: HandlerInput<Contract>,
-  ) => Promise<AnswerOf<Contract> | JsonText | OtherText | AlternativeAnswer<AnswerOf<Contract>>>,
+  ) => Promise<AnswerOf<Contract> | JsonText | OtherText | AlternativeAnswer<AnswerOf<Contract>> | PageAnswer>,
 ): Route {
   // One cast for the whole API: the server validates input by this very contract before the handler sees it.
   return { contract, handler: handler as unknown as Route['handler'] };

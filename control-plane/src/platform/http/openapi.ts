@@ -147,7 +147,24 @@ function responsesOf(contract: RouteContract, located: boolean, components: Comp
     const { description } = contract.alternative;
     responses[contract.alternative.status] = { description, ...headers, ...described };
   }
+  for (const page of contract.pages ?? []) responses[page] = pageOf(page, { contract, headers, components });
   return responses;
+}
+
+/** A status that is answered by a page, or as everywhere where the request does not get so far. */
+function pageOf(
+  status: number,
+  given: { readonly contract: RouteContract; readonly headers: Node; readonly components: Components },
+): Node {
+  const { contract, headers, components } = given;
+  const { answer, contentType = 'text/html; charset=utf-8' } = contract.success;
+  const problem = { 'application/problem+json': { schema: components.reference(problemSchema, 'output') } };
+  const page = answer === undefined ? {} : { [contentType]: { schema: components.reference(answer, 'output') } };
+  return {
+    description: 'a page that says why',
+    ...headers,
+    content: errorsOf(contract).has(status) ? { ...page, ...problem } : page,
+  };
 }
 
 /** What HTTP itself, or a fault of ours, may answer to any request. */

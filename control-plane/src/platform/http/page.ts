@@ -15,6 +15,8 @@ main { width: 100%; max-width: 440px; padding: 32px; background: var(--card); bo
 .name svg { width: 28px; height: 28px; }
 h1 { margin: 0 0 8px; font-size: 22px; line-height: 1.3; }
 h1.bad { color: var(--bad); }
+h2 { margin: 28px 0 0; font-size: 17px; line-height: 1.3; }
+h2 + form { margin-top: 12px; }
 p { margin: 0; }
 p + p { margin-top: 8px; }
 p.hint { margin-top: 24px; color: var(--soft); }
@@ -24,7 +26,11 @@ form { margin-top: 20px; }
 label { display: block; margin-bottom: 6px; font-weight: 600; }
 input, button { width: 100%; padding: 10px 12px; border: 1px solid var(--soft); border-radius: 8px; font: inherit; }
 input { background: transparent; color: inherit; }
-button { margin-top: 12px; border-color: var(--mark); background: var(--mark); color: var(--card); font-weight: 600; cursor: pointer; }
+input + label { margin-top: 14px; }
+input + p { margin-top: 6px; color: var(--soft); }
+input + p + label { margin-top: 14px; }
+input[readonly] { border-style: dashed; }
+button { margin-top: 16px; border-color: var(--mark); background: var(--mark); color: var(--card); font-weight: 600; cursor: pointer; }
 button.other { border-color: var(--soft); background: transparent; color: inherit; font-weight: 400; }
 button:disabled { opacity: 0.6; cursor: default; }
 :focus-visible { outline: 3px solid var(--mark); outline-offset: 2px; }
@@ -36,15 +42,17 @@ button:disabled { opacity: 0.6; cursor: default; }
 /**
  * A small page of its own, such as the one that a link in a mail opens: one card, light and dark, from 320 pixels on, loading nothing.
  * @param parts markup, in which every text is escaped already
- * @param script runs in the page and may ask this very origin; without one, forms may be sent to this very origin
+ * @param script runs in the page and may ask this very origin, unless it only submits; without one, forms may be sent to this very origin
  */
 export function smallPage(page: {
   readonly locale: 'en' | 'ru';
   readonly title: string;
   readonly parts: readonly string[];
   readonly script?: string;
+  /** The script sends a form of the page and asks nothing. */
+  readonly submits?: boolean;
 }): Page {
-  const { locale, title, parts, script } = page;
+  const { locale, title, parts, script, submits = script === undefined } = page;
   const html = `<!doctype html>
 <html lang="${locale}">
 <head>
@@ -62,17 +70,17 @@ ${parts.join('\n')}
 ${script === undefined ? '' : `<script>${script}</script>\n`}</body>
 </html>
 `;
-  return { html, policy: policyOf(script) };
+  return { html, policy: policyOf(script, submits) };
 }
 
-function policyOf(script: string | undefined): string {
+function policyOf(script: string | undefined, submits: boolean): string {
   return [
     "default-src 'none'",
     ...(script === undefined ? [] : [`script-src ${hashSource(script)}`]),
     `style-src ${styleSource}`,
-    ...(script === undefined ? [] : ["connect-src 'self'"]),
+    ...(submits ? [] : ["connect-src 'self'"]),
     "base-uri 'none'",
-    `form-action ${script === undefined ? "'self'" : "'none'"}`,
+    `form-action ${submits ? "'self'" : "'none'"}`,
     "frame-ancestors 'none'",
   ].join('; ');
 }

@@ -14,7 +14,20 @@ import type { Opened, OutsideIdentity } from './queries.ts';
 /** Why an identity opens no account: by its own state, or by that of the invitation that came with it. */
 export type Refusal =
   | { readonly reason: Exclude<Opened['outcome'], 'known' | 'linked' | 'created' | 'refused'> }
-  | { readonly reason: 'refused'; readonly invite: InviteRefusal };
+  | { readonly reason: 'refused'; readonly invite: InviteRefusal }
+  | { readonly reason: 'not_admitted' };
+
+/** What comes with an identity. */
+export type BroughtAlong = {
+  /** Of an invitation: a new account uses it up. One that exists comes in without, and accepts it from inside. */
+  readonly inviteHash: Buffer | undefined;
+  /** For a new account. */
+  readonly profile?: { readonly name: string | null; readonly locale: 'en' | 'ru' | null } | undefined;
+  /** Whether the account may be entered by what its keeper vouched with; absent: it may. */
+  readonly admits?: (userId: number) => Promise<boolean>;
+  /** It has entered an account before, so that it makes none. */
+  readonly isKnown?: boolean;
+};
 
 /**
  * Links an identity to the account that asked for it.
@@ -43,29 +56,32 @@ export async function linkToAccount(
 
 /**
  * Enters by an identity that its keeper vouched for; a new account needs open registration or an invitation, and is never the first.
- * @param inviteHash of the invitation that was brought: a new account uses it up. One that exists comes in without, and accepts it from inside
  */
 export async function enterFromOutside(
   context: Context,
   identity: OutsideIdentity,
-  inviteHash: Buffer | undefined,
+  { inviteHash, profile, admits, isKnown = false }: BroughtAlong,
   request: RequestFacts,
 ): Promise<Entered | ({ readonly kind: 'refused' } & Refusal)> {
   const account = {
     plan: context.defaultPlan,
     pingKey: makePingKey(),
-    mayCreate: context.registration === 'open' || (context.registration === 'invite' && inviteHash !== undefined),
+    mayCreate:
+      !isKnown && (context.registration === 'open' || (context.registration === 'invite' && inviteHash !== undefined)),
     inviteHash,
+    profile,
   };
   const opened = await openOutsideIdentity(context.database.api, identity, account, request);
   switch (opened.outcome) {
     case 'known':
     case 'linked':
     case 'created':
+      if (admits !== undefined && !(await admits(opened.user_id))) return { kind: 'refused', reason: 'not_admitted' };
       return enter(context, { userId: opened.user_id, way: identity.way }, request);
+    case 'closed':
+      return { kind: 'refused', reason: isKnown ? 'not_admitted' : 'closed' };
     case 'account_exists':
     case 'setup_token_required':
-    case 'closed':
       return { kind: 'refused', reason: opened.outcome };
     case 'refused':
       return { kind: 'refused', reason: opened.outcome, invite: opened.refusal };

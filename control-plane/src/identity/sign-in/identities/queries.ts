@@ -36,16 +36,18 @@ export async function openOutsideIdentity(
     readonly mayCreate: boolean;
     /** Of the invitation that a new account uses up, and that it is refused without. */
     readonly inviteHash: Buffer | undefined;
+    /** What a new account is called, and in which language it is told. */
+    readonly profile?: { readonly name: string | null; readonly locale: 'en' | 'ru' | null } | undefined;
   },
   origin: Pick<RequestFacts, 'remoteAddress' | 'requestId'>,
 ): Promise<Opened> {
   const invite = account.inviteHash === undefined ? null : sql.binary(account.inviteHash);
   return pool.one(sql.type(opened)`
     select outcome, user_id, refusal
-    from identity_of_outside(
+    from identity_of_person(
       ${identity.way}, ${identity.issuer}, ${identity.subject}, ${identity.email}, ${identity.emailVerified},
       ${account.plan}, ${account.pingKey}, ${account.mayCreate}, ${invite}::bytea, ${mostMembers}::integer,
-      ${origin.remoteAddress}, ${origin.requestId}
+      ${origin.remoteAddress}, ${origin.requestId}, ${account.profile?.name ?? null}, ${account.profile?.locale ?? null}
     )
   `);
 }

@@ -3,7 +3,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import { testApi } from '../../testing.ts';
-import type { TestApi } from '../../testing.ts';
+import type { TestAnswer, TestApi } from '../../testing.ts';
 import { inviteToken, mailsOf, newWorkspace, tokenIn as mailedToken } from '../../workspaces/testing.ts';
 import { actionsOf } from '../testing/audit.ts';
 import { botToken, signWebapp, signWidget } from './testing.ts';
@@ -54,7 +54,66 @@ void t.test('the widget and the mini app open the same account, which has no add
   });
 });
 
-void t.test('data counts once, whoever sends it and in whatever letters', async (t) => {
+const initData = (user: Record<string, unknown>, signedAt = seconds()) =>
+  signWebapp({ user: JSON.stringify(user), auth_date: String(signedAt) });
+
+void t.test('a mini app sends its data again for an hour, for one account and no longer', async (t) => {
+  const api = await testApi(t, { context: { signIn } });
+  const ada = await api.account('ada@example.com');
+  const idOf = async (answer: TestAnswer) =>
+    (await api.call('GET', '/api/v1/auth/me', { token: String(answer.body['access_token']) })).body['id'];
+  const data = initData({ id: 50 }, seconds() - 3_500);
+  const answers = await Promise.all(Array.from({ length: 4 }, () => webapp(api, data)));
+  t.same(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200],
+  );
+  t.equal(new Set(await Promise.all(answers.map(idOf))).size, 1);
+  t.equal((await webapp(api, initData({ id: 50 }, seconds() - 3_602))).status, 401, 'older than an hour');
+  t.equal((await webapp(api, initData({ id: 51 }, seconds() + 120))).status, 401, 'of the future');
+
+  const taken = initData({ id: 52 });
+  t.equal((await webapp(api, taken)).status, 200);
+  await api.database.worker.query(sql.unsafe`delete from identities where subject = '52'`);
+  const link = await api.call('POST', '/api/v1/auth/messenger/webapp', {
+    token: ada.accessToken,
+    body: { init_data: taken },
+  });
+  t.match(link, { status: 401, body: { code: 'invalid_credentials' } }, 'the data of one account links no other');
+  const users = () =>
+    api.database.worker.oneFirst(sql.type(z.object({ n: z.number() }))`select count(*)::integer as n from users`);
+  const before = await users();
+  t.equal((await webapp(api, taken)).status, 401, 'nor does it make another');
+  t.equal(await users(), before);
+  t.equal((await webapp(api, initData({ id: 52 }, seconds() - 30))).status, 200, 'new data does');
+});
+
+void t.test('an account that a mini app makes has the name and the language of the person', async (t) => {
+  const api = await testApi(t, { context: { signIn } });
+  await api.account('ada@example.com');
+  const cases: [user: Record<string, unknown>, name: string | null, locale: string][] = [
+    [{ first_name: 'Ада', last_name: 'Лавлейс', language_code: 'ru' }, 'Ада Лавлейс', 'ru'],
+    [{ first_name: 'Ada', last_name: '', language_code: 'en' }, 'Ada', 'en'],
+    [{ first_name: ' Ada ', language_code: 'RU-ru' }, 'Ada', 'ru'],
+    [{ first_name: 'Ada', language_code: 'de' }, 'Ada', 'en'],
+    [{ first_name: 'x'.repeat(64), last_name: '😀'.repeat(40) }, `${'x'.repeat(64)} ${'😀'.repeat(7)}`, 'en'],
+    [{ first_name: 'A\u0000d\u202ea', language_code: 7 }, 'Ada', 'en'],
+    [{ first_name: { a: 1 }, last_name: ['b'] }, null, 'en'],
+    [{ first_name: '\ud83d' }, null, 'en'],
+  ];
+  for (const [user, display_name, locale] of cases) {
+    const id = (lastPerson += 1);
+    const answer = await webapp(api, initData({ id, ...user }));
+    t.equal(answer.status, 200, answer.text);
+    const token = String(answer.body['access_token']);
+    t.match((await api.call('GET', '/api/v1/auth/me', { token })).body, { display_name, locale }, JSON.stringify(user));
+  }
+  const changed = await webapp(api, initData({ id: lastPerson, first_name: 'Eve', language_code: 'ru' }));
+  const { body } = await api.call('GET', '/api/v1/auth/me', { token: String(changed.body['access_token']) });
+  t.match(body, { display_name: null, locale: 'en' }, 'an account that exists keeps its own');
+});
+
+void t.test('data of the widget counts once, whoever sends it and in whatever letters', async (t) => {
   const api = await testApi(t, { context: { signIn } });
   await api.account('ada@example.com');
   const data = signWidget(person());

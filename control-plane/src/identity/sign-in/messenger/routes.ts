@@ -10,7 +10,7 @@ import { requireRecentProof } from '../../accounts/index.ts';
 import { enterFromOutside, linkToAccount } from '../identities/gateway.ts';
 import type { Refusal } from '../identities/gateway.ts';
 import { broughtInvite } from '../identities/invite.ts';
-import { useProof } from './queries.ts';
+import { keepProof, proofOwner, useProof } from './queries.ts';
 import { judgeWebapp, judgeWidget } from './signed-data.ts';
 import type { Judged } from './signed-data.ts';
 
@@ -41,28 +41,37 @@ async function login(
   if (caller !== undefined) await requireRecentProof(context, { caller, request });
   const inviteHash = broughtInvite(request);
   if (!judged.holds) throw new Problem('invalid_credentials', reasons[judged.reason]);
-  if (!(await useProof(context.database.api, judged.digest))) {
-    throw new Problem('invalid_credentials', 'this data was used before: let the messenger make new data');
-  }
+  const { profile, digest } = judged;
+  const pool = context.database.api;
+  // Data of the widget counts once; that of a mini app as often as it is sent, for the account of its first use.
+  const owner = profile === undefined ? undefined : await proofOwner(pool, digest);
+  if (owner === undefined && !(await useProof(pool, digest))) throw wasUsed();
   const identity = { way: 'messenger', issuer, subject: judged.subject, email: null, emailVerified: false } as const;
+  const isOf = async (userId: number): Promise<boolean> => owner === undefined || keepProof(pool, digest, userId);
+  if (caller !== undefined && !(await isOf(caller.userId))) throw wasUsed();
   if (caller !== undefined && !(await linkToAccount(context, caller.userId, identity, request))) {
     throw new Problem(
       'identity_taken',
       'this person of the messenger is linked to another account: unlink it there first',
     );
   }
-  const result = await enterFromOutside(context, identity, inviteHash, request);
-  if (result.kind === 'refused') throw refusal(context, result);
+  const given = { inviteHash, profile, admits: isOf, isKnown: typeof owner === 'number' };
+  const result = await enterFromOutside(context, identity, given, request);
+  if (result.kind === 'refused') throw result.reason === 'not_admitted' ? wasUsed() : refusal(context, result);
   return tokensOf(result);
+}
+
+function wasUsed(): Problem {
+  return new Problem('invalid_credentials', 'this data was used before: let the messenger make new data');
 }
 
 const reasons = {
   malformed: 'this is not what the messenger signs: send all of its fields, unchanged',
   wrong_signature: 'the signature is not that of the messenger over these fields',
-  too_old: 'this data is older than 10 minutes: let the messenger make new data',
+  too_old: 'this data is too old (10 minutes for the widget, an hour for a mini app): let the messenger make new data',
 } as const;
 
-function refusal(context: Context, refused: Refusal): Problem {
+function refusal(context: Context, refused: Exclude<Refusal, { reason: 'not_admitted' }>): Problem {
   switch (refused.reason) {
     case 'refused':
       return inviteProblem(refused.invite);

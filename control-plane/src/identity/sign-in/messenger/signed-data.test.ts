@@ -67,7 +67,7 @@ void t.test('what the mini app was given tells who signed in, and is judged by i
     ['a field twice', `${signWebapp(fields)}&auth_date=${nowSeconds}`, 'malformed'],
     ['the hash twice', `${signWebapp(fields)}&hash=${'0'.repeat(64)}`, 'malformed'],
     ['another person', signWebapp(fields).replace('%3A42%2C', '%3A43%2C'), 'wrong_signature'],
-    ['an hour old', signWebapp({ ...fields, auth_date: String(nowSeconds - 3_600) }), 'too_old'],
+    ['older than an hour', signWebapp({ ...fields, auth_date: String(nowSeconds - 3_601) }), 'too_old'],
     ['no person', signWebapp({ auth_date: String(nowSeconds) }), 'malformed'],
     ['a person that is no JSON', signWebapp({ ...fields, user: '{' }), 'malformed'],
     ['a person of no number', signWebapp({ ...fields, user: '{"id":"42"}' }), 'malformed'],

@@ -10,17 +10,22 @@ import { countedSoFar, countOnce } from '../../../platform/http/rate-limits.ts';
 import { findLogin, passwordHasher, recordFailedLogin } from '../../auth/index.ts';
 import { enter, tokensOf } from '../entry/queries.ts';
 import { passSecondFactor } from '../second-factor/gateway.ts';
+import type { GivenFactor } from '../second-factor/gateway.ts';
 
 /** `/auth/login`. */
 export function passwordRoutes(context: Context): readonly Route[] {
-  return [handle(loginRoute, async ({ body, request }) => login(context, body, request))];
+  return [handle(loginRoute, async ({ body, request }) => (await signInByPassword(context, body, request)).tokens)];
 }
 
-async function login(
+/**
+ * Signs in by a password, and by a second factor that comes with it.
+ * @throws Problem `invalid_credentials`, `mfa_required`, `invalid_second_factor`, `rate_limited`
+ */
+export async function signInByPassword(
   context: Context,
-  body: { readonly email: string; readonly password: string; readonly totp_code?: string | undefined },
+  body: { readonly email: string; readonly password: string } & Pick<GivenFactor, 'totp_code' | 'recovery_code'>,
   request: RequestFacts,
-): Promise<TokenPair> {
+): Promise<{ readonly userId: number; readonly tokens: TokenPair }> {
   const pool = context.database.api;
   const digest = createHash('sha256').update(body.email).digest('base64url').slice(0, 22);
   const failureKey = `failed-login:${digest}:${clientNetwork(request.remoteAddress)}`;
@@ -43,7 +48,8 @@ async function login(
     way: 'password',
     provenHash: account.password_hash ?? undefined,
   } as const;
-  const { totp_code } = body;
-  const pass = totp_code === undefined ? undefined : () => passSecondFactor(context, entry, { totp_code }, request, {});
-  return tokensOf(await enter(context, entry, request, pass));
+  const { totp_code, recovery_code } = body;
+  const isShown = totp_code !== undefined || recovery_code !== undefined;
+  const pass = isShown ? () => passSecondFactor(context, entry, { totp_code, recovery_code }, request, {}) : undefined;
+  return { userId: entry.userId, tokens: tokensOf(await enter(context, entry, request, pass)) };
 }

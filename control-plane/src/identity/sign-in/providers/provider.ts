@@ -71,7 +71,10 @@ export type CallbackError =
   | 'setup_token_required'
   | `invite_${InviteRefusal}`;
 
-/** The page on which a sign-in ends, with its result where no server sees it. */
-export function completeUrl(publicUrl: string, result: Readonly<Record<string, string>>): string {
-  return `${publicUrl.replace(/\/$/, '')}/auth/complete#${new URLSearchParams(result).toString()}`;
+/**
+ * Where a sign-in ends, with its result where no server sees it. Nothing of a request has a say in it.
+ * @param base of the front end that the operator set, else of the product's own page
+ */
+export function completeUrl(base: string, result: Readonly<Record<string, string>>): string {
+  return `${base.replace(/\/$/, '')}/auth/complete#${new URLSearchParams(result).toString()}`;
 }

@@ -14,6 +14,29 @@ const me = async (api: TestApi, hash: URLSearchParams) =>
 const verifyAddress = (api: TestApi, id: number) =>
   api.database.worker.query(sql.unsafe`update users set email_verified = true where id = ${id}`);
 
+void t.test('a sign-in ends at the front end that the operator names, whatever the request says', async (t) => {
+  const world = await providerWorld(t, { context: { frontendUrl: 'https://console.example/app' } });
+  await world.account('ada@example.com');
+  const hostile = {
+    origin: 'https://evil.example',
+    referer: 'https://evil.example/',
+    'x-forwarded-host': 'evil.example',
+  };
+  const aside = '?redirect_uri=https://evil.example&return_to=//evil.example';
+  const by = world.browser();
+  const login = await by.request(`${publicUrl}/api/v1/auth/identity-provider-a/login${aside}`, hostile);
+  world.provider.person = grace;
+  const { authorization_url: url } = (await login.json()) as { authorization_url: string };
+  const back = await by.open(url, (at) => at.href.startsWith(callback));
+  back.url.searchParams.set('return_to', 'https://evil.example');
+  const answer = await by.request(back.url.href, hostile);
+  const end = new URL(answer.headers.get('location') ?? '');
+  t.equal(`${end.origin}${end.pathname}${end.search}`, 'https://console.example/app/auth/complete');
+  t.match(await me(world, new URLSearchParams(end.hash.slice(1))), { email: 'grace@example.com' });
+  const failed = await world.call('GET', `${new URL(callback).pathname}${aside}`, { headers: hostile });
+  t.equal(failed.headers.get('location'), 'https://console.example/app/auth/complete#error=invalid_state');
+});
+
 void t.test('who signs in at a provider gets an account, and the same one the next time', async (t) => {
   const world = await providerWorld(t);
   await world.account('ada@example.com');

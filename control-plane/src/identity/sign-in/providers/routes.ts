@@ -59,7 +59,7 @@ function callbackRoute(context: Context, letter: IdentityProvider): Route {
     const callback = callbackUrl(context.publicUrl, letter);
     const result = await outcomeOf(context, letter, provider, query, request);
     void request.reply.headers({
-      location: completeUrl(context.publicUrl, result),
+      location: completeUrl(context.frontendUrl ?? context.publicUrl, result),
       'set-cookie': browserCookie(callback, undefined),
     });
   });
@@ -125,7 +125,7 @@ async function entered(
   inviteHash: Buffer | undefined,
   request: RequestFacts,
 ): Promise<Readonly<Record<string, string>>> {
-  const result = await enterFromOutside(context, identity, inviteHash, request);
+  const result = await enterFromOutside(context, identity, { inviteHash }, request);
   switch (result.kind) {
     case 'signed_in':
       return { access_token: result.tokens.access_token, refresh_token: result.tokens.refresh_token };
@@ -133,6 +133,8 @@ async function entered(
       return { mfa_token: result.mfaToken, factors: result.factors.join(',') };
     case 'refused':
       if (result.reason === 'refused') return failed(`invite_${result.invite}`);
+      // Only who asks to admit is refused so, and a provider does not.
+      if (result.reason === 'not_admitted') return failed('provider_refused');
       return failed(result.reason === 'closed' ? 'registration_closed' : result.reason);
   }
 }

@@ -120,6 +120,40 @@ export async function refusalOfInvite(
   return verdict === 'open' ? null : verdict;
 }
 
+const shownRow = z.discriminatedUnion('verdict', [
+  z.object({
+    verdict: z.enum(['open', 'full']),
+    workspace: z.string(),
+    role: z.enum(['editor', 'viewer']),
+    email: z.string().nullable(),
+    inviter_id: z.number().nullable(),
+    inviter_name: z.string().nullable(),
+  }),
+  z.object({ verdict: z.enum(['unknown', 'used', 'expired']) }),
+]);
+
+/** What an invitation says of itself to who has its token. */
+export type InviteShown =
+  | {
+      readonly verdict: 'open' | 'full';
+      readonly workspace: string;
+      readonly role: 'editor' | 'viewer';
+      readonly email: string | null;
+      /** null: the account was deleted. */
+      readonly inviter: { readonly id: number; readonly display_name: string | null } | null;
+    }
+  | { readonly verdict: 'unknown' | 'used' | 'expired' };
+
+/** Shows an invitation and uses nothing up. Before the tenant is known. */
+export async function shownInvite(pool: DatabasePool, tokenHash: Buffer): Promise<InviteShown> {
+  const row = await pool.one(sql.type(shownRow)`
+    select verdict, workspace, role, email, inviter_id, inviter_name
+    from identity_shown_invite(${sql.binary(tokenHash)}, ${mostMembers}::integer)`);
+  if (!('workspace' in row)) return row;
+  const { inviter_id: id, inviter_name: name, ...shown } = row;
+  return { ...shown, inviter: id === null ? null : { id, display_name: name } };
+}
+
 const registered = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('created'), user_id: z.number() }),
   z.object({ outcome: z.enum(['email_taken', 'setup_token_required']) }),
