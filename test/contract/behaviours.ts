@@ -111,6 +111,10 @@ export const endpoints: Readonly<Record<string, readonly Shown[]>> = {
   'GET /api/v1/monitors/{monitor_id}/response-time-distribution': [
     statistics('a distribution has percentiles and a histogram that loses nothing, of all or of one probe'),
   ],
+  'GET /api/v1/monitors/{monitor_id}/latency': [
+    ['reporting/statistics/windows', 'a bucket has exactly the figures that the statistics have of its time'],
+    ['reporting/statistics/windows', 'a series of each probe or region has what they measured'],
+  ],
   'GET /api/v1/monitors/{monitor_id}/sla': [
     sla('sla', 'a report has times, outages, repairs and, with a target, a budget'),
   ],

@@ -23,6 +23,7 @@ const routesByRole: Readonly<Record<Exclude<RouteRole, 'anybody' | 'account'>, r
     'GET /api/v1/monitors/:monitor_id/stats',
     'GET /api/v1/monitors/:monitor_id/timeline',
     'GET /api/v1/monitors/:monitor_id/response-time-distribution',
+    'GET /api/v1/monitors/:monitor_id/latency',
     'GET /api/v1/monitors/:monitor_id/status-ranges',
     'GET /api/v1/monitors/:monitor_id/status-ranges/:range_id/evidence',
     'GET /api/v1/monitors/:monitor_id/sla',

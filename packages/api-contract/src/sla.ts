@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { route } from './route.ts';
 import { correctionExample, ledgerEntryExample, slaExample, verdictExample } from './statistics-examples.ts';
-import { idSchema, instant, integerParameter, listOf, numberParameter, pageQuery, timestamp } from './shared.ts';
-import { latencySchema, probeNameFields, secondsByStatusFields, uptimePercent, windowFields } from './statistics.ts';
+import { idSchema, instant, listOf, numberParameter, pageQuery, timestamp } from './shared.ts';
+import { latencySchema, probeNameFields, secondsByStatusFields, uptimePercent } from './statistics.ts';
+import { windowFields, windowQuery } from './report-window.ts';
 
 const seconds = z.number().min(0);
 const count = z.number().int().min(0);
@@ -137,7 +138,7 @@ export type Sla = z.output<typeof slaSchema>;
 const tag = 'SLA';
 const monitorParams = z.object({ monitor_id: idSchema });
 const slaQuery = z.object({
-  hours: integerParameter(1, 2_160).default(24).describe('Counts back from now.'),
+  ...windowQuery(2_160),
   slo_target: numberParameter(90, 100).optional().describe('Per cent; adds the error budget.'),
 });
 

@@ -2,7 +2,10 @@
 
 const window = {
   hours: 24,
+  period: null,
+  timezone: 'UTC',
   requested_from: '2026-03-01T12:00:00.000Z',
+  requested_to: '2026-03-02T12:00:00.000Z',
   from: '2026-03-01T12:00:00.000Z',
   to: '2026-03-02T12:00:00.000Z',
   clamped_by: null,
@@ -171,4 +174,48 @@ export const verdictExample = {
   generated_at: '2026-03-01T00:00:04.512Z',
   problems: [{ code: 'newer_corrections', severity: 'outdated', message: 'The ledger has 1 newer correction.' }],
   chain: { known: true, head_matches: true, is_current: true, newer_entries: 3 },
+};
+
+const noTimes = {
+  count: 0,
+  mean_ms: null,
+  min_ms: null,
+  max_ms: null,
+  p50_ms: null,
+  p90_ms: null,
+  p95_ms: null,
+  p99_ms: null,
+};
+
+export const latencyExample = {
+  monitor_id: 17,
+  ...window,
+  by: 'monitor',
+  bucket: { unit: 'hour', size: 12 },
+  series: [
+    {
+      probe_id: null,
+      name: null,
+      region: null,
+      checks: 2_160,
+      failed: 10,
+      ...responseTime,
+      buckets: [
+        {
+          start_time: '2026-03-01T12:00:00.000Z',
+          end_time: '2026-03-02T00:00:00.000Z',
+          checks: 2_160,
+          failed: 10,
+          ...responseTime,
+        },
+        {
+          start_time: '2026-03-02T00:00:00.000Z',
+          end_time: '2026-03-02T12:00:00.000Z',
+          checks: 0,
+          failed: 0,
+          ...noTimes,
+        },
+      ],
+    },
+  ],
 };

@@ -2,27 +2,13 @@ import { outcomes } from '@parallax/checks';
 import { z } from 'zod';
 import { monitorStatuses } from './monitor-shapes.ts';
 import { route } from './route.ts';
-import { idSchema, integerParameter, timestamp } from './shared.ts';
+import { idSchema, timestamp } from './shared.ts';
 import { distributionExample, statsExample } from './statistics-examples.ts';
+import { windowFields, windowQuery } from './report-window.ts';
 
 const seconds = z.number().min(0);
 const count = z.number().int().min(0);
 const milliseconds = z.number().min(0).nullable();
-
-/** Fields of every answer that reports on a window. */
-export const windowFields = {
-  hours: z.number().int().describe('What was asked for.'),
-  requested_from: timestamp,
-  from: timestamp.describe('Inclusive. Days and times are in UTC everywhere.'),
-  to: timestamp.describe(
-    'Exclusive: how far results are evaluated, normally a few seconds ago; now, when that is more than a minute ago, and what lies ' +
-      'between counts as unknown.',
-  ),
-  clamped_by: z
-    .enum(['creation', 'reset'])
-    .nullable()
-    .describe('Why the window begins later than asked: nothing is known of before the creation or the last reset.'),
-};
 
 /** Percent of the measured time in which it was up. */
 export const uptimePercent = z
@@ -121,18 +107,18 @@ export type ResponseTimeDistribution = z.output<typeof distributionSchema>;
 
 const tag = 'Statistics';
 const monitorParams = z.object({ monitor_id: idSchema });
-const hoursOfStatistics = integerParameter(1, 720).default(24).describe('Counts back from now.');
+const windowOfStatistics = windowQuery(720);
 
 export const readStatsRoute = route({
   method: 'GET',
   path: '/api/v1/monitors/:monitor_id/stats',
   credentials: 'bearer',
   tag,
-  summary: 'Uptime, checks and response times of the last hours',
+  summary: 'Uptime, checks and response times of a window',
   description:
     'As it was measured: corrections change SLA figures only. Availability is the length of status ranges and never a count of checks.',
   params: monitorParams,
-  query: z.object({ hours: hoursOfStatistics }),
+  query: z.object(windowOfStatistics),
   success: { status: 200, answer: statsSchema },
   errors: [404],
 });
@@ -145,7 +131,7 @@ export const readDistributionRoute = route({
   summary: 'How response times are distributed',
   description: 'A probe that never checked the monitor gives an empty distribution.',
   params: monitorParams,
-  query: z.object({ hours: hoursOfStatistics, probe_id: idSchema.optional() }),
+  query: z.object({ ...windowOfStatistics, probe_id: idSchema.optional() }),
   success: { status: 200, answer: distributionSchema },
   errors: [404],
 });

@@ -269,6 +269,9 @@ export const moreRecipes: Readonly<Record<string, Recipe>> = {
     return { path: `${workspace}/invites/${String(made.body['id'])}` };
   },
 
+  'GET /api/v1/monitors/:monitor_id/latency': async (world) => ({
+    path: `/api/v1/monitors/${await world.monitor()}/latency`,
+  }),
   'POST /api/v1/monitors/:monitor_id/simulate': async (world) => ({
     path: `/api/v1/monitors/${await world.monitor()}/simulate`,
     body: {},

@@ -402,6 +402,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /api/v1/monitors/:monitor_id/stats': viewer,
   'GET /api/v1/monitors/:monitor_id/timeline': viewer,
   'GET /api/v1/monitors/:monitor_id/response-time-distribution': viewer,
+  'GET /api/v1/monitors/:monitor_id/latency': viewer,
   'GET /api/v1/monitors/:monitor_id/status-ranges': viewer,
   'GET /api/v1/monitors/:monitor_id/status-ranges/:range_id/evidence': {
     least: 'viewer',

@@ -13,6 +13,8 @@ export type Bounds =
     }
   | { readonly kind: 'text'; readonly least?: number; readonly most: number }
   | { readonly kind: 'instant' }
+  /** The name of a time zone. */
+  | { readonly kind: 'zone'; readonly byDefault: string }
   /** May stand several times, each time with what `item` takes. */
   | { readonly kind: 'several'; readonly item: Bounds; readonly most: number };
 
@@ -51,6 +53,8 @@ export function takenBy(bounds: Bounds): readonly string[] {
       return ['x', 'x'.repeat(bounds.most - 1), 'x'.repeat(bounds.most)];
     case 'several':
       return takenBy(bounds.item);
+    case 'zone':
+      return ['UTC', 'Europe/Berlin', 'Asia/Kolkata'];
     case 'instant':
       return [];
   }
@@ -108,6 +112,8 @@ export function refusedBy(bounds: Bounds): readonly string[] {
       ];
     case 'several':
       return refusedBy(bounds.item);
+    case 'zone':
+      return ['', 'Mars/Base', '+02:00', ' UTC', 'x'.repeat(65), 'UTC\u0000'];
     case 'instant':
       return [
         '',
@@ -153,6 +159,8 @@ export function describedBy(bounds: Bounds): ParameterSchema {
       };
     case 'instant':
       return { type: 'string', format: 'date-time', maxLength: 40 };
+    case 'zone':
+      return { type: 'string', minLength: 1, maxLength: 64, ...defaultOf(bounds) };
     case 'several': {
       const item = describedBy(bounds.item);
       return { anyOf: [item, { type: 'array', maxItems: bounds.most, items: item }] };

@@ -1,4 +1,5 @@
 import { hours, id, page, pageSize, yesOrNo } from './bounds.ts';
+import { reportedIn, windowTrials } from './of-windows.ts';
 import { hourMs } from './things.ts';
 import type { Stretch, Things } from './things.ts';
 import { fullPages, isPage, rowsOf, usualSizes } from './trial.ts';
@@ -169,9 +170,19 @@ const timeline: EndpointTrials = {
   },
 };
 
+/** Trials of the window of what is told of the old monitor. */
+const windowOf = (rest: string) =>
+  windowTrials(
+    (query) =>
+      (_world, { old }) =>
+        below(old.id, rest, query),
+    reportedIn,
+  );
+
 const distribution: EndpointTrials = {
   of: (_world, { old }) => below(old.id, 'response-time-distribution'),
   parameters: {
+    ...windowOf('response-time-distribution'),
     hours: {
       bounds: hours(720, 24),
       effect: ({ t, things, value, answer }) =>
@@ -193,6 +204,7 @@ const distribution: EndpointTrials = {
 const stats: EndpointTrials = {
   of: (_world, { old }) => below(old.id, 'stats'),
   parameters: {
+    ...windowOf('stats'),
     hours: {
       bounds: hours(720, 24),
       effect: ({ t, things, value, answer }) =>
@@ -205,6 +217,60 @@ const stats: EndpointTrials = {
   },
 };
 
+/** The series of an answer. */
+const seriesOf = ({ answer }: Asked) => rowsOf(answer, 'series');
+
+const latency: EndpointTrials = {
+  of: (_world, { old }) => below(old.id, 'latency'),
+  parameters: {
+    ...windowOf('latency'),
+    hours: {
+      bounds: hours(9_600, 24),
+      effect: (asked) => {
+        const { t, things, value, answer } = asked;
+        t.match(answer.body, { hours: Number(value) });
+        t.match(seriesOf(asked), [{ checks: youngerThan(things, value) }], `checks of ${value} hours`);
+      },
+    },
+    points: {
+      bounds: { kind: 'integer', least: 2, most: 500, byDefault: 200 },
+      of: (_world, { old }) => below(old.id, 'latency', 'hours=720'),
+      effect: (asked) => {
+        const [series] = seriesOf(asked);
+        const buckets = series?.['buckets'] as readonly unknown[];
+        asked.t.ok(buckets.length > 0 && buckets.length <= Number(asked.value), `${buckets.length} of ${asked.value}`);
+      },
+    },
+    bucket: {
+      bounds: { kind: 'words', words: ['hour', 'day', 'week', 'month'], anyCase: true },
+      effect: ({ t, value, answer }) => t.match(answer.body, { bucket: { unit: value, size: 1 } }),
+    },
+    by: {
+      bounds: { kind: 'words', words: ['monitor', 'region', 'probe'], byDefault: 'monitor', anyCase: true },
+      of: (_world, { probed }) => below(probed.id, 'latency'),
+      effect: (asked) => {
+        const { t, things, value } = asked;
+        const ids = seriesOf(asked).map((series) => series['probe_id']);
+        t.match(asked.answer.body, { by: value });
+        if (value === 'monitor') t.same(ids, [null]);
+        if (value === 'probe') t.same(ids, [things.probed.one, things.probed.two, null]);
+        if (value === 'region') t.ok(ids.length > 0 && ids.every((id) => id === null));
+      },
+    },
+    probe_id: {
+      bounds: id,
+      more: ({ probed }) => [String(probed.one), String(probed.two)],
+      of: (_world, { probed }) => below(probed.id, 'latency'),
+      effect: (asked) => {
+        const { t, things, value } = asked;
+        const { one, two } = things.probed;
+        const count = Number(value) === one ? 3 : Number(value) === two ? 2 : 0;
+        t.match(seriesOf(asked), [{ probe_id: Number(value), count }], `of the probe ${value}`);
+      },
+    },
+  },
+};
+
 /** What was measured of a monitor. */
 export const ofHistories: Readonly<Record<string, EndpointTrials>> = {
   'GET /api/v1/monitors/{monitor_id}/results': results,
@@ -213,4 +279,5 @@ export const ofHistories: Readonly<Record<string, EndpointTrials>> = {
   'GET /api/v1/monitors/{monitor_id}/timeline': timeline,
   'GET /api/v1/monitors/{monitor_id}/response-time-distribution': distribution,
   'GET /api/v1/monitors/{monitor_id}/stats': stats,
+  'GET /api/v1/monitors/{monitor_id}/latency': latency,
 };

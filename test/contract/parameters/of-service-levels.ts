@@ -2,6 +2,7 @@ import { readPdf, squeeze } from '../../../control-plane/src/platform/pdf/testin
 import { sectionOf } from '../../../control-plane/src/reporting/sla/export/test-csv.ts';
 import type { TestAnswer } from '../../../control-plane/src/identity/testing.ts';
 import { hours, id, page, pageSize } from './bounds.ts';
+import { reportedIn, windowTrials } from './of-windows.ts';
 import { hourMs, many } from './things.ts';
 import type { Stretch } from './things.ts';
 import { fullPages, isPage, usualSizes } from './trial.ts';
@@ -50,6 +51,7 @@ function text(body: Record<string, unknown>, name: string): string {
 const report: EndpointTrials = {
   of: ofOld('sla'),
   parameters: {
+    ...windowTrials((query) => ofOld('sla', query), reportedIn),
     hours: {
       bounds: hours(2_160, 24),
       effect: (asked) => {
@@ -82,6 +84,10 @@ function csvFigures({ text: file }: TestAnswer): Figures {
 const csv: EndpointTrials = {
   of: ofOld('sla/export/csv'),
   parameters: {
+    ...windowTrials(
+      (query) => ofOld('sla/export/csv', query),
+      ({ answer }) => csvFigures(answer),
+    ),
     hours: { bounds: hours(2_160, 24), effect: (asked) => isWindow(asked, csvFigures(asked.answer)) },
     slo_target: {
       bounds: targets,
@@ -93,27 +99,32 @@ const csv: EndpointTrials = {
 
 /** The file as bytes, which an answer as text is not. */
 async function pdfOf({ world, prepared, value }: Asked, name: string): Promise<Buffer> {
-  const answer = await fetch(`${world.url}${prepared.path}?${name}=${value}`, {
+  const { path, query = '' } = prepared;
+  const answer = await fetch(`${world.url}${path}?${query}&${name}=${encodeURIComponent(value)}`, {
     headers: { authorization: `Bearer ${world.token}` },
   });
   return Buffer.from(await answer.arrayBuffer());
 }
 
-const pdfHours: Trial['effect'] = async (asked) => {
+/** The period that a file's seal names. */
+async function pdfPeriod(asked: Asked, name: string): Promise<Figures> {
   const { world } = asked;
-  const file = await pdfOf(asked, 'hours');
+  const file = await pdfOf(asked, name);
   const verdict = await fetch(`${world.url}/api/v1/sla/verify`, {
     method: 'POST',
     headers: { authorization: `Bearer ${world.token}`, 'content-type': 'application/pdf' },
     body: new Uint8Array(file),
   });
   const { period } = (await verdict.json()) as { period: Figures };
-  isWindow(asked, period);
-};
+  return period;
+}
+
+const pdfHours: Trial['effect'] = async (asked) => isWindow(asked, await pdfPeriod(asked, 'hours'));
 
 const pdf: EndpointTrials = {
   of: ofOld('sla/export/pdf'),
   parameters: {
+    ...windowTrials((query) => ofOld('sla/export/pdf', query), pdfPeriod),
     hours: { bounds: hours(2_160, 24), effect: pdfHours },
     slo_target: {
       bounds: targets,

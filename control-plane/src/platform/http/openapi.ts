@@ -274,6 +274,9 @@ class Components {
         const { def } = zodSchema._zod;
         // Lost by zod where the inner schema converts from text.
         if (def.type === 'default') jsonSchema.default = def.defaultValue;
+        // What a route itself puts in, since it must know whether a parameter was given.
+        const stated = z.globalRegistry.get(zodSchema)?.['default'];
+        if (stated !== undefined) jsonSchema.default = stated;
         // What is not named is ignored or left out, but a later version may name more.
         if (def.type === 'object' && def.catchall === undefined && jsonSchema.additionalProperties === false) {
           delete jsonSchema.additionalProperties;

@@ -9,7 +9,7 @@ import {
   readSummary,
   windowOf,
 } from '../statistics/index.ts';
-import type { ReportWindow, Subject } from '../statistics/index.ts';
+import type { ReportWindow, Subject, WantedWindow } from '../statistics/index.ts';
 import { errorBudget } from './budget.ts';
 import { createCorrector } from './correction.ts';
 import { correctionsOf } from './corrections/queries.ts';
@@ -22,7 +22,7 @@ const hourMs = 3_600_000;
 const mostOutages = 10_000;
 
 export type ReportRequest = {
-  readonly hours: number;
+  readonly wanted: WantedWindow;
   /** Per cent. */
   readonly sloTarget: number | undefined;
   /** Whether steps of response times are wanted. */
@@ -37,7 +37,7 @@ export async function readReport(
   request: ReportRequest,
   nowMs: number,
 ): Promise<SlaReport> {
-  const window = windowOf(subject, request.hours, nowMs);
+  const window = windowOf(subject, request.wanted, nowMs);
   const corrections = await correctionsOf(transaction, scope, subject, window);
   const { ends, ...report } = await readAvailability(transaction, subject.id, window, {
     listedOutages: mostOutages,
@@ -79,9 +79,9 @@ export async function readReport(
 
 /** Steps begin at whole multiples of their length, so that they are whole hours and days. */
 async function readSteps(transaction: Transaction, monitorId: number, window: ReportWindow): Promise<LatencyStep[]> {
-  const { fromMs, toMs } = window;
+  const { fromMs, toMs, requestedFromMs, requestedToMs } = window;
   if (fromMs >= toMs) return [];
-  const stepMs = stepOf(window.hours);
+  const stepMs = stepOf((requestedToMs - requestedFromMs) / hourMs);
   const steps = await latencySeries(transaction, monitorId, {
     fromMs: Math.floor(fromMs / stepMs) * stepMs,
     floorMs: fromMs,

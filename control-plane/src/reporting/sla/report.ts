@@ -4,6 +4,7 @@ import type {
   LatencyFigures,
   Outage,
   ProbeFigures as MeasuredProbe,
+  ReportWindow,
   TimeByStatus,
 } from '../statistics/index.ts';
 import type { ErrorBudget } from './budget.ts';
@@ -52,16 +53,7 @@ export type SlaReport = {
     readonly intervalSeconds: number;
   };
   readonly generatedMs: number;
-  readonly window: {
-    /** What was asked for. */
-    readonly hours: number;
-    readonly requestedFromMs: number;
-    /** What is reported on: half-open. */
-    readonly fromMs: number;
-    readonly toMs: number;
-    /** Why it begins later than asked. */
-    readonly clampedBy: 'creation' | 'reset' | null;
-  };
+  readonly window: Omit<ReportWindow, 'openUntilMs'>;
   /** After corrections. */
   readonly availability: Availability;
   /** As measured, before corrections. */

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { scopeOf } from '../../platform/http/caller.ts';
 import { handle } from '../../platform/http/handler.ts';
 import type { Route } from '../../platform/http/handler.ts';
-import { ofSubject } from '../statistics/index.ts';
+import { ofSubject, wantedWindow } from '../statistics/index.ts';
 import { slaAnswer } from './answer.ts';
 import { correctionRoutes } from './corrections/routes.ts';
 import { exportRoutes } from './export/routes.ts';
@@ -14,12 +14,13 @@ import { verifyRoutes } from './verify/routes.ts';
 /** Availability against an objective, its files, its corrections and its ledger. */
 export function slaRoutes(context: Context): Route[] {
   return [
-    handle(readSlaRoute, ({ params, query, caller }) =>
-      ofSubject(context, caller, params.monitor_id, async (tx, subject) => {
-        const request = { hours: query.hours, sloTarget: query.slo_target, withChart: false };
-        return slaAnswer(await readReport(tx, scopeOf(caller), subject, request, context.now()));
-      }),
-    ),
+    handle(readSlaRoute, async ({ params, query, caller }) => {
+      const nowMs = context.now();
+      const request = { wanted: wantedWindow(query, nowMs), sloTarget: query.slo_target, withChart: false };
+      return ofSubject(context, caller, params.monitor_id, async (tx, subject) =>
+        slaAnswer(await readReport(tx, scopeOf(caller), subject, request, nowMs)),
+      );
+    }),
     ...exportRoutes(context),
     ...correctionRoutes(context),
     ...ledgerRoutes(context),

@@ -4,7 +4,8 @@ const dayMs = 24 * hourMs;
 
 /**
  * Length of a step of the chart of response times. Whole hours and days, which are summed up already, but for windows of a few hours.
- * @returns milliseconds; at most some 170 of them in the window
+ * @param hours of the window
+ * @returns milliseconds; at most some 400 of them in the longest window
  */
 export function stepOf(hours: number): number {
   if (hours <= 6) return 10 * minuteMs;

@@ -19,7 +19,10 @@ export function percent(share: number | null): number | null {
 export function windowAnswer(window: Omit<ReportWindow, 'openUntilMs'>) {
   return {
     hours: window.hours,
+    period: window.period,
+    timezone: window.timezone,
     requested_from: iso(window.requestedFromMs),
+    requested_to: iso(window.requestedToMs),
     from: iso(window.fromMs),
     to: iso(window.toMs),
     clamped_by: window.clampedBy,

@@ -5,7 +5,7 @@ import type { AvailabilityReport, AvailabilityWindow } from './availability-fold
 import { measuredSpans } from './spans.ts';
 import type { ReportRange, Span, TimelineInputs } from './spans.ts';
 import { timelines } from './test-timelines.ts';
-import { reportWindow } from './window.ts';
+import { lastHours, reportWindow } from './window.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -259,7 +259,7 @@ void t.test('a monitor that nobody looked at has no uptime', async (t) => {
 
 void t.test('a window goes back from where results are evaluated, not before the creation or the reset', async (t) => {
   const facts = {
-    hours: 24,
+    wanted: lastHours(24),
     nowMs: at('10T12:00:00') + 0.7,
     createdMs: at('01T00:00:00'),
     resetMs: null,
@@ -267,7 +267,10 @@ void t.test('a window goes back from where results are evaluated, not before the
   };
   t.same(reportWindow(facts), {
     hours: 24,
+    period: null,
+    timezone: 'UTC',
     requestedFromMs: at('09T12:00:00'),
+    requestedToMs: at('10T12:00:00'),
     fromMs: at('09T12:00:00'),
     toMs: at('10T12:00:00'),
     clampedBy: null,

@@ -1,3 +1,4 @@
+import type { WindowQuery } from '@parallax/api-contract';
 import type { Context } from '../../context.ts';
 import { windowSummary } from '../../monitoring/check-results/index.ts';
 import type { WindowSummary } from '../../monitoring/check-results/index.ts';
@@ -10,8 +11,8 @@ import { probeFigures } from './probes.ts';
 import type { ProbeFigures } from './probes.ts';
 import { findSubject, probesOf, probeTimes } from './queries.ts';
 import type { Subject } from './queries.ts';
-import { reportWindow } from './window.ts';
-import type { ReportWindow } from './window.ts';
+import { reportWindow, wantedWindow } from './window.ts';
+import type { ReportWindow, WantedWindow } from './window.ts';
 
 /**
  * Reads of one monitor that the caller may see, in its scope and in one transaction.
@@ -31,10 +32,26 @@ export async function ofSubject<Answer>(
   });
 }
 
-/** The last hours of a monitor as far as they are known. */
-export function windowOf(subject: Subject, hours: number, nowMs: number): ReportWindow {
+/**
+ * Reads of the window of a monitor that a query asks for.
+ * @throws Problem `not_found`, and `invalid_input` for a window that cannot be
+ */
+export async function readWindow<Answer>(
+  context: Pick<Context, 'database' | 'now'>,
+  caller: Caller,
+  monitorId: number,
+  query: WindowQuery,
+  read: (transaction: Transaction, subject: Subject, window: ReportWindow) => Promise<Answer>,
+): Promise<Answer> {
+  const nowMs = context.now();
+  const wanted = wantedWindow(query, nowMs);
+  return ofSubject(context, caller, monitorId, (tx, subject) => read(tx, subject, windowOf(subject, wanted, nowMs)));
+}
+
+/** A window of a monitor as far as it is known. */
+export function windowOf(subject: Subject, wanted: WantedWindow, nowMs: number): ReportWindow {
   return reportWindow({
-    hours,
+    wanted,
     nowMs,
     createdMs: subject.created_at,
     resetMs: subject.reset_at,

@@ -17,7 +17,8 @@ export type { Subject } from './queries.ts';
 export { measuredSpans } from './spans.ts';
 export type { ReportRange, Span, TimeInterval } from './spans.ts';
 export { readAvailability } from './timeline/queries.ts';
-export type { ReportWindow } from './window.ts';
+export { lastHours, wantedWindow } from './window.ts';
+export type { ReportWindow, WantedWindow } from './window.ts';
 
 /** What a monitor's results and ranges come to: availability, numbers of checks, response times. */
 export const statisticsCapability: Capability<Context> = { name: 'statistics', routes: statisticsRoutes };

@@ -35,17 +35,37 @@ export function probeFigures(
   summary: WindowSummary,
   window: { readonly ms: number; readonly pausedMs: number },
 ): ProbeFigures[] {
+  return namedProbes(probes).map(({ id, ...named }) => ({
+    ...named,
+    availability: ownAvailability(
+      times.filter((time) => time.probeId === id),
+      window,
+    ),
+    ...resultFigures(summary.perProbe.get(id)),
+  }));
+}
+
+/** A vantage point with what it is called. */
+export type NamedProbe = {
+  /** As results have it: 0 is the control plane itself. */
+  readonly id: number;
+  /** Null: the control plane itself. */
+  readonly probeId: number | null;
+  readonly name: string;
+  readonly region: string;
+};
+
+/** Vantage points by identifier, the control plane last. */
+export function namedProbes(
+  probes: readonly { readonly probeId: number; readonly name: string | null; readonly region: string | null }[],
+): NamedProbe[] {
   return probes
     .toSorted((one, other) => rank(one.probeId) - rank(other.probeId))
     .map(({ probeId, name, region }) => ({
+      id: probeId,
       probeId: probeId === 0 ? null : probeId,
       name: probeId === 0 ? 'control plane' : (name ?? `probe ${probeId}`),
       region: probeId === 0 ? 'central' : (region ?? 'unknown'),
-      availability: ownAvailability(
-        times.filter((time) => time.probeId === probeId),
-        window,
-      ),
-      ...resultFigures(summary.perProbe.get(probeId)),
     }));
 }
 

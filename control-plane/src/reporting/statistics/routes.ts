@@ -1,10 +1,11 @@
-import { readDistributionRoute, readStatsRoute } from '@parallax/api-contract';
+import { readDistributionRoute, readLatencyRoute, readStatsRoute } from '@parallax/api-contract';
 import type { Context } from '../../context.ts';
 import { handle } from '../../platform/http/handler.ts';
 import type { Route } from '../../platform/http/handler.ts';
 import { availabilityAnswer, iso, latencyAnswer, probeAnswer, windowAnswer } from './answer.ts';
 import { checkCounts } from './check-counts.ts';
-import { ofSubject, readProbeFigures, readSummary, windowOf } from './gateway.ts';
+import { readProbeFigures, readSummary, readWindow } from './gateway.ts';
+import { readSeries } from './latency-series.gateway.ts';
 import { histogram, latencyFigures } from './latency.ts';
 import { lastCheckedMs } from './queries.ts';
 import { readAvailability } from './timeline/queries.ts';
@@ -15,8 +16,7 @@ const mostBars = 40;
 export function statisticsRoutes(context: Context): Route[] {
   return [
     handle(readStatsRoute, ({ params, query, caller }) =>
-      ofSubject(context, caller, params.monitor_id, async (tx, subject) => {
-        const window = windowOf(subject, query.hours, context.now());
+      readWindow(context, caller, params.monitor_id, query, async (tx, subject, window) => {
         const report = await readAvailability(tx, subject.id, window, { listedOutages: 0 });
         const summary = await readSummary(tx, subject.id, window);
         const probes = await readProbeFigures(tx, subject.id, window, summary, report.measured.pausedMs);
@@ -35,8 +35,7 @@ export function statisticsRoutes(context: Context): Route[] {
     ),
 
     handle(readDistributionRoute, ({ params, query, caller }) =>
-      ofSubject(context, caller, params.monitor_id, async (tx, subject) => {
-        const window = windowOf(subject, query.hours, context.now());
+      readWindow(context, caller, params.monitor_id, query, async (tx, subject, window) => {
         const { latency } = (await readSummary(tx, subject.id, window, query.probe_id)).all;
         return {
           monitor_id: subject.id,
@@ -50,6 +49,15 @@ export function statisticsRoutes(context: Context): Route[] {
           })),
         };
       }),
+    ),
+
+    handle(readLatencyRoute, ({ params, query, caller }) =>
+      readWindow(context, caller, params.monitor_id, query, async (tx, subject, window) => ({
+        monitor_id: subject.id,
+        ...windowAnswer(window),
+        by: query.by,
+        ...(await readSeries(tx, subject.id, window, query)),
+      })),
     ),
   ];
 }

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createAvailabilityFold } from './availability-fold.ts';
 import { measuredSpans } from './spans.ts';
 import type { ReportRange, Span } from './spans.ts';
-import { reportWindow } from './window.ts';
+import { lastHours, reportWindow } from './window.ts';
 
 const minuteMs = 60_000;
 const down: ReportRange = { startedMs: 100, endedMs: 200, status: 'DOWN', isRevised: false, votes: [] };
@@ -86,7 +86,7 @@ t.test('a span outside of the window is refused', async (t) => {
 t.test('an evaluation may be a minute behind before it counts as standing still', async (t) => {
   const nowMs = Date.parse('2026-03-10T12:00:00Z');
   const toMs = (behindMs: number) =>
-    reportWindow({ hours: 1, nowMs, createdMs: 0, resetMs: null, foldedUntilMs: nowMs - behindMs });
+    reportWindow({ wanted: lastHours(1), nowMs, createdMs: 0, resetMs: null, foldedUntilMs: nowMs - behindMs });
   t.match(toMs(minuteMs), { toMs: nowMs - minuteMs, openUntilMs: nowMs - minuteMs });
   t.match(toMs(minuteMs + 1), { toMs: nowMs, openUntilMs: nowMs - minuteMs - 1 });
   t.match(toMs(10.5), { toMs: nowMs - 11 }, 'whole milliseconds that are over');
@@ -95,13 +95,13 @@ t.test('an evaluation may be a minute behind before it counts as standing still'
 t.test('a window begins at the later of creation and reset, at the first whole millisecond of it', async (t) => {
   const nowMs = Date.parse('2026-03-10T12:00:00Z');
   const clamped = (createdMs: number, resetMs: number | null) =>
-    reportWindow({ hours: 1, nowMs, createdMs, resetMs, foldedUntilMs: nowMs });
+    reportWindow({ wanted: lastHours(1), nowMs, createdMs, resetMs, foldedUntilMs: nowMs });
   t.match(clamped(0, nowMs - minuteMs + 0.5), { fromMs: nowMs - minuteMs + 1, clampedBy: 'reset' });
   t.match(clamped(nowMs - minuteMs, nowMs - 2 * minuteMs), { fromMs: nowMs - minuteMs, clampedBy: 'creation' });
   t.match(clamped(nowMs - minuteMs, nowMs - minuteMs), { fromMs: nowMs - minuteMs, clampedBy: 'creation' }, 'at once');
   t.match(clamped(-nowMs, null), { fromMs: nowMs - 60 * minuteMs, clampedBy: null });
   t.match(
-    reportWindow({ hours: 1, nowMs: 0, createdMs: -10 * minuteMs, resetMs: null, foldedUntilMs: 0 }),
+    reportWindow({ wanted: lastHours(1), nowMs: 0, createdMs: -10 * minuteMs, resetMs: null, foldedUntilMs: 0 }),
     { fromMs: -10 * minuteMs, clampedBy: 'creation' },
     'no reset is none of 1970',
   );

@@ -8,7 +8,7 @@ import type { Scope } from '../../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { HandlerInput, Route } from '../../../platform/http/handler.ts';
-import { findSubject, ofSubject, readAvailability, windowOf } from '../../statistics/index.ts';
+import { findSubject, lastHours, ofSubject, readAvailability, windowOf } from '../../statistics/index.ts';
 import type { AvailabilityReport, Subject } from '../../statistics/index.ts';
 import { correctionAnswer } from '../answer.ts';
 import { createCorrector } from '../correction.ts';
@@ -115,7 +115,7 @@ function readTime(
   corrections: readonly CorrectedTime[],
   nowMs: number,
 ): Promise<AvailabilityReport> {
-  const { openUntilMs } = windowOf(subject, 1, nowMs);
+  const { openUntilMs } = windowOf(subject, lastHours(1), nowMs);
   return readAvailability(
     tx,
     subject.id,

@@ -1,13 +1,13 @@
 import { exportSlaCsvRoute, exportSlaPdfRoute } from '@parallax/api-contract';
+import type { WindowQuery } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { attachment } from '../../../platform/http/attachment.ts';
 import { scopeOf } from '../../../platform/http/caller.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
-import { iso, ofSubject } from '../../statistics/index.ts';
+import { iso, ofSubject, wantedWindow } from '../../statistics/index.ts';
 import { readReport } from '../gateway.ts';
-import type { ReportRequest } from '../gateway.ts';
 import { renderSlaPdf } from '../pdf/index.ts';
 import type { SlaReport } from '../report.ts';
 import { sealed } from '../seal.ts';
@@ -20,22 +20,14 @@ import { localeOf } from './queries.ts';
 export function exportRoutes(context: Context): Route[] {
   return [
     handle(exportSlaCsvRoute, async ({ params, query, caller, request }) => {
-      const { report } = await readForFile(context, caller, params.monitor_id, {
-        hours: query.hours,
-        sloTarget: query.slo_target,
-        withChart: false,
-      });
+      const { report } = await readForFile(context, caller, params.monitor_id, query, false);
       const file = await seal(context, 'csv', report, Buffer.from(reportCsv(report)));
       request.reply.header('content-disposition', attachment(nameOfFile(report, 'csv')));
       return file.toString();
     }),
 
     handle(exportSlaPdfRoute, async ({ params, query, caller, request }) => {
-      const { report, locale } = await readForFile(context, caller, params.monitor_id, {
-        hours: query.hours,
-        sloTarget: query.slo_target,
-        withChart: true,
-      });
+      const { report, locale } = await readForFile(context, caller, params.monitor_id, query, true);
       // Outside of the transaction: drawing takes a while.
       const file = await seal(context, 'pdf', report, await renderSlaPdf(report, { locale }));
       request.reply.header('content-disposition', attachment(nameOfFile(report, 'pdf')));
@@ -44,14 +36,17 @@ export function exportRoutes(context: Context): Route[] {
   ];
 }
 
-function readForFile(
+async function readForFile(
   context: Context,
   caller: Caller,
   monitorId: number,
-  request: ReportRequest,
+  query: WindowQuery & { readonly slo_target?: number | undefined },
+  withChart: boolean,
 ): Promise<{ readonly report: SlaReport; readonly locale: string }> {
+  const nowMs = context.now();
+  const request = { wanted: wantedWindow(query, nowMs), sloTarget: query.slo_target, withChart };
   return ofSubject(context, caller, monitorId, async (tx, subject) => ({
-    report: await readReport(tx, scopeOf(caller), subject, request, context.now()),
+    report: await readReport(tx, scopeOf(caller), subject, request, nowMs),
     locale: await localeOf(tx, scopeOf(caller)),
   }));
 }

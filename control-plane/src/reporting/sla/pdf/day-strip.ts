@@ -33,7 +33,8 @@ export function drawDays(sheet: Sheet, { days }: SlaReport): void {
 
 function drawBars({ document, flow, formats }: Sheet, days: readonly DayFigures[], top: number): void {
   const step = Math.min(widestBar, flow.width / days.length);
-  const gap = step > 8 ? 2 : 1;
+  // The bars of a year are too narrow for gaps.
+  const gap = step > 8 ? 2 : step > 3 ? 1 : 0;
   days.forEach((day, index) => {
     const { color, isOutlined } = lookOf(day);
     const box = [flow.left + index * step, top, step - gap, barHeight] as const;

@@ -32,6 +32,9 @@ export function emptyReport(): SlaReport {
     generatedMs: startMs + hourMs,
     window: {
       hours: 24,
+      period: null,
+      timezone: 'UTC',
+      requestedToMs: startMs + hourMs,
       requestedFromMs: startMs - 23 * hourMs,
       fromMs: startMs,
       toMs: startMs + hourMs,
@@ -99,6 +102,9 @@ export function ordinaryReport(): SlaReport {
     generatedMs: startMs + days * dayMs + 8 * hourMs + 1_234,
     window: {
       hours: days * 24,
+      period: null,
+      timezone: 'UTC',
+      requestedToMs: startMs + days * dayMs,
       requestedFromMs: startMs,
       fromMs: startMs,
       toMs: startMs + days * dayMs,
@@ -198,6 +204,9 @@ export function manyScriptsReport(): SlaReport {
     },
     window: {
       hours: days * 24,
+      period: null,
+      timezone: 'UTC',
+      requestedToMs: startMs + days * dayMs,
       requestedFromMs: startMs,
       fromMs: startMs,
       toMs: startMs + days * dayMs,

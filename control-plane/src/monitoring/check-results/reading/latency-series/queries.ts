@@ -1,8 +1,6 @@
 import type { CommonQueryMethods } from 'slonik';
-import { RunningSummary, SummaryError } from '../../packed/summary.ts';
-import { sumUp } from '../sums/queries.ts';
-import { hourUs, hoursPerDay } from '../time.ts';
-import { isEmpty, spanOf } from '../window.ts';
+import type { Summary } from '../../packed/summary.ts';
+import { bucketSummaries } from '../bucket-summaries/queries.ts';
 import type { ResultsWindow } from '../window.ts';
 
 /** One step of a chart. Null where no scheduled result got an answer. */
@@ -35,65 +33,21 @@ export async function latencySeries(
   if (!(stepMs > 0) || count > mostSteps) {
     throw new RangeError(`${count} steps of ${stepMs} ms; at most ${mostSteps} are possible`);
   }
-  let steps: Map<number, RunningSummary>;
-  try {
-    steps = await summaries(connection, monitorId, window, true);
-  } catch (error) {
-    // As in windowSummary.
-    if (!(error instanceof SummaryError)) throw error;
-    steps = await summaries(connection, monitorId, window, false);
-  }
-  return Array.from({ length: count }, (_, index) => stepOf(fromMs + index * stepMs, steps.get(index)));
+  if (count === 0) return [];
+  const { floorMs, probeId } = window;
+  const edgesMs = [...Array.from({ length: count }, (_, index) => fromMs + index * stepMs), toMs];
+  const buckets = await bucketSummaries(connection, monitorId, { edgesMs, floorMs, probeId });
+  return buckets.map(({ all }, index) => stepOf(fromMs + index * stepMs, all));
 }
 
-function stepOf(atMs: number, summary: RunningSummary | undefined): LatencyStep {
-  const latency = summary?.latency.timed();
+function stepOf(atMs: number, { latency: all }: Summary): LatencyStep {
+  const latency = all.timed();
   return {
     atMs,
-    count: latency?.count ?? 0,
-    meanUs: latency?.meanUs ?? null,
-    p50Us: latency?.quantile(0.5) ?? null,
-    p95Us: latency?.quantile(0.95) ?? null,
-    p99Us: latency?.quantile(0.99) ?? null,
+    count: latency.count,
+    meanUs: latency.meanUs,
+    p50Us: latency.quantile(0.5),
+    p95Us: latency.quantile(0.95),
+    p99Us: latency.quantile(0.99),
   };
-}
-
-/** The steps that hold something, by their number. */
-async function summaries(
-  connection: CommonQueryMethods,
-  monitorId: number,
-  window: ResultsWindow & { readonly stepMs: number },
-  withRollups: boolean,
-): Promise<Map<number, RunningSummary>> {
-  const steps = new Map<number, RunningSummary>();
-  const span = spanOf(window);
-  if (isEmpty(span)) return steps;
-  const startUs = Math.round(window.fromMs * 1_000);
-  const stepUs = window.stepMs * 1_000;
-  const indexOf = (us: number): number => Math.floor((us - startUs) / stepUs);
-  const step = (index: number): RunningSummary => {
-    const known = steps.get(index);
-    if (known !== undefined) return known;
-    const added = new RunningSummary();
-    steps.set(index, added);
-    return added;
-  };
-  const dayUs = hourUs * hoursPerDay;
-  await sumUp(
-    connection,
-    monitorId,
-    { ...span, probeId: window.probeId },
-    {
-      takesHour: (hour) => withRollups && indexOf(hour * hourUs) === indexOf((hour + 1) * hourUs - 1),
-      addRollup: ({ fromHour, summary }) => step(indexOf(fromHour * hourUs)).addEncoded(summary),
-      addRows: (_probeId, rows, from, to) => {
-        for (let at = from; at < to; at += 1) {
-          step(indexOf(rows.eUs[at] ?? 0)).addRow(rows.flags[at] ?? 0, rows.totalUs[at] ?? 0);
-        }
-      },
-      addRow: ({ eUs, flags, totalUs }) => step(indexOf(eUs)).addRow(flags, totalUs),
-    },
-    withRollups && startUs % dayUs === 0 && stepUs % dayUs === 0,
-  );
-  return steps;
 }
