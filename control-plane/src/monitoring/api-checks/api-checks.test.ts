@@ -145,6 +145,25 @@ void t.test('secrets are merged by name, and stay at home', async (t) => {
   t.equal((await call('GET', `/${id}`)).body['version'], version, 'what says nothing new is no change');
 });
 
+void t.test('a proxy and name servers are flat too, and the password of the proxy is never answered', async (t) => {
+  const api = await monitorsApi(t, resources);
+  const call = callerOf(api);
+  const way = { proxy: 'http://ann:hush-9@proxy.example:3128', resolver: ['192.0.2.53'] };
+  const made = await call('POST', '', { workspace_id: api.workspaceId, ...check, ...way });
+  t.equal(made.status, 201, made.text);
+  const shown = { proxy: 'http://ann@proxy.example:3128', has_proxy_password: true, resolver: ['192.0.2.53'] };
+  t.match(made.body, shown);
+  t.notMatch(made.text, 'hush-9');
+  const id = Number(made.body['id']);
+  t.match((await call('PATCH', `/${id}`, { name: 'renamed' })).body, shown, 'it is kept');
+  const without = await call('PATCH', `/${id}`, { proxy: null, resolver: null });
+  t.match(without.body, { proxy: null, has_proxy_password: false, resolver: null });
+  t.match(await call('PATCH', `/${id}`, { proxy: 'ftp://p.test' }), {
+    status: 422,
+    body: { errors: [{ path: '/proxy' }] },
+  });
+});
+
 void t.test('what is wrong is told by its place in the body', async (t) => {
   const api = await monitorsApi(t, resources);
   const call = callerOf(api);
