@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { route } from './route.ts';
 import { bodyId, idSchema, listOf, nameSchema, pageQuery, timestamp } from './shared.ts';
+import { warningsSchema } from './warnings.ts';
 
 /** A channel by its word or an alias; which there are is in docs/channels.md, and others are refused with 422. */
 const channelName = z
@@ -133,7 +134,7 @@ export const updateChannelConfigRoute = route({
   summary: 'Change an alert channel configuration',
   description:
     'An absent key keeps, also inside of `settings`; `null` clears. A list replaces the list, and its items keep their credentials by their `key`. ' +
-    `Another host drops the credentials that were stored for the old one unless they are sent again. ${ifMatch}`,
+    `Another host drops the credentials that were stored for the old one unless they are sent again, and \`warnings\` names those. ${ifMatch}`,
   params,
   body: z
     .strictObject({
@@ -142,9 +143,20 @@ export const updateChannelConfigRoute = route({
       is_active: z.boolean().optional(),
     })
     .meta({ id: 'UpdateAlertChannelConfig' }),
-  success: { status: 200, answer: configSchema },
+  success: {
+    status: 200,
+    answer: configSchema.extend({ warnings: warningsSchema }).meta({ id: 'ChangedAlertChannelConfig' }),
+  },
   errors: [404, 412],
-  measured: ['disabled_reason', 'disabled_at', 'failures_in_row', 'last_error', 'last_success_at', 'disabled_targets'],
+  measured: [
+    'disabled_reason',
+    'disabled_at',
+    'failures_in_row',
+    'last_error',
+    'last_success_at',
+    'disabled_targets',
+    'warnings',
+  ],
 });
 
 export const deleteChannelConfigRoute = route({

@@ -5,6 +5,7 @@ import { monitorListQuery, resultListQuery } from './monitors.ts';
 import { checkResultSchema, manualCheckSchema, monitorTestSchema } from './result-shapes.ts';
 import { route } from './route.ts';
 import { bodyId, idSchema, listOf } from './shared.ts';
+import { warningsSchema } from './warnings.ts';
 
 /*
  * Checks of several HTTP requests in a row. Each is a monitor of the protocol `api` under the same identifier: what is below `settings` of the
@@ -240,9 +241,12 @@ export const updateApiCheckRoute = route({
   description: 'An absent key keeps, `null` goes back to the default. `If-Match` takes the version.',
   params,
   body: updateApiCheckSchema,
-  success: { status: 200, answer: apiCheckSchema },
+  success: {
+    status: 200,
+    answer: apiCheckSchema.extend({ warnings: warningsSchema }).meta({ id: 'ChangedApiCheck' }),
+  },
   errors: [403, 404, 409, 412],
-  measured: [...measuredOfMonitors],
+  measured: [...measuredOfMonitors, 'warnings'],
 });
 
 export const deleteApiCheckRoute = route({

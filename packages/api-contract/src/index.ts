@@ -48,6 +48,7 @@ export * from './simulate.ts';
 export * from './sla.ts';
 export * from './statistics.ts';
 export * from './token-scopes.ts';
+export * from './warnings.ts';
 export * from './web-push.ts';
 export * from './webhook-check-shapes.ts';
 export * from './webhook-checks.ts';

@@ -1,6 +1,7 @@
 import { protocols } from '@parallax/checks';
 import { z } from 'zod';
 import { bodyId, nameSchema, timestamp, wordParameter } from './shared.ts';
+import { warningsSchema } from './warnings.ts';
 
 /** Status of a monitor at a time, decided from what its probes agree on. */
 export const monitorStatuses = ['UP', 'DOWN', 'TIMEOUT', 'DEGRADED', 'PARTIAL', 'WARNING', 'UNKNOWN'] as const;
@@ -301,3 +302,7 @@ export const monitorSchema = z
   })
   .meta({ id: 'Monitor' });
 export type Monitor = z.output<typeof monitorSchema>;
+
+/** A monitor as the answer to its change. */
+export const changedMonitorSchema = monitorSchema.extend({ warnings: warningsSchema }).meta({ id: 'ChangedMonitor' });
+export type ChangedMonitor = z.output<typeof changedMonitorSchema>;

@@ -3,6 +3,7 @@ import {
   checkMonitorSchema,
   createMonitorSchema,
   measuredOfMonitors,
+  changedMonitorSchema,
   monitorSchema,
   monitorSorts,
   protocolSchema,
@@ -104,12 +105,12 @@ export const updateMonitorRoute = route({
   summary: 'Change a monitor',
   description:
     'An absent key keeps, `null` goes back to the default. `If-Match` takes the version. A change of the destination drops stored secrets ' +
-    'unless they are sent again.',
+    'unless they are sent again, and `warnings` names those.',
   params: monitorParams,
   body: updateMonitorSchema,
-  success: { status: 200, answer: monitorSchema },
+  success: { status: 200, answer: changedMonitorSchema },
   errors: [403, 404, 409, 412],
-  measured: [...measuredOfMonitors, 'domain_expires_at'],
+  measured: [...measuredOfMonitors, 'domain_expires_at', 'warnings'],
 });
 
 export const deleteMonitorRoute = route({

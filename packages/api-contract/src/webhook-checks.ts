@@ -15,6 +15,7 @@ import {
   webhookCheckSchema,
   webhookCheckStatuses,
 } from './webhook-check-shapes.ts';
+import { warningsSchema } from './warnings.ts';
 
 /** Why a delivery was refused, in the order in which it is judged. */
 export const refusalReasons = [
@@ -124,13 +125,17 @@ export const updateWebhookCheckRoute = route({
   credentials: 'bearer',
   tag,
   summary: 'Change a webhook check',
-  description: `An absent key keeps, \`null\` clears. Another signature without a secret that fits it makes one. ${ifMatch}`,
+  description: `An absent key keeps, \`null\` clears. Another signature without a secret that fits it makes one; \`warnings\` says when the stored one was dropped. ${ifMatch}`,
   params,
   body: updateWebhookCheckSchema,
-  success: { status: 200, answer: shownWebhookCheckSchema },
+  success: {
+    status: 200,
+    answer: shownWebhookCheckSchema.extend({ warnings: warningsSchema }).meta({ id: 'ChangedWebhookCheck' }),
+  },
   errors: [403, 404, 412],
   measured: [
     'previous_secret_valid_until',
+    'warnings',
     'status',
     'status_since',
     'last_received_at',

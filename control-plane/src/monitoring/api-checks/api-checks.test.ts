@@ -111,10 +111,12 @@ void t.test('secrets are merged by name, and stay at home', async (t) => {
   const call = callerOf(api);
   const made = await call('POST', '', { workspace_id: api.workspaceId, ...check });
   const id = Number(made.body['id']);
+  let warnings: unknown;
   const patch = async (body: Body): Promise<unknown> => {
     const answer = await call('PATCH', `/${id}`, body);
     t.equal(answer.status, 200, answer.text);
     t.notMatch(answer.text, 'hush');
+    warnings = answer.body['warnings'];
     t.same(answer.body['secret_names'], Object.keys((await storedSecrets(api, id)) as object).sort());
     return storedSecrets(api, id);
   };
@@ -126,8 +128,10 @@ void t.test('secrets are merged by name, and stay at home', async (t) => {
     more: 'hush-3',
   });
   t.same(await patch({ secrets: { more: null, nobody: null } }), { password: 'hush-1', key: 'hush-4' });
+  t.equal(warnings, undefined, 'what was asked for needs no warning');
   const elsewhere = [{ ...steps[0], url: 'https://evil.example.net/login' }, steps[1]];
   t.same(await patch({ steps: elsewhere, secrets: { key: 'hush-5' } }), { key: 'hush-5' }, 'sent again, so it is kept');
+  t.match(warnings, [{ code: 'secret_dropped', path: '/secrets/password' }]);
   t.same(
     await patch({ variables: { host: 'shop.example.com' }, steps, secrets: { password: 'hush-6', key: 'hush-5' } }),
     {

@@ -8,6 +8,7 @@ import {
   runApiCheckRoute,
   testApiCheckRoute,
   updateApiCheckRoute,
+  warningsOf,
 } from '@parallax/api-contract';
 import type { ApiCheck, ApiCheckResult, Monitor, UpdateApiCheck } from '@parallax/api-contract';
 import { z } from 'zod';
@@ -66,7 +67,8 @@ export function apiCheckRoutes(context: Context, actions: MonitorActions): Route
       const changed = await flatly(() => actions.change({ caller, request }, params.id, change));
       const check = await asApiCheck(context, scopeOf(caller), changed);
       request.reply.header('etag', etagOf(check.version));
-      return check;
+      // The secrets of an API check stand at the top of its body.
+      return { ...check, ...warningsOf((changed.warnings ?? []).map(({ path }) => path.replace(/^\/settings/, ''))) };
     }),
 
     handle(deleteApiCheckRoute, ({ params, caller, request }) =>

@@ -1,4 +1,4 @@
-import type { CreateMonitor, Monitor, MonitorTest } from '@parallax/api-contract';
+import type { ChangedMonitor, CreateMonitor, Monitor, MonitorTest } from '@parallax/api-contract';
 import type { Context } from '../../context.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import type { ByHand } from './check/replies.ts';
@@ -21,7 +21,7 @@ import type { Trial } from './test/routes.ts';
  */
 export type MonitorActions = {
   readonly create: (actor: Actor, body: CreateMonitor) => Promise<Monitor>;
-  readonly change: (actor: Actor, monitorId: number, change: ChangeOfMonitor) => Promise<Monitor>;
+  readonly change: (actor: Actor, monitorId: number, change: ChangeOfMonitor) => Promise<ChangedMonitor>;
   readonly remove: (actor: Actor, monitorId: number, view: MonitorView) => Promise<void>;
   readonly check: (
     actor: Actor,

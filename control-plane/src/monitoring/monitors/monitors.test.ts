@@ -158,9 +158,34 @@ void t.test('secrets are sealed, never answered, and dropped when the destinatio
   );
   const kept = await api.call('PATCH', path, { token: api.token, body: { url: 'https://example.com/other' } });
   t.match(kept.body, { settings: { has_password: true, has_secret_headers: true }, probe_revision: 2 });
+  t.notOk('warnings' in kept.body, 'nothing was left behind');
   const moved = await api.call('PATCH', path, { token: api.token, body: { url: 'https://example.org/other' } });
   t.equal(moved.status, 200);
   t.notMatch(moved.body['settings'], { has_password: true });
+  t.match(moved.body['warnings'], [
+    { code: 'secret_dropped', path: '/settings/headers', message: /send it again/ },
+    { code: 'secret_dropped', path: '/settings/password' },
+  ]);
+  t.equal(
+    (await api.call('PATCH', path, { token: api.token, body: moved.body })).status,
+    200,
+    'an answer is sent back',
+  );
+  await api.call('PATCH', path, { token: api.token, body: { settings: { password: secret } } });
+  const cleared = await api.call('PATCH', path, { token: api.token, body: { settings: { password: null } } });
+  t.match(cleared, { status: 200, body: { settings: { has_password: undefined } } });
+  t.notOk('warnings' in cleared.body, 'what was asked for needs no warning');
+  await api.call('PATCH', path, { token: api.token, body: { settings: { password: secret } } });
+  const resent = await api.call('PATCH', path, {
+    token: api.token,
+    body: { url: 'https://example.net/', settings: { password: secret } },
+  });
+  t.notOk('warnings' in resent.body, 'nor what was sent again');
+  const other = await api.call('PATCH', path, {
+    token: api.token,
+    body: { url: 'tcp://example.net:80', protocol: 'tcp', settings: { username: null } },
+  });
+  t.match(other, { status: 200, body: { warnings: [{ code: 'secret_dropped', path: '/settings/password' }] } });
   const left = await api.database.worker.one(sql.type(row)`select sealed_secrets, secret_fields from monitors`);
   t.same(left, { sealed_secrets: null, secret_fields: [] });
 });

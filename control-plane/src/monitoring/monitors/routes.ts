@@ -4,8 +4,9 @@ import {
   Problem,
   readMonitorRoute,
   updateMonitorRoute,
+  warningsOf,
 } from '@parallax/api-contract';
-import type { CreateMonitor, Monitor, UpdateMonitor } from '@parallax/api-contract';
+import type { ChangedMonitor, CreateMonitor, Monitor, UpdateMonitor } from '@parallax/api-contract';
 import { UniqueIntegrityConstraintViolationError } from 'slonik';
 import type { Context } from '../../context.ts';
 import { recordAudit } from '../../identity/audit/index.ts';
@@ -23,6 +24,7 @@ import { moveSingle } from './bulk/move/single.queries.ts';
 import { lockPrivateProbes } from './bulk/queries.ts';
 import type { OnMonitorsMoved } from './bulk/queries.ts';
 import type { Destination } from './bulk/verdicts.ts';
+import { droppedSecrets } from './dropped-secrets.ts';
 import { announceChange } from './gateway.ts';
 import type { Actor } from './gateway.ts';
 import { switchMonitor } from './lifecycle/queries.ts';
@@ -153,7 +155,7 @@ export async function changeMonitor(
   monitorId: number,
   change: ChangeOfMonitor,
   move?: MoveOfMonitor,
-): Promise<Monitor> {
+): Promise<ChangedMonitor> {
   const limits = await limitsOfChange(context, actor.caller, monitorId, change);
   if (move === undefined) return rewriteMonitor(context, actor, monitorId, change, limits);
   const { name } = change.body;
@@ -175,7 +177,7 @@ async function rewriteMonitor(
   { body: given, complete, view }: ChangeOfMonitor,
   { limits, owner }: LimitsOfChange,
   move?: MoveOfMonitor & { readonly destination: Destination },
-): Promise<Monitor> {
+): Promise<ChangedMonitor> {
   const scope = scopeOf(actor.caller);
   const done = await inScope(context.database.api, scope, async (tx) => {
     const stored = requireShown(await lockMonitor(tx, scope, monitorId), monitorId, view);
@@ -209,10 +211,11 @@ async function rewriteMonitor(
       const { destination, onMoved } = goes;
       for (const probeId of await moveSingle(tx, actor, monitorId, destination, onMoved)) told.add(probeId);
     }
-    return { stored, told, monitor: await readMonitorJson(tx, scope, monitorId) };
+    const dropped = droppedSecrets(secrets, change.values.settings.secret, given);
+    return { stored, told, dropped, monitor: await readMonitorJson(tx, scope, monitorId) };
   });
   announceChange(context.bus, done.stored.shard, [...done.told]);
-  return present(done.monitor, monitorId);
+  return { ...present(done.monitor, monitorId), ...warningsOf(done.dropped) };
 }
 
 /** @throws Problem `name_taken` */

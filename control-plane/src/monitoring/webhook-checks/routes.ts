@@ -9,6 +9,7 @@ import {
   regenerateWebhookSecretRoute,
   resumeWebhookCheckRoute,
   updateWebhookCheckRoute,
+  warningsOf,
 } from '@parallax/api-contract';
 import type { CreateWebhookCheck, ShownWebhookCheck } from '@parallax/api-contract';
 import type { Context } from '../../context.ts';
@@ -66,6 +67,7 @@ export function checkRoutes(context: Context): Route[] {
 
     handle(updateWebhookCheckRoute, async ({ params, body, caller, request }) => {
       let made: string | null = null;
+      let isDropped = false;
       const changed = await changeCheck(context, { caller, request }, params.id, async (tx, row) => {
         const values = updatedValues(row, body, () =>
           row.sealed_secret === null ? null : openSecret(context.sealer, row.id, row.sealed_secret),
@@ -75,6 +77,8 @@ export function checkRoutes(context: Context): Route[] {
         const { secret, isMade, ...plain } = values;
         if (isMade) made = secret ?? null;
         const isKept = secret === undefined;
+        // One that was sent takes the place of the stored one, as was asked for.
+        isDropped = row.sealed_secret !== null && !isKept && body.secret === undefined;
         await writeCheck(tx, row.id, {
           ...plain,
           sealed_secret: isKept
@@ -91,7 +95,7 @@ export function checkRoutes(context: Context): Route[] {
         return { action: 'webhook_check.updated', detail: { fields } };
       });
       if (changed === undefined) throw noCheck(params.id);
-      return { ...changed, secret: made };
+      return { ...changed, secret: made, ...warningsOf(isDropped ? ['/secret'] : []) };
     }),
 
     handle(deleteWebhookCheckRoute, async ({ params, caller, request }) => {

@@ -144,6 +144,8 @@ void t.test('signature and secret fit together, whatever is changed', async (t) 
   t.match((await put({ secret: 'not base64 at all' })).body, { secret: null });
   const standard = await put({ signature: 'standard' });
   t.match(standard.body['secret'], /^whsec_/, 'one that does not is replaced, and the new one shown');
+  t.match(standard.body['warnings'], [{ code: 'secret_dropped', path: '/secret' }]);
+  t.notOk('warnings' in github.body, 'one that fits stays');
   const custom = { header: 'X-A', encoding: 'hex' };
   t.match(await put({ signature: 'custom_hmac' }), { status: 422, body: { errors: [{ path: '/custom_hmac' }] } });
   t.match((await put({ signature: 'custom_hmac', custom_hmac: custom })).body, {
@@ -151,7 +153,7 @@ void t.test('signature and secret fit together, whatever is changed', async (t) 
   });
   t.match(await put({ signature: 'slack', custom_hmac: custom }), { status: 422 });
   t.match((await put({ signature: 'slack' })).body, { custom_hmac: null });
-  t.match((await put({ signature: 'none' })).body, { has_secret: false });
+  t.match((await put({ signature: 'none' })).body, { has_secret: false, warnings: [{ code: 'secret_dropped' }] });
   t.match(await put({ secret: 'a long secret' }), { status: 422, body: { errors: [{ path: '/secret' }] } });
   t.match((await put({ signature: 'stripe', secret: 'whsec_of_stripe' })).body, { has_secret: true, secret: null });
   for (const wrong of [

@@ -105,12 +105,15 @@ void t.test(
     t.match((await change({ url: 'https://hooks.example.com/two' })).body, {
       settings: { destinations: [{ has_headers: true, has_secret: true }] },
     });
-    t.match((await change({ secret: null })).body, {
-      settings: { destinations: [{ has_headers: true, has_secret: false }] },
-    });
-    t.match((await change({ url: 'https://elsewhere.example.com/' })).body, {
+    const cleared = await change({ secret: null });
+    t.match(cleared.body, { settings: { destinations: [{ has_headers: true, has_secret: false }] } });
+    t.notOk('warnings' in cleared.body, 'what was asked for needs no warning');
+    const moved = await change({ url: 'https://elsewhere.example.com/' });
+    t.match(moved.body, {
       settings: { destinations: [{ has_url: true, has_headers: false, has_secret: false }] },
     });
+    t.match(moved.body['warnings'], [{ code: 'secret_dropped', path: '/settings/destinations/0/headers' }]);
+    t.equal((moved.body['warnings'] as unknown[]).length, 1);
     const other = await call('PATCH', own, { body: { settings: { destinations: [{ key: 'new', name: 'New' }] } } });
     t.match(other, { status: 422 }, 'a new destination needs its address');
     const same = await call('PATCH', own, { body: {} });

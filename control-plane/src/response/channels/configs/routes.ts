@@ -8,6 +8,7 @@ import {
   readActiveChannelConfigRoute,
   readChannelConfigRoute,
   updateChannelConfigRoute,
+  warningsOf,
 } from '@parallax/api-contract';
 import type { AlertChannelConfig } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
@@ -22,6 +23,7 @@ import { handle } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
 import { channelOf } from '../registry.ts';
 import { answerOf } from './answer.ts';
+import { droppedSecrets } from './dropped-secrets.ts';
 import { mergeSettings } from './merge-settings.ts';
 import {
   countConfigs,
@@ -99,14 +101,16 @@ export function configRoutes(context: Context): readonly Route[] {
       });
     }),
 
-    handle(updateChannelConfigRoute, ({ params, body, caller, request }) =>
-      change(context, { caller, request }, params.config_id, async (tx, row, scope) => {
+    handle(updateChannelConfigRoute, async ({ params, body, caller, request }) => {
+      let dropped: readonly string[] = [];
+      const changed = await change(context, { caller, request }, params.config_id, async (tx, row, scope) => {
         const channel = requireChannel(row.channel, '/channel');
         const stored = openSettings(context.sealer, row.id, row.sealed_settings);
         const settings =
           body.settings === undefined
             ? undefined
             : readSettings(channel, mergeSettings(channel, stored, body.settings));
+        if (settings !== undefined) dropped = droppedSecrets(channel, stored, settings, body.settings ?? {});
         const isSame = settings === undefined || JSON.stringify(settings) === JSON.stringify(stored);
         const isActive = body.is_active === row.is_active ? undefined : body.is_active;
         const name = body.name === undefined ? row.name : (body.name ?? channel.title);
@@ -119,8 +123,9 @@ export function configRoutes(context: Context): readonly Route[] {
         // What was given up was given up by other settings: a destination may be another one behind the same key.
         if (isActive === true || !isSame) await enableTargets(scope, tx, row.channel);
         return 'alert_channel_config.updated';
-      }),
-    ),
+      });
+      return { ...changed, ...warningsOf(dropped) };
+    }),
 
     handle(deleteChannelConfigRoute, async ({ params, caller, request }) => {
       const scope = scopeOf(caller);
