@@ -920,6 +920,8 @@
 -- workspaces.updated_at timestamp with time zone not null default now()
 -- workspaces.deleted_at timestamp with time zone
 -- workspaces.emptied_at timestamp with time zone
+-- workspaces.private_targets text[] not null default '{}'::text[]
+-- workspaces.was_handed_over boolean not null default false
 
 -- table options
 -- access_tokens row-level security forced
@@ -1443,6 +1445,7 @@
 -- workspaces.workspaces_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id)
 -- workspaces.workspaces_ping_key_key UNIQUE (ping_key)
 -- workspaces.workspaces_pkey PRIMARY KEY (id)
+-- workspaces.workspaces_private_targets_check CHECK ((cardinality(private_targets) <= 50))
 
 -- indexes
 -- CREATE INDEX access_tokens_user ON public.access_tokens USING btree (user_id)
@@ -1814,6 +1817,7 @@
 -- workspaces.member_workspaces * using (((id = ANY (current_workspaces())) OR (owner_id = current_user_id())))
 
 -- functions
+-- administrator_changed eda6445efaf1645b376aad051110e1b3
 -- caller_by_credentialof_user integer, of_workspaces integer[], OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb d41d8cd98f00b204e9800998ecf8427e
 -- count_in_two_windowsof_key text, short_name text, short_quota integer, short_seconds integer, long_name text, long_quota integer, long_seconds integer, OUT short_used integer, OUT short_reset_seconds double precision, OUT long_used integer, OUT long_reset_seconds double precision 0fc1dda880d1bb97915b779a0f4dcb48
 -- current_user_id d41d8cd98f00b204e9800998ecf8427e
@@ -1870,13 +1874,19 @@
 -- make_accountnew_email text, new_password_hash text, email_is_verified boolean, new_plan text, new_ping_key text, as_administrator boolean, detail jsonb, from_address text, in_request text 42904fbc6978a345e925b4e898069845
 -- make_default_alertof_user integer, in_workspace integer d41d8cd98f00b204e9800998ecf8427e
 -- monitor_expiryof_monitor integer, of_kind text, of_revision integer 915297ace7ff1a80803fe64addc4c7cc
+-- touch_seats_of_workspacesof_workspaces integer[] ae5c7708691d31cac89817044b6a2f3e
 -- window_sumsmonitor integer, probes integer[], first_day integer, end_day integer, first_hour integer, end_hour integer, more_first_hour integer, more_end_hour integer, edge_hour integer, other_edge_hour integer, stale_first_hour integer, stale_end_hour integer, rows_from timestamp with time zone, rows_to timestamp with time zone, most_rows integer dcff4fde5356102c5d687479713868a4
+-- workspace_handed_over 325e2c038fc1a32721e0e9624daef1aa
+-- workspace_reach_changed 1a4fb18520070af174ad8016a3c484a3
 
 -- triggers
 -- CREATE TRIGGER monitors_look_at_expiries AFTER UPDATE OF is_active, deleted_at, probe_revision, certificate_thresholds_days, domain_thresholds_days ON public.monitors FOR EACH ROW WHEN ((((((old.is_active IS DISTINCT FROM new.is_active) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)) OR (old.probe_revision IS DISTINCT FROM new.probe_revision)) OR (old.certificate_thresholds_days IS DISTINCT FROM new.certificate_thresholds_days)) OR (old.domain_thresholds_days IS DISTINCT FROM new.domain_thresholds_days))) EXECUTE FUNCTION look_at_expiries_of_monitor()
 -- CREATE TRIGGER pauses_look_at_expiries AFTER INSERT OR UPDATE OF ended_at ON public.pauses FOR EACH ROW EXECUTE FUNCTION look_at_expiries_of_pause()
+-- CREATE TRIGGER administrator_changed AFTER UPDATE OF is_administrator ON public.users FOR EACH ROW WHEN ((old.is_administrator <> new.is_administrator)) EXECUTE FUNCTION administrator_changed()
 -- CREATE TRIGGER alerts_follow_address AFTER UPDATE OF email ON public.users FOR EACH ROW WHEN (((old.email IS NOT NULL) AND (new.email IS NOT NULL) AND (old.email IS DISTINCT FROM new.email))) EXECUTE FUNCTION follow_address()
 -- CREATE TRIGGER users_end_password_challenges AFTER UPDATE OF password_hash ON public.users FOR EACH ROW WHEN ((old.password_hash IS DISTINCT FROM new.password_hash)) EXECUTE FUNCTION end_password_challenges()
+-- CREATE TRIGGER workspace_handed_over BEFORE UPDATE OF owner_id ON public.workspaces FOR EACH ROW WHEN ((old.owner_id <> new.owner_id)) EXECUTE FUNCTION workspace_handed_over()
+-- CREATE TRIGGER workspace_reach_changed AFTER UPDATE OF private_targets, owner_id ON public.workspaces FOR EACH ROW WHEN (((old.private_targets IS DISTINCT FROM new.private_targets) OR (old.owner_id <> new.owner_id))) EXECUTE FUNCTION workspace_reach_changed()
 
 -- grants on tables
 -- access_tokens to parallax_api: INSERT, SELECT, UPDATE
@@ -2061,6 +2071,7 @@
 -- workspaces to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 
 -- grants on functions
+-- administrator_changed to parallax_worker
 -- caller_by_credential to parallax_worker
 -- count_in_two_windows to parallax_api
 -- count_in_two_windows to parallax_worker
@@ -2122,5 +2133,9 @@
 -- make_account to parallax_worker
 -- monitor_expiry to parallax_api
 -- monitor_expiry to parallax_worker
+-- touch_seats_of_workspaces to parallax_api
+-- touch_seats_of_workspaces to parallax_worker
 -- window_sums to parallax_api
 -- window_sums to parallax_worker
+-- workspace_handed_over to parallax_worker
+-- workspace_reach_changed to parallax_worker

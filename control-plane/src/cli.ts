@@ -17,6 +17,7 @@ import { addServeCommand } from './commands/serve.ts';
 import { addSettingsCommand } from './commands/settings.ts';
 import { addUpCommand } from './commands/up.ts';
 import { addUserCommands } from './commands/user.ts';
+import { addWorkspaceCommands } from './commands/workspace.ts';
 import { ExplainedError } from './platform/explained-error.ts';
 import { version } from './version.ts';
 
@@ -70,6 +71,7 @@ also come from lines NAME=value of a file; what the environment names wins.`,
   addKeysCommands(program, env);
   addRecomputeCommand(program, env);
   addUserCommands(program, env);
+  addWorkspaceCommands(program, env);
   addJoinTokenCommands(program, env);
   return program;
 }

@@ -43,6 +43,8 @@ export type Context = {
   readonly externalBroker?: ExternalBroker | undefined;
   /** CIDRs that checks may reach although they are not public. */
   readonly allowedPrivateTargets: readonly string[];
+  /** The same for checks of workspaces that administrators have made and own, beside those. */
+  readonly administratorPrivateTargets: readonly string[];
   /** The same for messages that go to where tenants say. */
   readonly allowedPrivateHooks: readonly string[];
   /** "host:port" that answer while this machine's own uplink stands (rule 12 of the consensus). */

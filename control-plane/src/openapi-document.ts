@@ -29,6 +29,7 @@ function descriptionContext(): Context {
     listen: { grpcHost: '', grpcPort: 0, enrolmentPort: 0 },
     deniedListeners: () => [],
     allowedPrivateTargets: [],
+    administratorPrivateTargets: [],
     allowedPrivateHooks: [],
     canaries: [],
     outbound: inert('outbound'),

@@ -110,6 +110,7 @@ export async function serve(
     deniedListeners: replicas.listeners,
     externalBroker: broker,
     allowedPrivateTargets: settings.allowedPrivateTargets ?? [],
+    administratorPrivateTargets: settings.administratorPrivateTargets ?? [],
     allowedPrivateHooks: settings.allowedPrivateHooks ?? [],
     canaries: settings.canaries ?? [],
     outbound: createOutboundClients({

@@ -147,7 +147,14 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     owner: { probeId: identity.probeId, secret: identity.signingSeed },
     now: () => momentNow(options.bootId, clock.nowMs()),
     present: () =>
-      store.revision === 0n ? undefined : { revision: store.revision, assignments: store.all, deniedListeners },
+      store.revision === 0n
+        ? undefined
+        : {
+            revision: store.revision,
+            assignments: store.all,
+            privateTargetsBasis: store.privateTargetsBasis,
+            deniedListeners,
+          },
     logger,
   });
   const runs = {
@@ -204,6 +211,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       publicAddresses: [...options.publicAddresses],
       sourceAddresses: [...sources],
       maxInFlight: options.maxInFlight,
+      privateTargetsBasis: store.privateTargetsBasis,
+      obeysPrivateTargets: true,
     }),
     heartbeat: () => {
       const { results, oldestMs } = log.waiting;
@@ -252,7 +261,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const kept = await cache.read();
   if (kept !== undefined) {
     denyListeners(kept.deniedListeners);
-    store.restore(kept.revision, kept.assignments);
+    store.restore(kept.revision, kept.assignments, kept.privateTargetsBasis);
     logger.info(
       { assignments: store.size, revision: kept.revision.toString() },
       'kept assignments are checked until the control plane says what has changed',

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { openDatabaseOf } from '../faults/oracle.ts';
 import { pidOf, signalChild, untilRestarted } from '../harness/children.ts';
-import { eventually } from '../harness/processes.ts';
+import { eventually, runToEnd, startNode } from '../harness/processes.ts';
 import { threeAgents } from '../harness/three-agents.ts';
 
 /* A check by hand on five probes, some of which vanish while it is under way, and a broker that does. */
@@ -227,3 +227,49 @@ async function settled(): Promise<Record<number, number>> {
   );
   return stored();
 }
+
+await t.test(
+  'a stranger’s monitor reaches the private range that their workspace is allowed, and only while it is',
+  async (t) => {
+    const account = { email: 'tenant@example.org', password: 'a long enough passphrase' };
+    await api.call('POST', '/api/v1/auth/register', 201, account);
+    const { access_token: token } = await api.call<{ access_token: string }>(
+      'POST',
+      '/api/v1/auth/login',
+      200,
+      account,
+    );
+    const tenant = api.withToken(token);
+    const { id: workspaceId } = await tenant.call<{ id: number }>('GET', '/api/v1/workspaces/default', 200);
+    const body = {
+      workspace_id: workspaceId,
+      name: 'inside',
+      url: target.url,
+      interval_seconds: 3_600,
+      timeout_seconds: 5,
+    };
+    await tenant.call('POST', '/api/v1/monitors', 422, body);
+    const allow = async (...ranges: readonly string[]): Promise<void> => {
+      const command = ['control-plane/src/main.ts', 'workspace', 'allow-ranges', String(workspaceId), ...ranges];
+      await runToEnd(startNode(command, product.environment), 'the command');
+    };
+    await allow('127.0.0.0/8');
+    const { id } = await tenant.call<{ id: number }>('POST', '/api/v1/monitors', 201, body);
+    const byHand = () =>
+      tenant.call<{ results: { status: string; error_code: string | null }[] }>(
+        'POST',
+        `/api/v1/monitors/${id}/check`,
+        200,
+        {},
+      );
+    const allSay = (wanted: string | null) =>
+      eventually(`every probe to say ${wanted}`, async () => {
+        const { results } = await byHand();
+        return results.length > 0 && results.every(({ error_code: code }) => code === wanted);
+      });
+    await allSay(null);
+    await allow('--none');
+    await allSay('address_denied');
+    t.pass('reached while it was allowed, denied before and after');
+  },
+);

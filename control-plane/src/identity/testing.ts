@@ -137,6 +137,7 @@ export function testContext(database: Database, more: Partial<Context>): Context
     listen: { grpcHost: '127.0.0.1', grpcPort: 0, enrolmentPort: 0 },
     deniedListeners: () => [],
     allowedPrivateTargets: [],
+    administratorPrivateTargets: [],
     allowedPrivateHooks: [],
     canaries: [],
     outbound: createOutboundClients({

@@ -20,7 +20,8 @@ t.test('up has defaults of its own where nothing was named', (t) => {
     dataDir: '/data',
     httpPort: 8081,
     localProbes: 1,
-    allowedPrivateTargets: localTargets,
+    allowedPrivateTargets: [],
+    administratorPrivateTargets: localTargets,
     publicUrl: 'http://localhost:8081',
   });
   const named = readSettings(controlPlaneSettings, {
@@ -36,22 +37,30 @@ t.test('private targets are a default of one machine alone, and none can be said
   const privateOf = (more: Record<string, string>) => {
     const up = settingsOfUp(readSettings(controlPlaneSettings, more), '/data', ports);
     const agent = { name: 'local-1', stateDir: '/data/probes/local-1' };
+    const serve = readSettings(controlPlaneSettings, environmentOfServe(more, up, urls));
     return [
-      readSettings(controlPlaneSettings, environmentOfServe(more, up, urls)).allowedPrivateTargets,
+      serve.allowedPrivateTargets,
+      serve.administratorPrivateTargets,
       readSettings(agentSettings, environmentOfAgent(more, up, agent)).allowedPrivateTargets,
     ];
   };
-  t.same(privateOf({}), [localTargets, localTargets]);
+  t.same(privateOf({}), [[], localTargets, localTargets], 'for workspaces of administrators only');
   for (const [name, value] of [
     ['PARALLAX_HTTP_HOST', '0.0.0.0'],
     ['PARALLAX_PUBLIC_URL', 'https://parallax.example.org'],
     ['PARALLAX_TRUSTED_PROXIES', '127.0.0.1'],
     ['PARALLAX_ALLOWED_PRIVATE_TARGETS', 'none'],
   ] as const) {
-    t.same(privateOf({ [name]: value }), [[], []], `${name}=${value}`);
+    t.same(privateOf({ [name]: value }), [[], [], []], `${name}=${value}`);
   }
   const named = { PARALLAX_HTTP_HOST: '0.0.0.0', PARALLAX_ALLOWED_PRIVATE_TARGETS: '10.1.0.0/16' };
-  t.same(privateOf(named), [['10.1.0.0/16'], ['10.1.0.0/16']], 'what is named is allowed all the same');
+  t.same(privateOf(named), [['10.1.0.0/16'], [], ['10.1.0.0/16']], 'what is named is allowed all the same');
+  const more = { PARALLAX_HTTP_HOST: '0.0.0.0', PARALLAX_PROBE_ALLOWED_PRIVATE_TARGETS: '10.2.0.0/16' };
+  t.same(
+    privateOf(more),
+    [[], [], ['10.2.0.0/16']],
+    'local probes may have a cap for what single workspaces are allowed',
+  );
   t.end();
 });
 

@@ -20,9 +20,15 @@ export function settingsOfUp(given: ControlPlaneSettings, dataDir: string, ports
     enrolmentPort: ports.enrolment,
     natsPort: ports.nats,
     localProbes: given.localProbes ?? 1,
-    allowedPrivateTargets: given.allowedPrivateTargets ?? (isPublished(given) ? [] : localTargets),
+    allowedPrivateTargets: given.allowedPrivateTargets ?? [],
+    administratorPrivateTargets: given.administratorPrivateTargets ?? defaultOfAdministrators(given),
     publicUrl: given.publicUrl ?? publicUrl(given, ports.http),
   });
+}
+
+/** A convenience of one's own machine, and for who runs it: whoever else has an account there was not asked for. */
+function defaultOfAdministrators(given: ControlPlaneSettings): readonly string[] {
+  return given.allowedPrivateTargets !== undefined || isPublished(given) ? [] : localTargets;
 }
 
 /** What a person types into the browser. A name, not 127.0.0.1: passkeys need one. */
@@ -47,6 +53,7 @@ export function environmentOfServe(
     ...replaced('ENROLMENT_PORT', String(settings.enrolmentPort)),
     ...replaced('NATS_PORT', String(settings.natsPort)),
     ...replaced('ALLOWED_PRIVATE_TARGETS', networksText(settings.allowedPrivateTargets)),
+    ...replaced('ADMINISTRATOR_PRIVATE_TARGETS', networksText(settings.administratorPrivateTargets)),
     ...replaced('PUBLIC_URL', settings.publicUrl),
     ...replaced('DATABASE_URL', urls.owner),
     ...replaced('DATABASE_API_URL', urls.api),
@@ -67,10 +74,18 @@ export function environmentOfAgent(
     PARALLAX_PROBE_NAME: agent.name,
     PARALLAX_PROBE_REGION: localRegion,
     PARALLAX_PROBE_STATE_DIR: agent.stateDir,
-    PARALLAX_PROBE_ALLOWED_PRIVATE_TARGETS: networksText(settings.allowedPrivateTargets),
+    PARALLAX_PROBE_ALLOWED_PRIVATE_TARGETS: capOfAgent(env, settings),
     ...(env['PARALLAX_PROBE_LOG_LEVEL'] === undefined ? { PARALLAX_PROBE_LOG_LEVEL: settings.logLevel } : {}),
     ...(agent.joinToken === undefined ? {} : { PARALLAX_PROBE_JOIN_TOKEN: agent.joinToken }),
   };
+}
+
+/** What the control plane may allow at most. Ranges of single workspaces are known to nobody here, so the operator may name more. */
+function capOfAgent(env: Environment, settings: ControlPlaneSettings): string {
+  const { allowedPrivateTargets = [], administratorPrivateTargets = [] } = settings;
+  const named = env['PARALLAX_PROBE_ALLOWED_PRIVATE_TARGETS'];
+  if (named !== undefined && named !== '') return named;
+  return networksText([...new Set([...allowedPrivateTargets, ...administratorPrivateTargets])]);
 }
 
 /** An empty value would count as unset. */

@@ -59,6 +59,7 @@ export function testContext(database: Database, bus: Bus, more: Partial<Context>
     listen: { grpcHost: '127.0.0.1', grpcPort: 0, enrolmentPort: 0 },
     deniedListeners: () => [{ address: '127.0.0.1', port: 5432 }],
     allowedPrivateTargets: [],
+    administratorPrivateTargets: [],
     allowedPrivateHooks: [],
     canaries: [],
     outbound: createOutboundClients({

@@ -88,6 +88,7 @@ export const inputErrors = {
   unknown_probe: 'there is no such probe',
   unknown_token: 'is no token of the caller',
   // About limits.
+  private_target: 'is a private address that no check of the workspace may reach',
   interval_below_plan: 'is shorter than the plan allows',
   too_many_members: 'would have too many members',
   too_many_results: 'holds too many results',

@@ -13,6 +13,11 @@ export const workspaceSchema = z
     role: workspaceRole,
     /** Part of every ping URL; null for a viewer. */
     ping_key: z.string().nullable(),
+    private_targets: z
+      .array(z.string())
+      .describe(
+        'Ranges that an administrator of the installation lets the checks of this workspace reach although they are not public.',
+      ),
     created_at: timestamp,
     updated_at: timestamp,
     version: z.number().int(),

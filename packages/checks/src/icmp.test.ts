@@ -280,7 +280,7 @@ void t.test('checks', async (t) => {
   const lost = await check(
     '192.0.2.77',
     { count: 1 },
-    { timeoutMs: 400, addresses: { judge: () => undefined, setDeniedListeners: () => undefined } },
+    { timeoutMs: 400, addresses: { ...testContext().addresses, judge: () => undefined } },
   );
   t.match(lost, {
     outcome: /timeout|fail/,

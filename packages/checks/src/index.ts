@@ -5,6 +5,7 @@ export {
   type AddressPolicyOptions,
   createAddressPolicy,
   type Denial,
+  everyAddress,
   type Listener,
   type Purpose,
 } from './net/address-policy.ts';

@@ -290,7 +290,7 @@ void t.test('the servers of common top-level domains are known, others are asked
 void t.test('a registry that cannot be asked is not the fault of the domain', async (t) => {
   const hosts = '127.0.0.1 rdap.verisign.com\n127.0.0.1 whois.verisign-grs.com\n';
   const resolver = createResolver({ servers: ['127.0.0.1:9'], hostsPath: `${t.testdir({ hosts })}/hosts` });
-  const addresses = { judge: () => undefined, setDeniedListeners: () => undefined };
+  const addresses = { ...testContext().addresses, judge: () => undefined };
   const outcome = await runCheck('whois', { url: 'example.com' }, {}, testContext({ resolver, addresses }));
   t.match(outcome, { outcome: /fail|timeout/, source: 'resolver', code: /^(?:connect|tls|http|response|whois)_/ });
 });

@@ -55,7 +55,8 @@ export const agentSettings = defineSettings(
     ALLOWED_PRIVATE_TARGETS: {
       schema: networks,
       defaultMeaning: 'none',
-      meaning: "CIDRs that checks may reach although they are not public; the product's own listeners stay denied",
+      meaning:
+        "CIDRs that checks on this probe may reach at most although they are not public: on a shared probe those that their workspaces are allowed (docs/publishing.md); the product's own listeners stay denied",
     },
     CANARIES: {
       schema: hostsAndPorts,

@@ -192,10 +192,16 @@ export const controlPlaneSettings = defineSettings(
     },
     ALLOWED_PRIVATE_TARGETS: {
       schema: networks,
-      defaultMeaning:
-        'loopback and private ranges under `npm start` while the installation is not published, else none',
+      defaultMeaning: 'none',
       meaning:
-        "CIDRs that checks may reach although they are not public, or `none`; the product's own listeners stay denied (docs/publishing.md)",
+        "CIDRs that checks of every workspace may reach although they are not public, or `none`; the product's own listeners stay denied (docs/publishing.md)",
+    },
+    ADMINISTRATOR_PRIVATE_TARGETS: {
+      schema: networks,
+      defaultMeaning:
+        'loopback and private ranges under `npm start` while the installation is not published and `PARALLAX_ALLOWED_PRIVATE_TARGETS` is unset, else none',
+      meaning:
+        'CIDRs that the checks of the control plane may reach for workspaces of administrators, beside those of `PARALLAX_ALLOWED_PRIVATE_TARGETS`',
     },
     ALLOWED_PRIVATE_HOOKS: {
       schema: networks,

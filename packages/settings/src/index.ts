@@ -2,7 +2,7 @@ export { defineSettings, type Setting, type SettingsDefinition, type SettingsOf 
 export { withConfigFile } from './config-file.ts';
 export { explicitSettings, readSettings, SettingsError, type Environment } from './read.ts';
 export { settingsTable } from './table.ts';
-export { decodeKey } from './values.ts';
+export { decodeKey, readNetworks } from './values.ts';
 export * from './control-plane.ts';
 export { agentSettings, type AgentSettings } from './agent.ts';
 export { isLoopbackHost, isPublished } from './reach.ts';

@@ -201,3 +201,9 @@ function splitList(value: string): string[] {
     .map((item) => item.trim())
     .filter((item) => item !== '');
 }
+
+/** Reads CIDRs as the settings do: one spelling for each network. A string says what is wrong. */
+export function readNetworks(text: string): readonly string[] | string {
+  const parsed = networks.safeParse(text);
+  return parsed.success ? parsed.data : (parsed.error.issues[0]?.message ?? 'cannot be read');
+}

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Assignment, AssignmentDelta, SnapshotEnd } from '@parallax/wire';
 
 /** Assignments by monitor, and the revision up to which they are complete. */
@@ -27,9 +28,10 @@ export function applySnapshot(
   if (assignments.length !== end.count)
     return `the snapshot has ${assignments.length} assignments, announced were ${end.count}`;
   if (!assignmentHash(assignments).equals(end.hash)) return 'the hash of the snapshot differs';
-  const set = assignments.filter(
-    (assignment) => state.byMonitor.get(assignment.monitorId)?.revision !== assignment.revision,
-  );
+  const set = assignments.filter((assignment) => {
+    const held = state.byMonitor.get(assignment.monitorId);
+    return held?.revision !== assignment.revision || !isDeepStrictEqual(held.privateTargets, assignment.privateTargets);
+  });
   const removed = [...state.byMonitor.keys()].filter((monitorId) => !next.has(monitorId));
   return { revision: end.revision, set, removed };
 }

@@ -14,6 +14,16 @@ const endOf = (revision: bigint, assignments: readonly Assignment[]) => ({
   revision,
   count: assignments.length,
   hash: assignmentHash(assignments),
+  privateTargetsBasis: '1:',
+});
+
+void t.test('what a workspace may reach replaces what was held, also under the revision that is known', (t) => {
+  const [held] = [anAssignment({ monitorId: 1, revision: 4n })];
+  const limited = { ...held, privateTargets: { all: false, ranges: [] } };
+  const change = applySnapshot(state(4n, [held]), [limited], endOf(4n, [limited]));
+  t.match(change, { set: [{ monitorId: 1, privateTargets: { all: false } }] });
+  t.match(applySnapshot(state(4n, [limited]), [{ ...limited }], endOf(4n, [limited])), { set: [] });
+  t.end();
 });
 
 void t.test('the hash is the one of the wire, whatever the order', (t) => {

@@ -40,6 +40,7 @@ const content = {
     }),
     anAssignment({ monitorId: 9, shard: 1, supplement: true }),
   ],
+  privateTargetsBasis: '1:10.0.0.0/8',
   deniedListeners: [{ address: '127.0.0.1', port: 5432 }],
 };
 

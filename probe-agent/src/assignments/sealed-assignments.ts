@@ -9,6 +9,8 @@ export type KeptAssignments = {
   /** Highest revision that is in it. */
   readonly revision: bigint;
   readonly assignments: readonly Assignment[];
+  /** See session.proto. */
+  readonly privateTargetsBasis: string;
   /** The product's own listeners: no check may reach them, also while nobody can tell the probe so. */
   readonly deniedListeners: readonly Listener[];
   /** When the control plane was last in touch, so that this was known to hold. */
@@ -19,7 +21,8 @@ export type KeptAssignments = {
 export type SealOwner = { readonly probeId: number; readonly secret: Uint8Array };
 
 const magic = Buffer.from('PLXASG\r\n');
-const version = 1;
+/** 2: with the basis of private targets. A file of version 1 would let them all count. */
+const version = 2;
 const saltBytes = 32;
 const ivBytes = 12;
 const tagBytes = 16;
@@ -35,6 +38,7 @@ const headSchema = z.object({
     wall_ms: z.number(),
     server_ms: z.number(),
   }),
+  private_targets_basis: z.string(),
   denied_listeners: z.array(z.object({ address: z.string(), port: z.int() })),
 });
 
@@ -57,6 +61,7 @@ export function sealAssignments(
       wall_ms: confirmed.wallMs,
       server_ms: confirmed.serverMs,
     },
+    private_targets_basis: kept.privateTargetsBasis,
     denied_listeners: kept.deniedListeners.map(({ address, port }) => ({ address, port })),
   };
   const headBytes = Buffer.from(JSON.stringify(head));
@@ -98,6 +103,7 @@ export function openAssignments(bytes: Buffer, owner: SealOwner): KeptAssignment
     return {
       revision: BigInt(head.revision),
       assignments: AssignmentChunk.decode(plain.subarray(headEnd)).assignments,
+      privateTargetsBasis: head.private_targets_basis,
       deniedListeners: head.denied_listeners,
       confirmed: {
         bootId: confirmed.boot_id,

@@ -17,6 +17,7 @@ export class AssignmentStore {
   #revision = 0n;
   #incoming: { begin: SnapshotBegin; assignments: Assignment[] } | undefined;
   #hasAny = false;
+  #privateTargetsBasis = '';
 
   constructor(onChange: (change: AppliedChange) => void) {
     this.#onChange = onChange;
@@ -25,6 +26,11 @@ export class AssignmentStore {
   /** Highest revision that is applied; 0 asks for a snapshot. */
   get revision(): bigint {
     return this.#revision;
+  }
+
+  /** The basis of the last snapshot that is applied; told to the control plane, which sends another one when it has another basis. */
+  get privateTargetsBasis(): string {
+    return this.#privateTargetsBasis;
   }
 
   get size(): number {
@@ -41,12 +47,14 @@ export class AssignmentStore {
   }
 
   /** Begins with what an earlier run had, up to its revision; only before anything came from the control plane. */
-  restore(revision: bigint, assignments: readonly Assignment[]): void {
+  restore(revision: bigint, assignments: readonly Assignment[], privateTargetsBasis: string): void {
+    this.#privateTargetsBasis = privateTargetsBasis;
     this.#apply({ revision, set: assignments, removed: [] });
   }
 
   /** Nothing is assigned any more, and nothing is known: the next session asks for all. */
   clear(): void {
+    this.#privateTargetsBasis = '';
     this.#incoming = undefined;
     this.#apply({ revision: 0n, set: [], removed: [...this.#byMonitor.keys()] });
   }
@@ -79,6 +87,7 @@ export class AssignmentStore {
       this.#revision = 0n;
       return change;
     }
+    this.#privateTargetsBasis = end.privateTargetsBasis;
     this.#apply(change);
     return undefined;
   }

@@ -9,6 +9,7 @@ import {
 import type { Listener } from '@parallax/checks';
 import type { Assignment, CheckAnswer, RunCheck } from '@parallax/wire';
 import { messageOf } from '../ports.ts';
+import { policyFor } from '../runner/private-targets.ts';
 
 export type DiagnosisOptions = {
   /** CIDRs that the operator of this probe allows although they are not public. */
@@ -44,12 +45,13 @@ export function createDiagnosisDesk(options: DiagnosisOptions): DiagnosisDesk {
   const underWay = new Set<number>();
   const stopping = new AbortController();
 
-  async function run({ protocol, url, settingsJson }: Assignment, request: RunCheck): Promise<Buffer> {
+  async function run(assignment: Assignment, request: RunCheck): Promise<Buffer> {
+    const { protocol, url, settingsJson } = assignment;
     const context = {
       signal: stopping.signal,
       timeoutMs: Math.min(Math.max(1, request.deadlineMs), mostMs),
       clock,
-      addresses,
+      addresses: policyFor(addresses, assignment),
       resolver,
       userAgent: options.userAgent,
       sourceAddress: options.sourceAddress,

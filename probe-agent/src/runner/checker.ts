@@ -1,8 +1,9 @@
 import { createAddressPolicy, createResolver, runCheck, withThreshold } from '@parallax/checks';
-import type { CheckContext, Listener, Target } from '@parallax/checks';
+import type { AddressPolicy, CheckContext, Listener, Target } from '@parallax/checks';
 import type { Assignment } from '@parallax/wire';
 import type { MachineOptions } from '../machine/options.ts';
 import { agentVersion } from '../version.ts';
+import { policyFor } from './private-targets.ts';
 import type { CheckRunner } from './runner.ts';
 import { SharedSettings } from './shared-settings.ts';
 
@@ -28,20 +29,27 @@ export function createChecker(options: CheckerOptions): Checker {
   const { browser, browserAccount, dockerSockets } = options.machine ?? {};
   const shared = new SharedSettings();
   /** The check types keep what they have made of a target and of settings with these objects. */
-  const readOf = new WeakMap<Assignment, { readonly target: Target; readonly settings: unknown }>();
+  const readOf = new WeakMap<
+    Assignment,
+    { readonly target: Target; readonly settings: unknown; readonly addresses: AddressPolicy }
+  >();
   return {
     denyListeners: addresses.setDeniedListeners,
     check: async (assignment, { signal, trace }) => {
       let read = readOf.get(assignment);
       if (read === undefined) {
-        read = { target: { url: assignment.url }, settings: shared.read(assignment) };
+        read = {
+          target: { url: assignment.url },
+          settings: shared.read(assignment),
+          addresses: policyFor(addresses, assignment),
+        };
         readOf.set(assignment, read);
       }
       const context: CheckContext = {
         signal,
         timeoutMs: Math.max(1, assignment.timeoutSeconds) * 1_000,
         clock,
-        addresses,
+        addresses: read.addresses,
         resolver,
         userAgent,
         sourceAddress: options.sourceAddress,

@@ -66,7 +66,12 @@ function running(
       revision += 1n;
       store.beginSnapshot({ revision, count: assignments.length });
       store.addChunk(assignments);
-      store.endSnapshot({ revision, count: assignments.length, hash: assignmentHash(assignments) });
+      store.endSnapshot({
+        revision,
+        count: assignments.length,
+        hash: assignmentHash(assignments),
+        privateTargetsBasis: '',
+      });
     },
     delta: (changed: Partial<Assignment> & { monitorId: number }) => {
       revision += 1n;

@@ -72,6 +72,8 @@ async function connected(
       publicAddresses: [],
       sourceAddresses: [],
       maxInFlight: 5,
+      privateTargetsBasis: '',
+      obeysPrivateTargets: true,
     }),
     heartbeat: () => ({ oldestUnacknowledgedMs: 1n, inFlight: 2, unacknowledged: 3n, damagedRecords: 4n }),
     events,
@@ -163,7 +165,10 @@ void t.test('a snapshot whose hash is wrong ends the stream, and the next one as
   const first = last(controlPlane);
   first?.send({ $case: 'snapshotBegin', value: { revision: 4n, count: 1 } });
   first?.send({ $case: 'assignmentChunk', value: { assignments: [anAssignment({ monitorId: 1 })] } });
-  first?.send({ $case: 'snapshotEnd', value: { revision: 4n, count: 1, hash: Buffer.alloc(32) } });
+  first?.send({
+    $case: 'snapshotEnd',
+    value: { revision: 4n, count: 1, hash: Buffer.alloc(32), privateTargetsBasis: '' },
+  });
   await until('a new stream', () => controlPlane.sessions.length === 2);
   t.equal(last(controlPlane)?.hello.knownRevision, 0n);
   t.equal(store.size, 0);

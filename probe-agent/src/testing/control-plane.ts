@@ -36,6 +36,8 @@ export type TestControlPlane = {
   readonly sessions: TestSession[];
   readonly enrolments: EnrolRequest[];
   readonly renewals: number[];
+  /** Sent with snapshots; empty from a control plane that knows no private targets. */
+  privateTargetsBasis: string;
   /** What a probe is told when it connects. */
   welcome: Partial<Welcome>;
   /** Given for enrolments and renewals from now on, in days; negative has run out already. */
@@ -70,6 +72,7 @@ export async function testControlPlane(
     sessions: [],
     enrolments: [],
     renewals: [],
+    privateTargetsBasis: '1:',
     welcome: {},
     certificateDays: 30,
     onSession: () => {},
@@ -187,7 +190,10 @@ function serveSession(
     send({ $case: 'snapshotBegin', value: { revision, count } });
     for (let at = 0; at < count; at += 500)
       send({ $case: 'assignmentChunk', value: { assignments: assignments.slice(at, at + 500) } });
-    send({ $case: 'snapshotEnd', value: { revision, count, hash: assignmentHash(assignments) } });
+    send({
+      $case: 'snapshotEnd',
+      value: { revision, count, hash: assignmentHash(assignments), privateTargetsBasis: state.privateTargetsBasis },
+    });
   }
 }
 
@@ -214,6 +220,7 @@ export function anAssignment(changes: Partial<Assignment> & { readonly monitorId
     degradedThresholdMs: 0,
     settingsJson: Buffer.from('{}'),
     supplement: false,
+    privateTargets: undefined,
     ...changes,
   };
 }

@@ -51,5 +51,6 @@ function assignmentOf(monitor: MonitorRecord, seat: Seat): Assignment {
     degradedThresholdMs: 0,
     settingsJson: Buffer.from('{}'),
     supplement: seat.supplement,
+    privateTargets: undefined,
   };
 }

@@ -23,6 +23,7 @@ export function openSession(_pool: Pool, { probeId }: PresentedIdentity): Promis
       name: `probe ${probeId}`,
       region: probe.region,
       signingPublicKey: Buffer.from(probe.publicKey),
+      isPrivate: false,
     };
   });
 }

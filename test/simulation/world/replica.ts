@@ -117,6 +117,7 @@ export class ReplicaMachine {
       shards: plan.shards,
       brokerAddress: 'broker:1',
       deniedListeners: () => [],
+      allowedPrivateTargets: [],
       now,
       log,
       limits: { pollMs: Math.max(1_500, plan.pollMs), reportMs: 10_000 },

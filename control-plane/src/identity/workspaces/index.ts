@@ -17,4 +17,5 @@ export type { InviteRefusal } from './invites/verdict.ts';
 export { mostMembers } from './limits.ts';
 export { exchangePingKey } from './ping-key.queries.ts';
 export { makePingKey } from './ping-key.ts';
+export { allowedRanges, allowRanges } from './private-ranges.queries.ts';
 export { deletedWorkspaces, listWorkspaces, markWorkspaceDeleted, recordWorkspaceEmpty } from './queries.ts';

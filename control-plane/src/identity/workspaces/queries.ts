@@ -11,6 +11,7 @@ const workspaceRow = z.object({
   is_default: z.boolean(),
   role: z.enum(['owner', 'editor', 'viewer']),
   ping_key: z.string(),
+  private_targets: z.array(z.string()),
   created_at: z.number(),
   updated_at: z.number(),
   version: z.number(),
@@ -28,7 +29,7 @@ const defaultOf = (scope: Scope) => sql.fragment`(
 )`;
 
 const columns = (scope: Scope) => sql.fragment`
-  workspaces.id, workspaces.name, workspaces.id = ${defaultOf(scope)} as is_default, member.role, workspaces.ping_key,
+  workspaces.id, workspaces.name, workspaces.id = ${defaultOf(scope)} as is_default, member.role, workspaces.ping_key, workspaces.private_targets,
   workspaces.created_at, workspaces.updated_at, workspaces.version
 `;
 

@@ -209,6 +209,7 @@ const configuration = (bytes: number) => ({
   degradedThresholdMs: 0,
   settingsJson: Buffer.alloc(bytes),
   supplement: false,
+  privateTargets: undefined,
 });
 
 t.test('messages are bounded by number and by size, and steps end at rising revisions', async (t) => {

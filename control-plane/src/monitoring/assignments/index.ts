@@ -24,6 +24,8 @@ export {
   snapshotFor,
   touchAssignments,
   touchSeatsOfProbe,
+  reachOf,
+  workspaceReachColumns,
   type AssignmentDeltas,
   type AssignmentReader,
   type AssignmentSnapshot,
@@ -31,4 +33,14 @@ export {
 export { rebalanceAll } from './job.ts';
 export { seatChanges } from './seat-changes.ts';
 export { writeSeats } from './seats/queries.ts';
+export {
+  centralRanges,
+  noReach,
+  privateTargetsBasis,
+  probeTargets,
+  sharedProbeTargets,
+  unreachableTarget,
+  type InstallationReach,
+  type WorkspaceReach,
+} from './private-reach.ts';
 export { inMessages, snapshotHash } from './snapshot.ts';

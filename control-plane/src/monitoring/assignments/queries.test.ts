@@ -24,7 +24,13 @@ import { supplementAll } from './supplements/job.ts';
 const { database } = await testDatabase(t);
 const sealer = createSealer(randomBytes(32));
 const unreadable: number[] = [];
-const reader = { pool: database.worker, sealer, onUnreadable: (monitorId: number) => void unreadable.push(monitorId) };
+const reader = {
+  pool: database.worker,
+  sealer,
+  everybodysTargets: [],
+  obeysPrivateTargets: true,
+  onUnreadable: (monitorId: number) => void unreadable.push(monitorId),
+};
 const owner = await makeWorkspace(database);
 
 /** What an agent holds: it applies snapshots and deltas as session.proto says, and knows nothing else. */

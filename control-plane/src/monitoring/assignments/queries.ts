@@ -13,6 +13,8 @@ import { isActive } from './paused/queries.ts';
 import { unknownProbes } from './unknown-probes.ts';
 import { canSupplement } from './supplements.ts';
 import { seatChanges, supplementChanges } from './seat-changes.ts';
+import { probeTargets } from './private-reach.ts';
+import type { WorkspaceReach } from './private-reach.ts';
 import { assignmentsPerMessage, snapshotHash, toSteps } from './snapshot.ts';
 import type { AssignmentRow, AssignmentStep } from './snapshot.ts';
 
@@ -181,14 +183,37 @@ const assignmentRow = z.object({
   degraded_threshold_ms: z.number().nullable(),
   settings: z.record(z.string(), z.unknown()).nullable(),
   sealed_secrets: z.instanceof(Buffer).nullable(),
+  is_private_probe: z.boolean(),
+  is_administrators: z.boolean().nullable(),
+  private_targets: z.array(z.string()).nullable(),
 });
+
+/** Of `workspace` and its `owner`; read by `reachOf`. */
+export const workspaceReachColumns = sql.fragment`
+  owner.is_administrator and not workspace.was_handed_over as is_administrators, workspace.private_targets`;
+
+/** What a row of `workspaceReachColumns` allows; nothing where there is none. */
+export function reachOf(row: {
+  readonly is_administrators: boolean | null;
+  readonly private_targets: readonly string[] | null;
+}): WorkspaceReach {
+  return { isAdministrators: row.is_administrators === true, ranges: row.private_targets ?? [] };
+}
 
 const assignmentColumns = sql.fragment`
   seat.monitor_id, seat.revision, seat.supplement,
   coalesce(seat.ended_at is null and ${isActive} and monitor.deleted_at is null and not probe.is_paused, false)
     as is_wanted,
   monitor.probe_revision, monitor.shard, monitor.protocol, monitor.url, monitor.interval_seconds, monitor.timeout_seconds,
-  monitor.confirmations, monitor.degraded_threshold_ms, monitor.settings, monitor.sealed_secrets`;
+  monitor.confirmations, monitor.degraded_threshold_ms, monitor.settings, monitor.sealed_secrets,
+  probe.workspace_id is not null as is_private_probe, reach.is_administrators, reach.private_targets`;
+
+/** What the workspace of a monitor may reach. */
+const reachOfMonitor = sql.fragment`
+  left join lateral (
+    select ${workspaceReachColumns} from workspaces workspace join users owner on owner.id = workspace.owner_id
+    where workspace.id = monitor.workspace_id
+  ) reach on true`;
 
 /** What reads the log of assignments for a probe: the worker's pool, the sealer, and a place for complaints. */
 export type AssignmentReader = {
@@ -196,6 +221,10 @@ export type AssignmentReader = {
   readonly sealer: Sealer;
   /** A monitor whose secrets do not open is left out and named here; the others go on. */
   readonly onUnreadable: (monitorId: number, error: unknown) => void;
+  /** CIDRs that every workspace may reach although they are not public. */
+  readonly everybodysTargets: readonly string[];
+  /** False for an agent that would let its own list count for everybody: what is limited is withheld from it. */
+  readonly obeysPrivateTargets: boolean;
 };
 
 /** Everything that a probe is to check, as of a revision. */
@@ -219,6 +248,7 @@ export async function snapshotFor(reader: AssignmentReader, probeId: number): Pr
       from assignments seat
         join probes probe on probe.id = seat.probe_id
         join monitors monitor on monitor.id = seat.monitor_id
+        ${reachOfMonitor}
       where seat.probe_id = ${probeId} and seat.ended_at is null and seat.revision <= ${revision}
         and seat.monitor_id > ${after}
       order by seat.monitor_id limit ${assignmentsPerMessage}`);
@@ -251,6 +281,7 @@ export async function deltaSince(
     from assignments seat
       join probes probe on probe.id = seat.probe_id
       left join monitors monitor on monitor.id = seat.monitor_id
+      ${reachOfMonitor}
     where seat.probe_id = ${probeId} and seat.revision > ${known}
     order by seat.revision limit ${limit}`);
   return { steps: toSteps(rows.map((row) => readRow(reader, row))), isComplete: rows.length < limit };
@@ -276,6 +307,8 @@ function configurationOf(
   reader: AssignmentReader,
   row: z.infer<typeof assignmentRow>,
 ): Omit<Assignment, 'monitorId' | 'revision'> | undefined {
+  const privateTargets = probeTargets(reader.everybodysTargets, reachOf(row), { isPrivate: row.is_private_probe });
+  if (!privateTargets.all && !reader.obeysPrivateTargets) return undefined;
   try {
     return {
       probeRevision: row.probe_revision ?? 1,
@@ -288,6 +321,7 @@ function configurationOf(
       degradedThresholdMs: row.degraded_threshold_ms ?? 0,
       settingsJson: settingsWithSecrets(reader.sealer, row),
       supplement: row.supplement,
+      privateTargets,
     };
   } catch (error) {
     reader.onUnreadable(row.monitor_id, error);

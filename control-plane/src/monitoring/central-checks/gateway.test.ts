@@ -40,6 +40,16 @@ void t.test('a target is checked as a probe would, and steps are kept only for a
     { outcome: 'probe_error', source: 'probe', code: 'address_denied' },
     'never the target’s failure',
   );
+  const installation = { ...context, log, allowedPrivateTargets: [], administratorPrivateTargets: ['127.0.0.0/8'] };
+  const ofWorkspace = createCentralCheck(installation);
+  for (const [reach, code] of [
+    [undefined, 'address_denied'],
+    [{ isAdministrators: false, ranges: [] }, 'address_denied'],
+    [{ isAdministrators: false, ranges: ['10.0.0.0/8'] }, 'address_denied'],
+    [{ isAdministrators: false, ranges: ['127.0.0.0/8'] }, undefined],
+    [{ isAdministrators: true, ranges: [] }, undefined],
+  ] as const)
+    t.equal((await ofWorkspace({ ...http(target.url), reach }, { signal })).outcome.code, code, JSON.stringify(reach));
   const ofPrivateProbes = await check({ ...http(target.url), isOfPrivateProbes: true }, { signal });
   t.match(
     ofPrivateProbes.outcome,

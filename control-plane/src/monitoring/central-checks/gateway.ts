@@ -1,5 +1,6 @@
 import {
   createAddressPolicy,
+  everyAddress,
   createResolver,
   dependsOnUplink,
   isOwnAddress,
@@ -11,6 +12,8 @@ import {
 import { groupProtocol } from '@parallax/api-contract';
 import type { CheckOutcome, UplinkParts } from '@parallax/checks';
 import type { Context } from '../../context.ts';
+import { centralRanges, noReach } from '../assignments/index.ts';
+import type { InstallationReach } from '../assignments/index.ts';
 import { createGroupCheck } from '../groups/check/index.ts';
 import type { GroupLook } from '../groups/check/index.ts';
 import { withOwnDenial } from './denial.ts';
@@ -38,7 +41,8 @@ export type CentralCheck = (monitor: CheckedMonitor, options: CentralCheckOption
 export type CentralCheckContext = Pick<
   Context,
   'allowedPrivateTargets' | 'deniedListeners' | 'canaries' | 'now' | 'version' | 'replica' | 'log'
-> & { readonly database: { readonly raw: Parameters<typeof readSessions>[0] } };
+> &
+  InstallationReach & { readonly database: { readonly raw: Parameters<typeof readSessions>[0] } };
 
 const clock = (): number => performance.now();
 
@@ -52,9 +56,9 @@ export function createCentralCheck(
   context: CentralCheckContext,
   parts: UplinkParts = systemUplinkParts(context.canaries),
 ): CentralCheck {
-  const addresses = createAddressPolicy({ allowedPrivate: context.allowedPrivateTargets, clock });
+  const addresses = createAddressPolicy({ allowedPrivate: everyAddress, clock });
   // A private address means one machine here and another where a private probe stands: of that one nothing can be said from here.
-  const publicOnly = createAddressPolicy({ allowedPrivate: [], clock });
+  const publicOnly = addresses.within([]);
   let denied: ReturnType<Context['deniedListeners']> = [];
   const resolver = createResolver({ clock });
   const userAgent = `Parallax/${context.version} (availability monitor)`;
@@ -66,7 +70,7 @@ export function createCentralCheck(
       return checkGroup({ workspaceId: monitor.workspaceId, settings: monitor.settings });
     if (denied !== context.deniedListeners()) {
       denied = context.deniedListeners();
-      for (const policy of [addresses, publicOnly]) policy.setDeniedListeners(denied);
+      addresses.setDeniedListeners(denied);
     }
     const startedMs = context.now();
     const start = clock();
@@ -76,7 +80,10 @@ export function createCentralCheck(
       timeoutMs: monitor.timeoutS * 1_000,
       clock,
       wallClock: context.now,
-      addresses: monitor.isOfPrivateProbes === true ? publicOnly : addresses,
+      addresses:
+        monitor.isOfPrivateProbes === true
+          ? publicOnly
+          : addresses.within(centralRanges(context, monitor.reach ?? noReach)),
       resolver,
       ...(isTraced && {
         trace: (step: string, detail: string) =>

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Sealer } from '../../platform/crypto/seal.ts';
-import { secretsContext } from '../assignments/index.ts';
+import { reachOf, secretsContext } from '../assignments/index.ts';
+import type { WorkspaceReach } from '../assignments/index.ts';
 import type { ProbeReport } from './reporting.ts';
 
 /** What a check needs of a monitor; `settings` hold its secrets. */
@@ -14,6 +15,8 @@ export type CheckedMonitor = {
   readonly workspaceId?: number | undefined;
   /** Private probes check it, or were named for it: its private addresses are theirs and not the control plane's. */
   readonly isOfPrivateProbes?: boolean | undefined;
+  /** What its workspace may reach; no more than everybody's when absent. */
+  readonly reach?: WorkspaceReach | undefined;
 };
 
 /** A monitor as it is read for its scheduled checks. */
@@ -33,6 +36,8 @@ type TargetRow = {
   degraded_threshold_ms: number | null;
   probe_revision: number;
   is_of_private_probes: boolean;
+  is_administrators: boolean;
+  private_targets: string[];
 };
 
 /**
@@ -50,8 +55,10 @@ export async function readTargets(
     text: `select m.id, m.workspace_id, m.protocol, m.url, m.settings, m.sealed_secrets, m.timeout_seconds, m.degraded_threshold_ms,
         m.probe_revision, exists (
           select from probes p where p.workspace_id is not null and (p.id = any (m.wanted_probe_ids) or p.id in (
-            select a.probe_id from assignments a where a.monitor_id = m.id and a.ended_at is null))) as is_of_private_probes
-      from monitors m where m.id = any ($1::integer[]) and m.deleted_at is null`,
+            select a.probe_id from assignments a where a.monitor_id = m.id and a.ended_at is null))) as is_of_private_probes,
+        owner.is_administrator and not workspace.was_handed_over as is_administrators, workspace.private_targets
+      from monitors m join workspaces workspace on workspace.id = m.workspace_id join users owner on owner.id = workspace.owner_id
+      where m.id = any ($1::integer[]) and m.deleted_at is null`,
     values: [monitorIds],
   });
   const targets = new Map<number, CentralTarget>();
@@ -66,6 +73,7 @@ export async function readTargets(
         workspaceId: row.workspace_id,
         probeRevision: row.probe_revision,
         isOfPrivateProbes: row.is_of_private_probes,
+        reach: reachOf(row),
       });
     } catch (error) {
       onUnreadable(row.id, error);

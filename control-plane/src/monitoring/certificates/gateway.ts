@@ -1,12 +1,15 @@
-import { createAddressPolicy, createResolver, readChain } from '@parallax/checks';
+import { createAddressPolicy, createResolver, everyAddress, readChain } from '@parallax/checks';
 import type { SentChain } from '@parallax/checks';
 import type { Context } from '../../context.ts';
+import { centralRanges } from '../assignments/index.ts';
+import type { InstallationReach, WorkspaceReach } from '../assignments/index.ts';
 
 /** What is looked at. Settings hold the opened secrets: some servers send nothing to who shows no certificate. */
 export type ChainTarget = {
   readonly protocol: string;
   readonly url: string;
   readonly settings: Readonly<Record<string, unknown>>;
+  readonly reach: WorkspaceReach;
 };
 
 /** A look by the control plane itself; undefined when so many are under way that there is no place for one more. */
@@ -19,14 +22,14 @@ const lookMs = 10_000;
 
 /** Makes what shakes hands from the control plane, under its own address policy. */
 export function createCentralLook(
-  context: Pick<Context, 'allowedPrivateTargets' | 'deniedListeners' | 'now' | 'version'>,
+  context: InstallationReach & Pick<Context, 'deniedListeners' | 'now' | 'version'>,
 ): CentralLook {
   const clock = (): number => performance.now();
-  const addresses = createAddressPolicy({ allowedPrivate: context.allowedPrivateTargets, clock });
+  const addresses = createAddressPolicy({ allowedPrivate: everyAddress, clock });
   const resolver = createResolver({ clock });
   const userAgent = `Parallax/${context.version} (availability monitor)`;
   let underWay = 0;
-  return async ({ protocol, url, settings }) => {
+  return async ({ protocol, url, settings, reach }) => {
     if (underWay >= mostAtOnce) return undefined;
     addresses.setDeniedListeners(context.deniedListeners());
     underWay += 1;
@@ -37,7 +40,7 @@ export function createCentralLook(
         timeoutMs: lookMs,
         clock,
         wallClock: context.now,
-        addresses,
+        addresses: addresses.within(centralRanges(context, reach)),
         resolver,
         userAgent,
       });

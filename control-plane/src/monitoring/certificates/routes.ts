@@ -7,7 +7,8 @@ import { scopeOf } from '../../platform/http/caller.ts';
 import { handle } from '../../platform/http/handler.ts';
 import type { Route } from '../../platform/http/handler.ts';
 import { countOnce, perMinute } from '../../platform/http/rate-limits.ts';
-import { findMonitor, noMonitor, openSeats, openSecrets, pausedByGroup } from '../monitors/index.ts';
+import { sharedProbeTargets } from '../assignments/index.ts';
+import { findMonitor, noMonitor, openSeats, openSecrets, pausedByGroup, workspaceOwner } from '../monitors/index.ts';
 import { askChain } from '../probes/index.ts';
 import { ChainCache } from './chain-cache.ts';
 import { describeChain } from './describe-chain.ts';
@@ -51,6 +52,7 @@ export function certificateRoutes(context: Context): Route[] {
       const { seen, cached } = await cache.get(`${id} ${revision}`, query.force, async () => {
         const rate = await countOnce(context.database.api, `handshakes ${id}`, perMinute(handshakesPerMinute));
         applyRates(request.reply, [rate], 'handshakes', 'with the target of this monitor');
+        const { reach } = await workspaceOwner(context.database.worker, monitor.workspace_id);
         const assignment = {
           protocol,
           url,
@@ -59,6 +61,7 @@ export function certificateRoutes(context: Context): Route[] {
           confirmations: monitor.confirmations,
           degraded_threshold_ms: monitor.degraded_threshold_ms,
           settings,
+          private_targets: sharedProbeTargets(context.allowedPrivateTargets, reach),
         };
         // A probe has let go of a monitor that is paused, and is sent what to look at.
         const question = {
@@ -68,7 +71,7 @@ export function certificateRoutes(context: Context): Route[] {
         };
         const { sent, probeId } = await look(
           { seats, areNamed: monitor.wanted_probe_ids !== null },
-          { protocol, url, settings },
+          { protocol, url, settings, reach },
           (each) => askChain(context.bus, each, question),
           central,
           () => performance.now(),

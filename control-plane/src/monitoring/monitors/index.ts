@@ -39,7 +39,7 @@ export type { ResultsAnswer } from './history/routes.ts';
 export { monitorsPage, readMonitorJson } from './list/queries.ts';
 export { noMonitor } from './not-found.ts';
 export type { MonitorView } from './not-found.ts';
-export { findMonitor, openSeats, pausedByGroup } from './queries.ts';
+export { findMonitor, openSeats, pausedByGroup, workspaceOwner } from './queries.ts';
 export { evidenceBehind, failuresBehind } from './range-evidence/queries.ts';
 export { codeOf, failurePhase, readStored } from './range-evidence/votes.ts';
 export { openSecrets } from './secrets.ts';

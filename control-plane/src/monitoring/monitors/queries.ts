@@ -4,6 +4,8 @@ import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
+import { reachOf, workspaceReachColumns } from '../assignments/index.ts';
+import type { WorkspaceReach } from '../assignments/index.ts';
 import { presentSettings } from '../groups/check/index.ts';
 
 const monitorRow = z.object({
@@ -100,19 +102,33 @@ export async function lockMonitor(
     for update`);
 }
 
-const ownerRow = z.object({ owner_id: z.number(), plan: z.enum(['free', 'paid', 'self_hosted']) });
+const ownerRow = z.object({
+  owner_id: z.number(),
+  plan: z.enum(['free', 'paid', 'self_hosted']),
+  is_administrators: z.boolean(),
+  private_targets: z.array(z.string()),
+  has_private_probe: z.boolean(),
+});
+
+/** Whose a workspace is, and what follows from it. */
+export type WorkspaceOwner = {
+  readonly ownerId: number;
+  readonly plan: z.infer<typeof ownerRow>['plan'];
+  /** What its checks may reach beyond public addresses. */
+  readonly reach: WorkspaceReach;
+  readonly hasPrivateProbe: boolean;
+};
 
 /**
  * Who owns a workspace and on what plan. Read by the worker login, because a member does not see the owner's row; the caller has
  * shown a role in the workspace.
  */
-export async function workspaceOwner(
-  worker: DatabasePool,
-  workspaceId: number,
-): Promise<{ readonly ownerId: number; readonly plan: z.infer<typeof ownerRow>['plan'] }> {
+export async function workspaceOwner(worker: DatabasePool, workspaceId: number): Promise<WorkspaceOwner> {
   const row = await worker.one(sql.type(ownerRow)`
-    select w.owner_id, u.plan from workspaces w join users u on u.id = w.owner_id where w.id = ${workspaceId}`);
-  return { ownerId: row.owner_id, plan: row.plan };
+    select workspace.owner_id, owner.plan, ${workspaceReachColumns},
+      exists (select from probes where workspace_id = workspace.id and revoked_at is null) as has_private_probe
+    from workspaces workspace join users owner on owner.id = workspace.owner_id where workspace.id = ${workspaceId}`);
+  return { ownerId: row.owner_id, plan: row.plan, reach: reachOf(row), hasPrivateProbe: row.has_private_probe };
 }
 
 /** Names of an owner's monitors that are `name` or begin with it, in all workspaces. Read by the worker login for the same reason. */

@@ -30,6 +30,7 @@ import { monitorsPage, readMonitorJson } from './list/queries.ts';
 import { noMonitor, requireShown } from './not-found.ts';
 import type { MonitorView } from './not-found.ts';
 import { planLimits } from './plan-limits.ts';
+import { requireReachable } from './reachable.ts';
 import {
   findMonitor,
   insertMonitor,
@@ -39,7 +40,7 @@ import {
   updateMonitor,
   workspaceOwner,
 } from './queries.ts';
-import type { MonitorRow } from './queries.ts';
+import type { MonitorRow, WorkspaceOwner } from './queries.ts';
 import { openSecrets, sealedValues } from './secrets.ts';
 import { freeName, nameFromTarget } from './target.ts';
 import { changedMonitor, newMonitor } from './values.ts';
@@ -101,6 +102,7 @@ export async function createMonitor(context: Context, actor: Actor, body: Create
   for (let attempt = 1; ; attempt += 1) {
     const name = body.name ?? (await nameOf(context, owner.ownerId, body));
     const values = newMonitor(body, name, limits);
+    requireReachable(context, values, owner);
     try {
       return await writeMonitor(context, actor, body, values);
     } catch (error) {
@@ -171,7 +173,7 @@ async function rewriteMonitor(
   actor: Actor,
   monitorId: number,
   { body: given, complete, view }: ChangeOfMonitor,
-  limits: PlanLimits,
+  { limits, owner }: LimitsOfChange,
   move?: MoveOfMonitor & { readonly destination: Destination },
 ): Promise<Monitor> {
   const scope = scopeOf(actor.caller);
@@ -189,6 +191,8 @@ async function rewriteMonitor(
     if (change.isChange) {
       await writeChange(context, tx, monitorId, change);
       if (change.checkedChanged) await requireWatchable(scope, tx, watchedBy(stored.workspace_id, change.values));
+      const movesTarget = change.values.url !== stored.url || change.values.protocol !== stored.protocol;
+      if (movesTarget && owner !== undefined) requireReachable(context, change.values, owner);
       const probeIds = change.choosesProbes
         ? await assignMonitor(tx, monitorId)
         : change.tellsProbes
@@ -234,18 +238,24 @@ function record(tx: Transaction, actor: Actor, row: MonitorRow, action: string):
   });
 }
 
-/** The plan's limits matter only to a body that sets an interval; they are read before the transaction, by another login. */
+/** What the owner's plan and the workspace's reach allow; nobody is named where the change depends on neither. */
+type LimitsOfChange = { readonly limits: PlanLimits; readonly owner?: WorkspaceOwner };
+
+/** The owner matters only to a body that sets an interval or a target, and is read before the transaction, by another login. */
 async function limitsOfChange(
   context: Context,
   caller: Caller,
   monitorId: number,
   { body, view }: ChangeOfMonitor,
-): Promise<PlanLimits> {
-  if (body.interval_seconds === undefined) return { plan: '', minimumIntervalSeconds: 0 };
+): Promise<LimitsOfChange> {
+  const { interval_seconds: interval, url, protocol } = body;
+  if (interval === undefined && url === undefined && protocol === undefined)
+    return { limits: { plan: '', minimumIntervalSeconds: 0 } };
   const scope = scopeOf(caller);
   const found = await inScope(context.database.api, scope, (tx) => findMonitor(tx, scope, monitorId));
   const stored = requireShown(found, monitorId, view);
-  return planLimits(context, (await workspaceOwner(context.database.worker, stored.workspace_id)).plan);
+  const owner = await workspaceOwner(context.database.worker, stored.workspace_id);
+  return { limits: planLimits(context, owner.plan), owner };
 }
 
 async function nameOf(context: Context, ownerId: number, body: CreateMonitor): Promise<string> {

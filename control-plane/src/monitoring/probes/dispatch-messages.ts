@@ -17,6 +17,8 @@ export const unsavedAssignmentSchema = z.object({
   confirmations: z.number().int(),
   degraded_threshold_ms: z.number().int().nullable(),
   settings: z.record(z.string(), z.unknown()),
+  /** Nothing beyond public addresses when absent: a replica of an older release sent it. */
+  private_targets: z.object({ all: z.boolean(), ranges: z.array(z.string()) }).default({ all: false, ranges: [] }),
 });
 export type UnsavedAssignment = z.infer<typeof unsavedAssignmentSchema>;
 

@@ -30,7 +30,15 @@ import { z } from 'zod';
 import { loadAuthority } from '../../installation/index.ts';
 import { sql } from '../../platform/database/pools.ts';
 import { testDatabase } from '../../platform/database/testing.ts';
-import { assignMonitor, closeAssignments, rebalanceAll, snapshotHash, touchAssignments } from '../assignments/index.ts';
+import { allowRanges } from '../../identity/workspaces/index.ts';
+import {
+  assignMonitor,
+  closeAssignments,
+  rebalanceAll,
+  snapshotHash,
+  touchAssignments,
+  writeSeats,
+} from '../assignments/index.ts';
 import { askChain, askDiagnosis, askProbe } from './ask.ts';
 import { dispatchSubject } from '../../platform/bus/subjects.ts';
 import { startProbeListeners } from './gateway.ts';
@@ -130,6 +138,9 @@ class Agent {
     probe: Enrolled,
     hello: {
       knownRevision?: bigint;
+      privateTargetsBasis?: string;
+      /** Of a release that knows no private targets. */
+      isOld?: boolean;
       epochs?: bigint[];
       silent?: boolean;
       port?: number;
@@ -169,6 +180,8 @@ class Agent {
           publicAddresses: [],
           sourceAddresses: [],
           maxInFlight: 10,
+          privateTargetsBasis: hello.privateTargetsBasis ?? '1:',
+          obeysPrivateTargets: hello.isOld !== true,
         },
       });
     }
@@ -413,6 +426,109 @@ t.test('when the own listeners have moved, a session begins anew and learns of i
   t.same(welcome.deniedListeners, deniedListeners);
 });
 
+/** A monitor that a probe checks, without more seats. */
+async function seatOf(probeId: number, of: { userId: number; workspaceId: number }): Promise<number> {
+  const [monitorId = 0] = await makeMonitors(database, of, 1);
+  await database.worker.transaction((tx) => writeSeats(tx, [{ operation: 'open', monitorId, probeId, region: 'eu' }]));
+  return monitorId;
+}
+
+t.test(
+  'an assignment says what its workspace may reach, and a change of that travels to the agent at once',
+  async (t) => {
+    const probe = await newProbe();
+    const [tenant, administrator] = [await makeWorkspace(database), await makeWorkspace(database)];
+    const { worker } = database;
+    await worker.query(sql.unsafe`update users set is_administrator = true where id = ${administrator.userId}`);
+    const limited = await seatOf(probe.probeId, tenant);
+    const free = await seatOf(probe.probeId, administrator);
+    const agent = new Agent(t, probe);
+    t.match(await agent.next('snapshotEnd'), { privateTargetsBasis: '1:' });
+    const targets = (monitorId: number) => agent.held.get(monitorId)?.privateTargets;
+    t.same(targets(limited), { all: false, ranges: [] });
+    t.same(targets(free), { all: true, ranges: [] }, 'the list of the agent caps it');
+    await allowRanges(worker, tenant.workspaceId, ['10.1.0.0/16']);
+    await agent.until(() => targets(limited)?.ranges.length === 1);
+    t.same(targets(limited), { all: false, ranges: ['10.1.0.0/16'] });
+    await allowRanges(worker, tenant.workspaceId, []);
+    await agent.until(() => targets(limited)?.ranges.length === 0);
+    await worker.query(sql.unsafe`update users set is_administrator = false where id = ${administrator.userId}`);
+    await agent.until(() => targets(free)?.all === false);
+    await worker.query(sql.unsafe`update users set is_administrator = true where id = ${administrator.userId}`);
+    await agent.until(() => targets(free)?.all === true);
+    // As a transfer does: whoever hands a workspace to an administrator may stay its editor.
+    await worker.query(sql.unsafe`
+    update workspaces set owner_id = ${administrator.userId} where id = ${tenant.workspaceId}`);
+    await allowRanges(worker, tenant.workspaceId, ['10.2.0.0/16']);
+    await agent.until(() => targets(limited)?.ranges[0] === '10.2.0.0/16');
+    t.equal(targets(limited)?.all, false, 'a workspace that was handed over is not an administrator’s');
+    await worker.query(
+      sql.unsafe`update probes set workspace_id = ${administrator.workspaceId} where id = ${probe.probeId}`,
+    );
+    const own = new Agent(t, probe);
+    await own.next('snapshotEnd');
+    t.same(own.held.get(limited)?.privateTargets, { all: true, ranges: [] }, 'a private probe has its own list only');
+  },
+);
+
+t.test(
+  'an agent that knows no private targets gets no limited assignment, and none that it would run by hand',
+  async (t) => {
+    const probe = await newProbe();
+    const administrator = await makeWorkspace(database);
+    await database.worker.query(
+      sql.unsafe`update users set is_administrator = true where id = ${administrator.userId}`,
+    );
+    const limited = await seatOf(probe.probeId, await makeWorkspace(database));
+    const free = await seatOf(probe.probeId, administrator);
+    const old = new Agent(t, probe, { isOld: true, privateTargetsBasis: '' });
+    await old.next('snapshotEnd');
+    t.same([...old.held.keys()], [free]);
+    const assignment = {
+      protocol: 'http',
+      url: 'http://10.0.0.1/',
+      interval_seconds: 60,
+      timeout_seconds: 5,
+      confirmations: 1,
+      degraded_threshold_ms: null,
+      settings: {},
+      private_targets: { all: false, ranges: ['10.0.0.0/8'] },
+    };
+    const request = { monitor_id: 0, kind: 'manual', deadline_ms: 1_000, trace: false, assignment } as const;
+    t.match(await askProbe(bus, probe.probeId, request, 2_000), { refused: /too old/ });
+    const { known } = old;
+    old.leave();
+    const again = new Agent(t, probe, { isOld: true, privateTargetsBasis: '', knownRevision: known });
+    t.ok(await again.next('snapshotEnd'), 'it may hold what an older control plane sent it');
+    again.leave();
+    const updated = new Agent(t, probe, { privateTargetsBasis: '', knownRevision: known });
+    await updated.next('snapshotEnd');
+    t.same([...updated.held.keys()], [limited, free], 'once it is updated it gets everything');
+  },
+);
+
+t.test('an agent whose assignments were made from other ranges gets a snapshot', async (t) => {
+  const probe = await newProbe();
+  const first = new Agent(t, probe);
+  const { revision } = await first.next('snapshotEnd');
+  const monitorId = await seatOf(probe.probeId, await makeWorkspace(database));
+  await first.until(() => first.held.has(monitorId));
+  const { known } = first;
+  t.ok(known > revision);
+  first.leave();
+  const same = new Agent(t, probe, { knownRevision: known });
+  const added = await seatOf(probe.probeId, await makeWorkspace(database));
+  await same.until(() => same.held.has(added));
+  t.notOk(
+    same.messages.some(({ $case }) => $case === 'snapshotEnd'),
+    'what it knows is kept',
+  );
+  same.leave();
+  const other = new Agent(t, probe, { knownRevision: same.known, privateTargetsBasis: '1:10.0.0.0/8' });
+  t.match(await other.next('snapshotEnd'), { privateTargetsBasis: '1:' });
+  t.ok(other.held.has(monitorId));
+});
+
 t.test('the newest session of a probe wins; another probe is not touched', async (t) => {
   const probe = await newProbe();
   const bystander = new Agent(t, await newProbe());
@@ -518,6 +634,8 @@ t.test('a stream that does not begin with a hello, or says it twice, is ended', 
       publicAddresses: [],
       sourceAddresses: [],
       maxInFlight: 0,
+      privateTargetsBasis: '',
+      obeysPrivateTargets: true,
     },
   });
   t.match(await twice.ended, { code: grpc.status.INVALID_ARGUMENT });

@@ -52,6 +52,7 @@ export async function startProbeListeners(
     shards: context.shards,
     brokerAddress: context.addresses.broker,
     deniedListeners: context.deniedListeners,
+    allowedPrivateTargets: context.allowedPrivateTargets,
     now: context.now,
     log,
     ...(limits.sessions === undefined ? {} : { limits: limits.sessions }),

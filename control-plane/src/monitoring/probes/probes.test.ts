@@ -193,6 +193,7 @@ t.test(
         },
         outbound: new Outbound(nobody, () => undefined),
         knownRevision,
+        privateTargetsBasis: '1:',
       });
     t.ok(feed(10n).isBehind(11n, 10n));
     t.notOk(feed(10n).isBehind(10n, 10n));

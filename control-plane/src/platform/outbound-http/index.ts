@@ -31,7 +31,11 @@ export type OutboundOptions = {
   readonly resolver?: Resolver;
 };
 
-const anywhere: AddressPolicy = { judge: () => undefined, setDeniedListeners: () => undefined };
+const anywhere: AddressPolicy = {
+  judge: () => undefined,
+  setDeniedListeners: () => undefined,
+  within: () => anywhere,
+};
 
 /** Makes the two clients. Nothing runs while nobody asks. */
 export function createOutboundClients(options: OutboundOptions): OutboundClients {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createAddressPolicy } from './address-policy.ts';
+import { createAddressPolicy, everyAddress } from './address-policy.ts';
 
 const strict = createAddressPolicy({ allowedPrivate: [], localAddresses: () => ['192.0.2.2'] });
 const rule = (policy: typeof strict, address: string, port = 443) => policy.judge(address, port)?.rule;
@@ -175,4 +175,32 @@ void t.test('zones, spellings that are no addresses, and port 25 are denied', as
 void t.test('a range that cannot be read is refused by name', async (t) => {
   t.throws(() => createAddressPolicy({ allowedPrivate: ['10.0.0.0/33'] }), { message: /"10.0.0.0\/33"/ });
   t.throws(() => createAddressPolicy({ allowedPrivate: ['intranet'] }), { message: /"intranet"/ });
+});
+
+void t.test('within ranges a policy allows what both allow, shares policies, and follows the denied listeners', (t) => {
+  const wide = createAddressPolicy({ allowedPrivate: ['10.0.0.0/8', '127.0.0.0/8'], localAddresses: () => [] });
+  const narrow = wide.within(['10.1.0.0/16', '192.168.0.0/16']);
+  for (const [address, rule] of [
+    ['10.1.2.3', undefined],
+    ['::ffff:10.1.2.3', undefined],
+    ['10.2.0.1', 'not_global'],
+    ['::ffff:10.2.0.1', 'not_global'],
+    ['192.168.0.1', 'not_global'],
+    ['127.0.0.1', 'not_global'],
+    ['169.254.169.254', 'metadata'],
+    ['8.8.8.8', undefined],
+    ['2001:4860:4860::8888', undefined],
+  ] as const)
+    t.equal(narrow.judge(address, 443)?.rule, rule, address);
+  t.equal(narrow.judge('8.8.8.8', 25)?.rule, 'mail_port');
+  t.equal(wide.judge('127.0.0.1', 443), undefined, 'the wide one stays as it was');
+  t.equal(wide.within(['192.168.0.0/16', '10.1.0.0/16', '10.1.0.0/16']), narrow, 'one policy for equal ranges');
+  t.equal(narrow.within([]).judge('10.1.2.3', 443)?.rule, 'not_global');
+  wide.setDeniedListeners([{ address: '10.1.2.3', port: 4222 }]);
+  t.equal(narrow.judge('10.1.2.3', 4222)?.rule, 'own_listener');
+  const all = createAddressPolicy({ allowedPrivate: everyAddress, localAddresses: () => [] });
+  t.equal(all.within(['0.0.0.0/0']).judge('169.254.169.254', 80)?.rule, 'metadata', 'whatever is allowed');
+  t.equal(all.within([]).judge('10.0.0.1', 80)?.rule, 'not_global');
+  t.throws(() => wide.within(['10.0.0.0/33']), { message: /10.0.0.0\/33/ });
+  t.end();
 });

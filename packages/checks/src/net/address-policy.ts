@@ -23,6 +23,11 @@ export type AddressPolicy = {
   readonly judge: (address: string, port: number, purpose?: Purpose) => Denial | undefined;
   /** Replaces the list of the product's own listeners. */
   readonly setDeniedListeners: (listeners: readonly Listener[]) => void;
+  /**
+   * Returns a policy that allows what this one allows and, of addresses that are not public, only those in these ranges. It follows
+   * later changes of the denied listeners. Equal ranges share one policy. Throws for a CIDR that cannot be read.
+   */
+  readonly within: (ranges: readonly string[]) => AddressPolicy;
 };
 
 export type AddressPolicyOptions = {
@@ -35,12 +40,17 @@ export type AddressPolicyOptions = {
   readonly clock?: () => number;
 };
 
+/** For a policy that is only used through `within`: what it judges itself are metadata, listeners and forms. */
+export const everyAddress: readonly string[] = ['0.0.0.0/0', '::/0'];
+
 type Parsed = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = readonly [Parsed, number];
 /** What does not depend on the port, kept per spelling of an address. `all` holds every address that a packet could end up at. */
 type Verdict = { readonly denial: Denial | undefined; readonly all: readonly string[]; readonly local: boolean };
 
 const maxCached = 10_000;
+/** Policies that one policy keeps for its ranges; those that are dropped go on working for whoever holds them. */
+const maxNarrowed = 1_000;
 const localLifeMs = 30_000;
 
 /**
@@ -138,7 +148,39 @@ export function createAddressPolicy(options: AddressPolicyOptions): AddressPolic
   }
 
   setDeniedListeners(options.deniedListeners ?? []);
-  return { judge, setDeniedListeners };
+  return withRanges({ judge, setDeniedListeners });
+}
+
+/** Adds `within`, which shares policies by their ranges: thousands of monitors have few lists among them. */
+function withRanges(policy: Omit<AddressPolicy, 'within'>): AddressPolicy {
+  let narrowed = new Map<string, AddressPolicy>();
+  return {
+    ...policy,
+    within: (ranges) => {
+      const key = [...new Set(ranges)].sort().join();
+      const known = narrowed.get(key);
+      if (known !== undefined) return known;
+      const made = narrow(policy, ranges.map(parseRange));
+      if (narrowed.size >= maxNarrowed) narrowed = new Map();
+      narrowed.set(key, made);
+      return made;
+    },
+  };
+}
+
+function narrow(wide: Omit<AddressPolicy, 'within'>, allowed: readonly Range[]): AddressPolicy {
+  let denials = new Map<string, Denial | undefined>();
+  const denialWithin = (address: string): Denial | undefined => {
+    if (denials.has(address)) return denials.get(address);
+    const denial = denialOf(address, allowed);
+    if (denials.size >= maxCached) denials = new Map();
+    denials.set(address, denial);
+    return denial;
+  };
+  return withRanges({
+    judge: (address, port, purpose) => wide.judge(address, port, purpose) ?? denialWithin(address),
+    setDeniedListeners: wide.setDeniedListeners,
+  });
 }
 
 function ownListener(address: string, port: number): Denial {

@@ -159,7 +159,7 @@ void t.test('a server that agrees and then does not shake hands is left in time'
 void t.test('the usual port of the protocol is taken, and port 25 belongs to mail', async (t) => {
   const asked: string[] = [];
   const addresses = {
-    setDeniedListeners: () => undefined,
+    ...testContext().addresses,
     judge: (_address: string, port: number, purpose?: { mail?: boolean }) => {
       asked.push(`${port} ${purpose?.mail === true}`);
       return { rule: 'mail_port' as const, reason: 'a test' };

@@ -15,7 +15,13 @@ import { startSupplements, supplementAll } from './job.ts';
 const { database } = await testDatabase(t);
 const { worker } = database;
 const owner = await makeWorkspace(database);
-const reader = { pool: worker, sealer: createSealer(randomBytes(32)), onUnreadable: () => undefined };
+const reader = {
+  pool: worker,
+  sealer: createSealer(randomBytes(32)),
+  everybodysTargets: [],
+  obeysPrivateTargets: true,
+  onUnreadable: () => undefined,
+};
 const minuteMs = 60_000;
 const dayMs = 24 * 3_600_000;
 

@@ -29,7 +29,13 @@ void t.test('a paused group pauses its members and not their own switches; probe
   const probe = await addProbe(api.database, 'p', 'eu');
   const monitor = await api.monitor();
   const group = await api.group({ monitor_ids: [monitor.id] });
-  const reader = { pool: api.database.worker, sealer: api.context.sealer, onUnreadable: () => undefined };
+  const reader = {
+    pool: api.database.worker,
+    sealer: api.context.sealer,
+    everybodysTargets: [],
+    obeysPrivateTargets: true,
+    onUnreadable: () => undefined,
+  };
   const steps = async (known: bigint) => (await deltaSince(reader, probe, known)).steps;
   const known = (await steps(0n)).at(-1)?.revision ?? 0n;
   await told(api);

@@ -5,12 +5,13 @@ import { inScope } from '../../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
-import { unknownProbes } from '../../assignments/index.ts';
+import { sharedProbeTargets, unknownProbes } from '../../assignments/index.ts';
+import type { WorkspaceReach } from '../../assignments/index.ts';
 import type { ProbeRequest } from '../../probes/index.ts';
 import type { Actor } from '../gateway.ts';
 import { requireShown } from '../not-found.ts';
 import type { MonitorView } from '../not-found.ts';
-import { findMonitor, openSeats, pausedByGroup } from '../queries.ts';
+import { findMonitor, openSeats, pausedByGroup, workspaceOwner } from '../queries.ts';
 import type { MonitorRow } from '../queries.ts';
 import { openSecrets } from '../secrets.ts';
 import { answerOf } from './answer.ts';
@@ -54,11 +55,16 @@ export async function checkMonitor(
       isPaused: !found.is_active || (await pausedByGroup(tx, [monitorId])).has(monitorId),
     };
   });
+  const { reach } = await workspaceOwner(context.database.worker, monitor.workspace_id);
   const askedMs = context.now();
   const replies =
     seats.length === 0
-      ? [await checkCentrally(context, central, monitor, request.signal)]
-      : await askAll(ask, { monitor, seats, askedMs }, isPaused ? unsavedAssignment(context, monitor) : undefined);
+      ? [await checkCentrally(context, central, { monitor, reach }, request.signal)]
+      : await askAll(
+          ask,
+          { monitor, seats, askedMs },
+          isPaused ? unsavedAssignment(context, monitor, reach) : undefined,
+        );
   const asked = { what: `monitor ${monitor.id}`, seats, policy: monitor.consensus_policy, askedMs };
   return { answer: answerOf(asked, replies), monitor };
 }
@@ -76,7 +82,7 @@ function seatsNamed(seats: readonly Seat[], monitorId: number, probeIds: readonl
 async function checkCentrally(
   context: Context,
   central: BoundedCheck,
-  monitor: MonitorRow,
+  { monitor, reach }: { readonly monitor: MonitorRow; readonly reach: WorkspaceReach },
   signal: AbortSignal,
 ): Promise<Reply> {
   const settings = { ...monitor.settings, ...openSecrets(context.sealer, monitor) };
@@ -87,6 +93,7 @@ async function checkCentrally(
     timeoutS: monitor.timeout_seconds,
     degradedThresholdMs: monitor.degraded_threshold_ms ?? undefined,
     workspaceId: monitor.workspace_id,
+    reach,
   };
   const run = await central(checked, { signal, isTraced: true });
   // Nobody waits any more; an interrupted run says nothing.
@@ -116,7 +123,11 @@ async function askAll(
   );
 }
 
-function unsavedAssignment(context: Context, monitor: MonitorRow): NonNullable<ProbeRequest['assignment']> {
+function unsavedAssignment(
+  context: Context,
+  monitor: MonitorRow,
+  reach: WorkspaceReach,
+): NonNullable<ProbeRequest['assignment']> {
   return {
     protocol: monitor.protocol,
     url: monitor.url,
@@ -125,5 +136,6 @@ function unsavedAssignment(context: Context, monitor: MonitorRow): NonNullable<P
     confirmations: monitor.confirmations,
     degraded_threshold_ms: monitor.degraded_threshold_ms,
     settings: { ...monitor.settings, ...openSecrets(context.sealer, monitor) },
+    private_targets: sharedProbeTargets(context.allowedPrivateTargets, reach),
   };
 }

@@ -7,8 +7,8 @@ import { requireRole, roles, scopeOf } from '../../../platform/http/caller.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
-import { loadCandidates, requiredCapabilities, unknownProbes } from '../../assignments/index.ts';
-import type { ProbeCandidate } from '../../assignments/index.ts';
+import { loadCandidates, requiredCapabilities, sharedProbeTargets, unknownProbes } from '../../assignments/index.ts';
+import type { ProbeCandidate, WorkspaceReach } from '../../assignments/index.ts';
 import { answerOf } from '../check/answer.ts';
 import { askProbes, centralReply } from '../check/replies.ts';
 import type { ByHand, Reply } from '../check/replies.ts';
@@ -19,6 +19,7 @@ import type { MonitorView } from '../not-found.ts';
 import { planLimits } from '../plan-limits.ts';
 import { findMonitor, workspaceOwner } from '../queries.ts';
 import type { MonitorRow } from '../queries.ts';
+import { requireReachable } from '../reachable.ts';
 import { openSecrets } from '../secrets.ts';
 import { nameFromTarget } from '../target.ts';
 import { newMonitor } from '../values.ts';
@@ -55,13 +56,17 @@ export async function testConfiguration(
   const { workspaceId, edited, probes } = await inScope(context.database.api, scopeOf(caller), (tx) =>
     whatIsThere(tx, caller, given, view),
   );
-  const { plan } = await workspaceOwner(context.database.worker, workspaceId);
+  const owner = await workspaceOwner(context.database.worker, workspaceId);
   const open = edited && { stored: edited, secrets: openSecrets(context.sealer, edited) };
   const body = open === undefined || complete === undefined ? given : complete(open);
-  const values = newMonitor(body, body.name ?? nameFromTarget(body.url), planLimits(context, plan), open);
+  const values = newMonitor(body, body.name ?? nameFromTarget(body.url), planLimits(context, owner.plan), open);
+  requireReachable(context, values, owner);
   const seats = testersOf(values, probes);
   const askedMs = context.now();
-  const replies = await askAll({ ...values, workspaceId, askedMs }, seats, { ...means, signal: request.signal });
+  const replies = await askAll({ ...values, workspaceId, reach: owner.reach, askedMs }, context, seats, {
+    ...means,
+    signal: request.signal,
+  });
   return answerOf({ what: 'this configuration', seats, policy: values.consensus_policy, askedMs }, replies);
 }
 
@@ -118,7 +123,8 @@ function testersOf(values: PlainValues, probes: readonly ProbeCandidate[]): read
 type Means = ByHand & { readonly signal: AbortSignal };
 
 async function askAll(
-  values: PlainValues & { readonly workspaceId: number; readonly askedMs: number },
+  values: PlainValues & { readonly workspaceId: number; readonly reach: WorkspaceReach; readonly askedMs: number },
+  { allowedPrivateTargets }: Pick<Context, 'allowedPrivateTargets'>,
   seats: readonly Seat[],
   means: Means,
 ): Promise<readonly Reply[]> {
@@ -132,6 +138,7 @@ async function askAll(
       timeoutS: timeoutSeconds,
       degradedThresholdMs: thresholdMs ?? undefined,
       workspaceId: values.workspaceId,
+      reach: values.reach,
     };
     return [centralReply(await means.central(checked, { signal: means.signal, isTraced: true }))];
   }
@@ -143,6 +150,7 @@ async function askAll(
     confirmations: values.confirmations,
     degraded_threshold_ms: thresholdMs,
     settings,
+    private_targets: sharedProbeTargets(allowedPrivateTargets, values.reach),
   };
   // With an assignment of its own nothing of the run is kept, and there is no monitor that it could be kept for.
   return askProbes(

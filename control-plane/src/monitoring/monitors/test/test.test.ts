@@ -194,7 +194,7 @@ void t.test('an edition of a stored monitor uses its secrets at their own destin
 });
 
 void t.test('who may test, and where', async (t) => {
-  const api = await monitorsApi(t);
+  const api = await monitorsApi(t, { context: { allowedPrivateTargets: ['127.0.0.0/8'] } });
   const body = { url: 'http://127.0.0.1:9/' };
   const made = await api.call('POST', '/api/v1/api-keys', { token: api.token, body: { name: 'k' } });
   t.match(await api.call('POST', path, { key: String(made.body['key']), body }), {

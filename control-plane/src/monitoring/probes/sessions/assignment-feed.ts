@@ -14,6 +14,7 @@ export type AssignmentSource = {
 export class AssignmentFeed {
   readonly #source: AssignmentSource;
   readonly #outbound: Outbound;
+  readonly #privateTargetsBasis: string;
   #sentRevision: bigint;
   #needsSnapshot: boolean;
   #running: Promise<void> | undefined;
@@ -25,9 +26,12 @@ export class AssignmentFeed {
     readonly outbound: Outbound;
     /** What the agent has applied; 0 for nothing. */
     readonly knownRevision: bigint;
+    /** Sent with a snapshot; see session.proto. */
+    readonly privateTargetsBasis: string;
   }) {
     this.#source = options.source;
     this.#outbound = options.outbound;
+    this.#privateTargetsBasis = options.privateTargetsBasis;
     this.#sentRevision = options.knownRevision;
     this.#needsSnapshot = options.knownRevision <= 0n;
   }
@@ -77,7 +81,10 @@ export class AssignmentFeed {
       if (this.#isStopped) return;
       await this.#outbound.sendAndWait({ $case: 'assignmentChunk', value: { assignments: chunk } });
     }
-    await this.#outbound.sendAndWait({ $case: 'snapshotEnd', value: { revision, count, hash } });
+    await this.#outbound.sendAndWait({
+      $case: 'snapshotEnd',
+      value: { revision, count, hash, privateTargetsBasis: this.#privateTargetsBasis },
+    });
     this.#sentRevision = revision;
     this.#needsSnapshot = false;
   }

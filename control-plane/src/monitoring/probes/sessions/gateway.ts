@@ -6,7 +6,7 @@ import type { Hello, ProbeServer } from '@parallax/wire';
 import type { DatabasePool } from 'slonik';
 import type { Bus } from '../../../platform/bus/bus.ts';
 import type { Sealer } from '../../../platform/crypto/seal.ts';
-import { deltaSince, snapshotFor } from '../../assignments/index.ts';
+import { deltaSince, privateTargetsBasis as basisOf, snapshotFor } from '../../assignments/index.ts';
 import type { AssignmentReader } from '../../assignments/index.ts';
 import { dispatchSubject } from '../../../platform/bus/subjects.ts';
 import { cleanAddresses, peerAddress } from '../peer-address.ts';
@@ -37,6 +37,8 @@ export type SessionGatewayOptions = {
   readonly brokerAddress: string;
   /** The product's own listeners as they are now. */
   readonly deniedListeners: () => readonly { readonly address: string; readonly port: number }[];
+  /** CIDRs that every workspace may reach although they are not public. */
+  readonly allowedPrivateTargets: readonly string[];
   /** The database's clock, ms. */
   readonly now: () => number;
   readonly log: Logger;
@@ -209,12 +211,20 @@ export class SessionGateway {
       sealer,
       onUnreadable: (monitorId, error) =>
         this.#log.error({ err: error, monitor_id: monitorId }, 'secrets of a monitor do not open; it is not checked'),
+      everybodysTargets: this.#options.allowedPrivateTargets,
+      obeysPrivateTargets: hello.obeysPrivateTargets,
     };
+    if (!hello.obeysPrivateTargets)
+      this.#log.warn(
+        facts,
+        'the agent is too old to limit private targets: only workspaces of administrators are checked there',
+      );
+    const privateTargetsBasis = basisOf(this.#options.allowedPrivateTargets);
     const session = new ProbeSession({
       call,
       identity,
       opened,
-      hello: { ...hello, knownRevision: await knownHere(pool, hello.knownRevision) },
+      hello: { ...hello, knownRevision: await knownHere(pool, knownOnBasis(hello, privateTargetsBasis)) },
       remoteAddress,
       log: this.#log,
       now,
@@ -228,6 +238,7 @@ export class SessionGateway {
         snapshot: () => this.#withSnapshotSlot(() => snapshotFor(reader, identity.probeId)),
         deltasSince: (revision) => deltaSince(reader, identity.probeId, revision),
       },
+      privateTargetsBasis,
       endStream: (kind, reason) => call.emit('error', { code: endCodes[kind], details: reason }),
       onClosed: (ended, reason) => this.#closed(ended, reason),
       onPollWanted: () => this.#upkeep.pollSoon(),
@@ -286,6 +297,14 @@ export class SessionGateway {
     this.#closing.add(closing);
     void closing.finally(() => this.#closing.delete(closing));
   }
+}
+
+/**
+ * What an agent knows, if that was made from what counts now; else nothing, so that it gets a snapshot. An agent that obeys no private targets
+ * gets one each time: it may hold what an older control plane sent it.
+ */
+function knownOnBasis({ knownRevision, privateTargetsBasis, obeysPrivateTargets }: Hello, basis: string): bigint {
+  return obeysPrivateTargets && privateTargetsBasis === basis ? knownRevision : 0n;
 }
 
 /** Capabilities are short words; unknown ones are kept, they are of a newer agent. */

@@ -23,6 +23,8 @@ export type OpenedSession = {
   readonly name: string;
   readonly region: string;
   readonly signingPublicKey: Buffer;
+  /** It belongs to a workspace. */
+  readonly isPrivate: boolean;
 };
 
 export type SessionFacts = {
@@ -41,6 +43,7 @@ const admittedRow = z.object({
   region: z.string(),
   signing_public_key: z.instanceof(Buffer),
   was_offline: z.boolean(),
+  is_private: z.boolean(),
 });
 
 /**
@@ -78,6 +81,7 @@ export async function openSession(
       name: probe.name,
       region: probe.region,
       signingPublicKey: probe.signing_public_key,
+      isPrivate: probe.is_private,
     };
   });
 }
@@ -85,7 +89,8 @@ export async function openSession(
 /** Locks the probe that a certificate names, if both are known, unrevoked and not expired. */
 function admit(tx: Transaction, identity: PresentedIdentity): Promise<z.infer<typeof admittedRow> | null> {
   return tx.maybeOne(sql.type(admittedRow)`
-    select probe.name, probe.region, probe.signing_public_key, probe.offline_since is not null as was_offline
+    select probe.name, probe.region, probe.signing_public_key, probe.offline_since is not null as was_offline,
+      probe.workspace_id is not null as is_private
     from probes probe join probe_certificates certificate on certificate.probe_id = probe.id
     where probe.id = ${identity.probeId} and certificate.serial = ${identity.serial}
       and certificate.key_fingerprint = ${identity.publicKeyFingerprint}

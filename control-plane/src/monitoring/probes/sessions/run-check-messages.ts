@@ -63,5 +63,6 @@ function unsavedAssignment(request: Pick<RunCheckRequest, 'monitor_id' | 'assign
     degradedThresholdMs: given.degraded_threshold_ms ?? 0,
     settingsJson: Buffer.from(JSON.stringify(given.settings)),
     supplement: false,
+    privateTargets: given.private_targets,
   };
 }

@@ -3,7 +3,7 @@ import { maxBatchResults } from '@parallax/wire';
 import type { AgentMessage, Heartbeat, Hello } from '@parallax/wire';
 import { dispatchMessageSchema } from '../dispatch-messages.ts';
 import type { ChainAnswer, DiagnoseRequest, DiagnosisAnswer, DispatchPosition } from '../dispatch-messages.ts';
-import type { ReadChainRequest, RunCheckAnswer, RunCheckRequest } from '../dispatch-messages.ts';
+import type { ReadChainRequest, RunCheckAnswer, RunCheckRequest, UnsavedAssignment } from '../dispatch-messages.ts';
 import { TokenBucket } from '../token-bucket.ts';
 import { AssignmentFeed } from './assignment-feed.ts';
 import type { AssignmentSource } from './assignment-feed.ts';
@@ -22,6 +22,8 @@ const answerGraceMs = 2_000;
 /** The same of a check by hand: less than its asker waits, who so learns that the probe is silent and not the broker. */
 const checkGraceMs = 1_000;
 
+const tooOld = 'the agent of this probe is too old to limit private targets to workspaces: update it';
+
 /** Why the control plane ends a session: another took its place, too much came, what came was wrong, the probe may not, it fell silent, we go. */
 export type SessionEnd = 'superseded' | 'too_much' | 'invalid' | 'revoked' | 'silent' | 'stopping';
 
@@ -38,6 +40,8 @@ export type SessionPorts = {
   /** Fresh credentials for the broker. */
   readonly mintCredentials: () => { readonly jwt: string; readonly expiresAtMs: number };
   readonly assignments: AssignmentSource;
+  /** What the private targets of assignments depend on beside the database. */
+  readonly privateTargetsBasis: string;
   /** Ends the stream with what the agent is told. */
   readonly endStream: (kind: SessionEnd, reason: string) => void;
   /** Called once when the stream is over, whoever ended it. */
@@ -84,6 +88,7 @@ export class ProbeSession {
       source: ports.assignments,
       outbound: this.#outbound,
       knownRevision,
+      privateTargetsBasis: ports.privateTargetsBasis,
     });
   }
 
@@ -290,11 +295,13 @@ export class ProbeSession {
     const { deadline_ms: mostMs, expires_at_ms: expiresMs = Infinity } = request;
     const deadlineMs = Math.min(mostMs, Math.floor(expiresMs - this.#ports.now()));
     if (deadlineMs < 1) return Promise.resolve({ refused: 'the request was too long on its way to the probe' });
+    if (this.#isBeyond(request.assignment)) return Promise.resolve({ refused: tooOld });
     return this.#pending.ask(deadlineMs + checkGraceMs, readAnswer, async (requestId) => {
       // Who saves a monitor and checks it at once is faster than the news of it: the agent gets that first. Without the database it is
       // asked for what it knows.
       if (request.assignment === undefined) await this.feed.wake().catch(() => undefined);
-      if (!this.#isClosed) this.#outbound.send(runCheckMessage(requestId, { ...request, deadline_ms: deadlineMs }));
+      if (!this.#isClosed)
+        this.#outbound.send(runCheckMessage(requestId, { ...this.#forThisProbe(request), deadline_ms: deadlineMs }));
     });
   }
 
@@ -305,11 +312,25 @@ export class ProbeSession {
   }
 
   #readChain(request: ReadChainRequest): Promise<ChainAnswer> {
+    if (this.#isBeyond(request.assignment)) return Promise.resolve({ refused: tooOld });
     return this.#pending.ask(request.deadline_ms + answerGraceMs, readChainAnswer, async (requestId) => {
       // As for a check: a target that was changed just now is looked at as it is.
       if (request.assignment === undefined) await this.feed.wake().catch(() => undefined);
-      if (!this.#isClosed) this.#outbound.send(readChainMessage(requestId, request));
+      if (!this.#isClosed) this.#outbound.send(readChainMessage(requestId, this.#forThisProbe(request)));
     });
+  }
+
+  /** Whether this agent would reach more than an assignment may. */
+  #isBeyond(assignment: UnsavedAssignment | undefined): boolean {
+    const isLimited = assignment !== undefined && !assignment.private_targets.all && !this.#ports.opened.isPrivate;
+    return isLimited && !this.#ports.hello.obeysPrivateTargets;
+  }
+
+  /** A private probe belongs to the workspace: its own list is the whole rule. */
+  #forThisProbe<Request extends { readonly assignment?: UnsavedAssignment | undefined }>(request: Request): Request {
+    const { assignment } = request;
+    if (assignment === undefined || !this.#ports.opened.isPrivate) return request;
+    return { ...request, assignment: { ...assignment, private_targets: { all: true, ranges: [] } } };
   }
 
   #recheck(monitorId: number): void {

@@ -71,6 +71,13 @@ export interface Hello {
   maxInFlight: number;
   /** The same as the kernel routes them; listed at /probe/ips where the operator states none. */
   sourceAddresses: string[];
+  /**
+   * The basis of the snapshot that the agent's assignments come from; empty before the first. When the control plane has another one, it
+   * sends a snapshot.
+   */
+  privateTargetsBasis: string;
+  /** The agent obeys Assignment.private_targets. The control plane withholds limited assignments from an agent that does not. */
+  obeysPrivateTargets: boolean;
 }
 
 /** Every 15 s. */
@@ -145,6 +152,8 @@ export interface SnapshotEnd {
   count: number;
   /** SHA-256 over "monitor_id:revision\n" of every assignment in ascending order of monitor_id. */
   hash: Buffer;
+  /** What the private targets of the assignments were made from, beside the revision; echoed in the next Hello. */
+  privateTargetsBasis: string;
 }
 
 /** What changed above the known revision, ascending; at most 500 a message. */
@@ -178,6 +187,16 @@ export interface Assignment {
   /** JSON of the check type's settings, secrets included. */
   settingsJson: Buffer;
   supplement: boolean;
+  /** Absent from a control plane that does not know it: the agent's own list alone counts. */
+  privateTargets: PrivateTargets | undefined;
+}
+
+/** Addresses that a monitor may reach although they are not public. The agent's own list caps them. */
+export interface PrivateTargets {
+  /** Everything in the agent's own list. */
+  all: boolean;
+  /** CIDRs; used unless all is set. */
+  ranges: string[];
 }
 
 export interface RunCheck {
@@ -647,6 +666,8 @@ function createBaseHello(): Hello {
     publicAddresses: [],
     maxInFlight: 0,
     sourceAddresses: [],
+    privateTargetsBasis: "",
+    obeysPrivateTargets: false,
   };
 }
 
@@ -685,6 +706,12 @@ export const Hello: MessageFns<Hello> = {
     }
     for (const v of message.sourceAddresses) {
       writer.uint32(66).string(v!);
+    }
+    if (message.privateTargetsBasis !== "") {
+      writer.uint32(114).string(message.privateTargetsBasis);
+    }
+    if (message.obeysPrivateTargets !== false) {
+      writer.uint32(120).bool(message.obeysPrivateTargets);
     }
     return writer;
   },
@@ -776,6 +803,22 @@ export const Hello: MessageFns<Hello> = {
             message.sourceAddresses.push(reader.string());
             continue;
           }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.privateTargetsBasis = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 120) {
+              break;
+            }
+
+            message.obeysPrivateTargets = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -803,6 +846,8 @@ export const Hello: MessageFns<Hello> = {
     message.publicAddresses = object.publicAddresses?.map((e) => e) || [];
     message.maxInFlight = object.maxInFlight ?? 0;
     message.sourceAddresses = object.sourceAddresses?.map((e) => e) || [];
+    message.privateTargetsBasis = object.privateTargetsBasis ?? "";
+    message.obeysPrivateTargets = object.obeysPrivateTargets ?? false;
     return message;
   },
 };
@@ -1616,7 +1661,7 @@ export const AssignmentChunk: MessageFns<AssignmentChunk> = {
 };
 
 function createBaseSnapshotEnd(): SnapshotEnd {
-  return { revision: 0n, count: 0, hash: Buffer.alloc(0) };
+  return { revision: 0n, count: 0, hash: Buffer.alloc(0), privateTargetsBasis: "" };
 }
 
 export const SnapshotEnd: MessageFns<SnapshotEnd> = {
@@ -1632,6 +1677,9 @@ export const SnapshotEnd: MessageFns<SnapshotEnd> = {
     }
     if (message.hash.length !== 0) {
       writer.uint32(26).bytes(message.hash);
+    }
+    if (message.privateTargetsBasis !== "") {
+      writer.uint32(74).string(message.privateTargetsBasis);
     }
     return writer;
   },
@@ -1673,6 +1721,14 @@ export const SnapshotEnd: MessageFns<SnapshotEnd> = {
             message.hash = Buffer.from(reader.bytes());
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.privateTargetsBasis = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1693,6 +1749,7 @@ export const SnapshotEnd: MessageFns<SnapshotEnd> = {
     message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
     message.count = object.count ?? 0;
     message.hash = object.hash ?? Buffer.alloc(0);
+    message.privateTargetsBasis = object.privateTargetsBasis ?? "";
     return message;
   },
 };
@@ -1863,6 +1920,7 @@ function createBaseAssignment(): Assignment {
     degradedThresholdMs: 0,
     settingsJson: Buffer.alloc(0),
     supplement: false,
+    privateTargets: undefined,
   };
 }
 
@@ -1906,6 +1964,9 @@ export const Assignment: MessageFns<Assignment> = {
     }
     if (message.supplement !== false) {
       writer.uint32(96).bool(message.supplement);
+    }
+    if (message.privateTargets !== undefined) {
+      PrivateTargets.encode(message.privateTargets, writer.uint32(146).fork()).join();
     }
     return writer;
   },
@@ -2019,6 +2080,14 @@ export const Assignment: MessageFns<Assignment> = {
             message.supplement = reader.bool();
             continue;
           }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.privateTargets = PrivateTargets.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2048,6 +2117,76 @@ export const Assignment: MessageFns<Assignment> = {
     message.degradedThresholdMs = object.degradedThresholdMs ?? 0;
     message.settingsJson = object.settingsJson ?? Buffer.alloc(0);
     message.supplement = object.supplement ?? false;
+    message.privateTargets = (object.privateTargets !== undefined && object.privateTargets !== null)
+      ? PrivateTargets.fromPartial(object.privateTargets)
+      : undefined;
+    return message;
+  },
+};
+
+function createBasePrivateTargets(): PrivateTargets {
+  return { all: false, ranges: [] };
+}
+
+export const PrivateTargets: MessageFns<PrivateTargets> = {
+  encode(message: PrivateTargets, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.all !== false) {
+      writer.uint32(8).bool(message.all);
+    }
+    for (const v of message.ranges) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PrivateTargets {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePrivateTargets();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.all = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.ranges.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<PrivateTargets>, I>>(base?: I): PrivateTargets {
+    return PrivateTargets.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PrivateTargets>, I>>(object: I): PrivateTargets {
+    const message = createBasePrivateTargets();
+    message.all = object.all ?? false;
+    message.ranges = object.ranges?.map((e) => e) || [];
     return message;
   },
 };
