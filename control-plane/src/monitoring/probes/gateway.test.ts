@@ -458,7 +458,7 @@ t.test(
     await agent.until(() => targets(free)?.all === true);
     // As a transfer does: whoever hands a workspace to an administrator may stay its editor.
     await worker.query(sql.unsafe`
-    update workspaces set owner_id = ${administrator.userId}, was_handed_over = true where id = ${tenant.workspaceId}`);
+    update workspaces set owner_id = ${administrator.userId} where id = ${tenant.workspaceId}`);
     await allowRanges(worker, tenant.workspaceId, ['10.2.0.0/16']);
     await agent.until(() => targets(limited)?.ranges[0] === '10.2.0.0/16');
     t.equal(targets(limited)?.all, false, 'a workspace that was handed over is not an administrator’s');

@@ -6,6 +6,19 @@ alter table workspaces add column private_targets text[] not null default '{}'
 -- a workspace to an administrator and stays its editor would have them.
 alter table workspaces add column was_handed_over boolean not null default false;
 
+-- Requests may write neither of the two columns.
+create function workspace_handed_over() returns trigger
+  language plpgsql set search_path = public, pg_temp
+as $$
+begin
+  new.was_handed_over := true;
+  return new;
+end
+$$;
+create trigger workspace_handed_over before update of owner_id on workspaces for each row
+  when (old.owner_id <> new.owner_id)
+  execute function workspace_handed_over();
+
 -- Probes learn what the monitors of workspaces may reach now: each open seat gets a new revision, as if its monitor had changed. With the rights
 -- of whoever makes the change, who sees these workspaces. Probes are locked in order and read after that, as by all writers of seats.
 create function touch_seats_of_workspaces(of_workspaces integer[]) returns void
@@ -56,3 +69,6 @@ $$;
 create trigger administrator_changed after update of is_administrator on users for each row
   when (old.is_administrator <> new.is_administrator)
   execute function administrator_changed();
+
+-- It does what each login may do by itself.
+grant execute on function touch_seats_of_workspaces to parallax_api, parallax_worker;
