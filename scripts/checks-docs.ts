@@ -258,8 +258,8 @@ ${families().map(section).join('\n\n')}
 |---|---|
 ${outcomes.map((each) => `| \`${each}\` | ${meanings[each]} |`).join('\n')}
 
-The failure source of what is not good is \`target\`, \`resolver\` or \`probe\`. Phases are whole microseconds of a monotonic clock: \`dns\`,
-\`connect\`, \`tls\`, \`first_byte\`, \`transfer\`. The evidence of a failure:
+The failure source of what is not good is \`target\`, \`resolver\` or \`probe\`. Phases are taken from a monotonic clock and answered in
+milliseconds to the microsecond: \`dns_ms\`, \`connect_ms\`, \`tls_ms\`, \`first_byte_ms\`, \`transfer_ms\`. The evidence of a failure:
 
 \`\`\`ts
 ${typeOf('Evidence')}

@@ -6,6 +6,7 @@ import { sql } from '../../control-plane/src/platform/database/pools.ts';
 import { alertRecipes } from './alert-recipes.ts';
 import { heartbeatRecipes } from './heartbeat-recipes.ts';
 import { channelRecipes } from './channel-recipes.ts';
+import { outage } from './outage.ts';
 import type { World } from './world.ts';
 
 /** A call that must succeed. */
@@ -316,16 +317,13 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'POST /api/v1/monitors/test': async (world) => ({ path: '/api/v1/monitors/test', body: { url: world.target } }),
   'POST /api/v1/monitors/{monitor_id}/check': ofMonitor('/check'),
   'GET /api/v1/monitors/{monitor_id}/results': async (world) => {
-    const id = await world.monitor();
-    await world.make('POST', `/api/v1/monitors/${id}/check`);
-    return { path: `/api/v1/monitors/${id}/results` };
+    const { monitorId } = await outage(world);
+    await world.make('POST', `/api/v1/monitors/${monitorId}/check`);
+    return { path: `/api/v1/monitors/${monitorId}/results` };
   },
-  'GET /api/v1/monitors/{monitor_id}/status-ranges': async (world) => {
-    const id = await world.monitor();
-    await world.database.worker.query(sql.unsafe`
-      insert into status_ranges (monitor_id, started_at, status) values (${id}, now(), 'UP')`);
-    return { path: `/api/v1/monitors/${id}/status-ranges` };
-  },
+  'GET /api/v1/monitors/{monitor_id}/status-ranges': async (world) => ({
+    path: `/api/v1/monitors/${(await outage(world)).monitorId}/status-ranges`,
+  }),
   'GET /api/v1/monitors/{monitor_id}/timeline': async (world) => {
     const id = await world.monitor();
     await world.make('POST', `/api/v1/monitors/${id}/check`);
@@ -428,10 +426,11 @@ export const recipes: Readonly<Record<string, Recipe>> = {
 
   'GET /api/v1/incidents': async (world) => {
     await incident(world);
+    await outage(world);
     return { path: '/api/v1/incidents' };
   },
   'GET /api/v1/incidents/stats': plain('/api/v1/incidents/stats'),
-  'GET /api/v1/incidents/{id}': ofIncident(''),
+  'GET /api/v1/incidents/{id}': async (world) => ({ path: `/api/v1/incidents/${(await outage(world)).incidentId}` }),
   'PUT /api/v1/incidents/{id}': ofIncident('', { severity: 'critical' }),
   'DELETE /api/v1/incidents/{id}': ofIncident(''),
   'POST /api/v1/incidents/{id}/updates': ofIncident('/updates', { kind: 'identified', body: 'The disk is full.' }),

@@ -9,6 +9,7 @@ import { testApi } from '../../control-plane/src/identity/testing.ts';
 import type { TestAnswer, TestApi, TestCall } from '../../control-plane/src/identity/testing.ts';
 import type { Database } from '../../control-plane/src/platform/database/pools.ts';
 import { connectBus } from '../../control-plane/src/platform/bus/nats-bus.ts';
+import { readableFault } from './readable.ts';
 import { refusalFault } from './refusals.ts';
 
 /** The whole API in one process over a real database and a real broker, with one account and what belongs to it. */
@@ -50,7 +51,7 @@ export async function openWorld(
   });
   const call: TestApi['call'] = async (...request) => {
     const answer = await api.call(...request);
-    const fault = refusalFault(answer.status, answer.body);
+    const fault = refusalFault(answer.status, answer.body) ?? readableFault(request[1], answer);
     if (fault !== undefined) throw new Error(`${request[0]} ${request[1]}: ${fault}`);
     return answer;
   };
@@ -58,8 +59,8 @@ export async function openWorld(
   const account = await api.account('contract@example.com');
   const token = account.accessToken;
   const make = async (method: string, path: string, body?: unknown): Promise<TestAnswer> => {
-    const call: TestCall = { token, ...(body === undefined ? {} : { body }) };
-    const answer = await api.call(method, path, call);
+    const sent: TestCall = { token, ...(body === undefined ? {} : { body }) };
+    const answer = await call(method, path, sent);
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer;
   };

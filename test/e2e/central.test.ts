@@ -5,7 +5,9 @@ import { startTarget } from '../harness/target.ts';
 
 type Monitor = { id: number; status: string };
 type Results = { results: { probe_id: number | null; is_fallback: boolean; is_manual: boolean; kind: string }[] };
-type Ranges = { status_ranges: { status: string; started_at: string; evidence: { voters: { voter: number }[] } }[] };
+type Ranges = {
+  status_ranges: { status: string; started_at: string; evidence: { votes: { probe_id: number | null }[] } }[];
+};
 type Incidents = { incidents: { status: string; monitor_id: number; started_at: string }[] };
 
 t.test('a product without any probe watches a target by itself', { timeout: 120_000 }, async (t) => {
@@ -52,7 +54,7 @@ t.test('a product without any probe watches a target by itself', { timeout: 120_
   target.everybody('refuse');
   await statusIs('DOWN');
   const { status_ranges } = await api.call<Ranges>('GET', `${path}/status-ranges`, 200);
-  t.match(status_ranges[0], { status: 'DOWN', evidence: { rule: 'quorum_failing', voters: [{ voter: 0 }] } });
+  t.match(status_ranges[0], { status: 'DOWN', evidence: { rule: 'quorum_failing', votes: [{ probe_id: null }] } });
   const opened = await incident('open');
   t.equal(opened.monitor_id, monitor.id);
 

@@ -40,7 +40,11 @@ const causeSchema = z
     status: z
       .enum(['DOWN', 'TIMEOUT', 'missed', 'failed'])
       .describe('Of a monitor DOWN or TIMEOUT; a heartbeat or a webhook check was missed or has failed.'),
-    evidence: rangeEvidenceSchema,
+    evidence: z
+      .union([rangeEvidenceSchema, z.record(z.string(), z.unknown())])
+      .describe(
+        'Of a monitor the votes at that instant; of a heartbeat or a webhook check what it told of itself, such as `reason` and `last_ping_at`.',
+      ),
     incidents: z
       .array(z.object({ incident_id: z.number().int(), monitor_id: z.number().int(), name: z.string() }))
       .optional()

@@ -1,23 +1,17 @@
 import { failureSources } from '@parallax/checks';
 import { z } from 'zod';
 import { monitorStatuses } from './monitor-shapes.ts';
-import { rangeStatuses } from './result-shapes.ts';
+import { rangeEvidenceSchema, rangeStatuses, voterFields, voteWords } from './result-shapes.ts';
 import { route } from './route.ts';
 import { booleanQuery, idSchema, integerParameter, timestamp } from './shared.ts';
-
-const probeFields = {
-  probe_id: z.number().int().nullable().describe('null: the control plane itself.'),
-  probe_name: z.string().nullable().describe('null: the control plane itself, or a probe that is gone.'),
-  region: z.string().nullable(),
-};
 
 /** In which step of a check a failure came about. `answer`: everything was reached, and what was answered is wrong or never came. */
 export const failurePhases = ['dns', 'connect', 'tls', 'answer'] as const;
 
 const voteSchema = z
   .object({
-    ...probeFields,
-    vote: z.enum(['UP', 'DEGRADED', 'WARNING', 'DOWN', 'TIMEOUT']),
+    ...voterFields,
+    vote: z.enum(voteWords),
     since: timestamp.describe('Since when this probe had voted so without a break.'),
     error_code: z.string().nullable(),
     message: z.string().nullable(),
@@ -100,8 +94,8 @@ const replaySchema = z
     votes: z
       .array(
         z.object({
-          ...probeFields,
-          vote: z.enum(['UP', 'DEGRADED', 'WARNING', 'DOWN', 'TIMEOUT']),
+          ...voterFields,
+          vote: z.enum(voteWords),
           since: timestamp.describe('Not before what was replayed.'),
           error_code: z.string().nullable(),
           results: z
@@ -132,13 +126,8 @@ export const rangeEvidenceReportSchema = z
     started_at: timestamp,
     ended_at: timestamp.nullable().describe('null: the ongoing run.'),
     revised_at: timestamp.nullable(),
-    rule: z.string().nullable().describe('The rule that decided at the beginning of the range.'),
-    quorum: z.number().int().nullable().describe('Failing voters that make a DOWN.'),
-    quorum_out_of_reach: z
-      .boolean()
-      .describe('Somebody failed, and fewer voters held a vote than the quorum asks for.'),
+    ...rangeEvidenceSchema.shape,
     votes: z.array(voteSchema).describe('The votes that counted at the beginning of the range.'),
-    missing: z.array(z.object(probeFields)).describe('Who has a seat and did not count.'),
     diagnoses: z
       .array(diagnosisSchema)
       .describe('What probes saw step by step when their votes differed in this range.'),

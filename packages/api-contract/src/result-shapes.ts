@@ -60,12 +60,38 @@ export const checkResultSchema = z
   .meta({ id: 'CheckResult' });
 export type CheckResult = z.output<typeof checkResultSchema>;
 
+/** Who votes: a probe, or the control plane itself. */
+export const voterFields = {
+  probe_id: z.number().int().nullable().describe('null: the control plane itself, in the region `central`.'),
+  probe_name: z.string().nullable().describe('null: the control plane itself, or a probe that is gone.'),
+  region: z.string().nullable(),
+};
+
+/** What a voter says. */
+export const voteWords = ['UP', 'DEGRADED', 'WARNING', 'DOWN', 'TIMEOUT'] as const;
+
 /** Why a range has the status that it has. */
-export const rangeEvidenceSchema = z.record(z.string(), z.unknown()).meta({
-  id: 'RangeEvidence',
-  description:
-    'Rule, quorum, votes and who was missing. `voters` and `missing` name probes by their identifiers; 0 is the control plane itself, in the region `central`.',
-});
+export const rangeEvidenceSchema = z
+  .object({
+    rule: z.string().nullable().describe('The rule that decided at the beginning of the range.'),
+    quorum: z.number().int().nullable().describe('Failing voters that make a DOWN.'),
+    quorum_out_of_reach: z
+      .boolean()
+      .describe('Somebody failed, and fewer voters held a vote than the quorum asks for.'),
+    votes: z
+      .array(
+        z.object({
+          ...voterFields,
+          vote: z.enum(voteWords),
+          since: timestamp.describe('Since when this probe had voted so without a break.'),
+          error_code: z.string().nullable(),
+        }),
+      )
+      .describe('The votes that counted at the beginning of the range.'),
+    missing: z.array(z.object(voterFields)).describe('Who has a seat and did not count.'),
+  })
+  .meta({ id: 'RangeEvidence', description: 'Rule, quorum, votes and who was missing.' });
+export type RangeEvidence = z.output<typeof rangeEvidenceSchema>;
 
 export const statusRangeSchema = z
   .object({

@@ -49,7 +49,7 @@ export function knownOf(
     ...(evidence.certificate !== undefined && { certificateDays: evidence.certificate.days_left }),
     ...(evidence.answers !== undefined && { answers: evidence.answers }),
     ...(sent > 0 && { lossPercent: (100 * (sent - (evidence.packets_received ?? 0))) / sent }),
-    ...(evidence.jitter_us !== undefined && { jitterUs: evidence.jitter_us }),
+    ...(evidence.jitter_ms !== undefined && { jitterUs: Math.round(evidence.jitter_ms * 1_000) }),
     ...(evidence.address !== undefined && { address: evidence.address }),
     ...(evidence.http_version !== undefined && { version: evidence.http_version }),
     ...facts,

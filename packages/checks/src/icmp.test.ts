@@ -272,9 +272,9 @@ void t.test('checks', async (t) => {
   }
   t.match(outcome, {
     outcome: 'ok',
-    evidence: { address: '127.0.0.1', packets_sent: 3, packets_received: 3, rtt_min_us: Number, jitter_us: Number },
+    evidence: { address: '127.0.0.1', packets_sent: 3, packets_received: 3, rtt_min_ms: Number, jitter_ms: Number },
   });
-  t.match(outcome.evidence, { details: { loss_percent: 0, rtt_average_us: outcome.total } });
+  t.match(outcome.evidence, { details: { loss_percent: 0, rtt_average_ms: outcome.total / 1_000 } });
   t.match(await check('127.0.0.1', { count: 3, fail_jitter_ms: 60_000 }), { outcome: 'ok' });
   t.ok(outcome.total < 100_000, 'the response time is the average round trip');
   const lost = await check(

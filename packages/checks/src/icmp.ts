@@ -46,7 +46,7 @@ function pingCheck<Name extends 'icmp' | 'ping'>(type: Name) {
       targets: ['host.example.com', '192.0.2.1', 'icmp://host.example.com'],
       settings: { count: 4 },
       phases: ['dns'],
-      details: { loss_percent: 'Packets lost, in percent.', rtt_average_us: 'Mean round trip, microseconds.' },
+      details: { loss_percent: 'Packets lost, in percent.', rtt_average_ms: 'Mean round trip, milliseconds.' },
     },
     settings: icmpSettings,
     secretFields: [],
@@ -157,7 +157,11 @@ function evidenceOf(address: string, found: PingStatistics): Evidence {
     address,
     packets_sent: found.sent,
     packets_received: found.received,
-    ...(found.received > 0 && { rtt_min_us: found.minUs, rtt_max_us: found.maxUs, jitter_us: found.jitterUs }),
-    details: { loss_percent: Math.round(found.lossPercent * 100) / 100, rtt_average_us: found.averageUs },
+    ...(found.received > 0 && {
+      rtt_min_ms: found.minUs / 1_000,
+      rtt_max_ms: found.maxUs / 1_000,
+      jitter_ms: found.jitterUs / 1_000,
+    }),
+    details: { loss_percent: Math.round(found.lossPercent * 100) / 100, rtt_average_ms: found.averageUs / 1_000 },
   };
 }

@@ -52,9 +52,9 @@ export type Evidence = {
   readonly rcode?: string;
   readonly packets_sent?: number;
   readonly packets_received?: number;
-  readonly rtt_min_us?: number;
-  readonly rtt_max_us?: number;
-  readonly jitter_us?: number;
+  readonly rtt_min_ms?: number;
+  readonly rtt_max_ms?: number;
+  readonly jitter_ms?: number;
   /** Facts of one check type: at most 30 entries, texts of at most 500 characters, names in snake_case. */
   readonly details?: Readonly<Record<string, string | number | boolean>>;
 };

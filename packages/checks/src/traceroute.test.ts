@@ -104,7 +104,7 @@ void t.test('a path with its hops, of which private ones are not told', async (t
     phases: { dns: Number },
     evidence: {
       address: '127.0.0.1',
-      details: { hops: 4, reached: true, silent_hops: 1, loss_percent: 0, rtt_average_us: 8000 },
+      details: { hops: 4, reached: true, silent_hops: 1, loss_percent: 0, rtt_average_ms: 8 },
     },
   });
   t.same(outcome.evidence?.answers, [

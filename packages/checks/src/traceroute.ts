@@ -52,7 +52,7 @@ export function tracerouteBy(find: () => string | undefined) {
         reached: 'Whether the target answered.',
         silent_hops: 'Hops that did not answer.',
         loss_percent: 'Packets to the target lost, in percent.',
-        rtt_average_us: 'Mean round trip to the target, microseconds.',
+        rtt_average_ms: 'Mean round trip to the target, milliseconds.',
       },
     },
     settings: tracerouteSettings,
@@ -134,5 +134,5 @@ function notePath(session: Session, hops: readonly Hop[], address: string): void
   session.note('reached', end !== undefined);
   session.note('silent_hops', hops.filter((each) => each.addresses.length === 0).length);
   if (end !== undefined) session.note('loss_percent', lossPercent(end));
-  if (average !== undefined) session.note('rtt_average_us', average);
+  if (average !== undefined) session.note('rtt_average_ms', average / 1_000);
 }

@@ -3,6 +3,7 @@ import { issueToken } from '../../../control-plane/src/identity/account-tokens/i
 import { botToken } from '../../../control-plane/src/identity/sign-in/messenger/testing.ts';
 import { webhookSecrets } from '../../../control-plane/src/response/messenger/bot.ts';
 import { sql } from '../../../control-plane/src/platform/database/pools.ts';
+import { outage } from '../outage.ts';
 import { inAMonth, maintenance } from '../recipes.ts';
 import type { Recipe } from '../recipes.ts';
 import { moreAlertRecipes } from '../alert-recipes.ts';
@@ -277,9 +278,7 @@ export const moreRecipes: Readonly<Record<string, Recipe>> = {
     body: {},
   }),
   'GET /api/v1/monitors/:monitor_id/status-ranges/:range_id/evidence': async (world) => {
-    const monitorId = await world.monitor();
-    const rangeId = await world.database.worker.oneFirst(sql.type(z.object({ id: z.number() }))`
-      insert into status_ranges (monitor_id, started_at, status) values (${monitorId}, now(), 'UP') returning id::integer`);
+    const { monitorId, rangeId } = await outage(world);
     return { path: `/api/v1/monitors/${monitorId}/status-ranges/${rangeId}/evidence` };
   },
   'GET /api/v1/monitors/:monitor_id/sla/ledger': async (world) => ({

@@ -81,7 +81,7 @@ export async function tellStory(t: Test, family: Family): Promise<void> {
       const first = results.findLast((found) => found.error_code === code);
       t.match(first?.message, /\w/, 'the first of such results says it in words');
       const { status_ranges } = await api.call<Ranges>('GET', `${each.path}/status-ranges`, 200);
-      t.match(status_ranges[0], { status, ended_at: null, evidence: { voters: [{ voter: agent.probeId }] } });
+      t.match(status_ranges[0], { status, ended_at: null, evidence: { votes: [{ probe_id: agent.probeId }] } });
       t.equal(status_ranges[1]?.status, 'UP', 'it was up before');
     });
   }

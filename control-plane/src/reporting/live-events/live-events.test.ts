@@ -241,8 +241,12 @@ void t.test('results are told while somebody wants them, the latest of a monitor
     ],
   });
   news.tell([row(4)], monitors);
-  news.tell([row(5, 'fail')], monitors);
-  t.match(await stream.next(), { data: { results: [{ outcome: 'fail', response_time_ms: null }] } });
+  news.tell([{ ...row(5, 'fail'), voter: 0 }], monitors);
+  t.match(
+    await stream.next(),
+    { data: { results: [{ probe_id: null, outcome: 'fail', response_time_ms: null }] } },
+    'the control plane is no probe',
+  );
   t.ok(performance.now() - begun > 500, 'not twice in a second');
   nowMs = 15_000;
   news.tell([row(6)], monitors);

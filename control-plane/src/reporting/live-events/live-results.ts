@@ -9,8 +9,8 @@ export const liveResultsMessage = z.object({ results: z.record(z.string(), z.arr
 export type LiveResult = {
   readonly monitor_id: number;
   readonly workspace_id: number;
-  /** 0: the control plane itself. */
-  readonly probe_id: number;
+  /** null: the control plane itself. */
+  readonly probe_id: number | null;
   readonly at: string;
   readonly outcome: string;
   readonly response_time_ms: number | null;
@@ -24,7 +24,7 @@ export function resultsOf(message: unknown): LiveResult[] {
     results.map(([monitorId, probeId, atMs, outcome, ms]) => ({
       monitor_id: monitorId,
       workspace_id: Number(workspaceId),
-      probe_id: probeId,
+      probe_id: probeId === 0 ? null : probeId,
       at: new Date(atMs).toISOString(),
       outcome,
       response_time_ms: ms,

@@ -1,5 +1,6 @@
 import type { TestContext } from '@parallax/testkit';
 import type { Bus } from '../../platform/bus/bus.ts';
+import { engineRecordsIn } from '../../testing/engine-records.ts';
 
 /** A broker within the process: hints reach whoever listens, at once. */
 export function loopBus(): Bus {
@@ -30,7 +31,7 @@ export type WatchedStream = {
   readonly close: () => void;
 };
 
-/** Opens a stream as a browser would, and reads it event by event. */
+/** Opens a stream as a browser would, and reads it event by event. @throws when one shows a record of the engine */
 export async function watch(
   t: TestContext,
   url: string,
@@ -58,7 +59,10 @@ export async function watch(
       );
       text = text.slice(end + 2);
       if (fields['event'] !== undefined) {
-        return { event: fields['event'], id: fields['id'], data: JSON.parse(fields['data'] ?? 'null') as unknown };
+        const data = JSON.parse(fields['data'] ?? 'null') as unknown;
+        const records = engineRecordsIn(data);
+        if (records.length > 0) throw new Error(`${fields['event']} shows ${records.join(', ')}`);
+        return { event: fields['event'], id: fields['id'], data };
       }
     }
   };

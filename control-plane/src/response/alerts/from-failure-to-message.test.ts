@@ -7,6 +7,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { accountsCapability } from '../../identity/accounts/index.ts';
 import { sql } from '../../platform/database/pools.ts';
+import { engineRecordsIn } from '../../testing/engine-records.ts';
 import { enqueue } from '../../platform/outbox/enqueue.ts';
 import { workOnce } from '../../platform/outbox/worker.ts';
 import { incidentsCapability } from '../incidents/index.ts';
@@ -100,7 +101,9 @@ void t.test(
     t.match(mail, 'Seen from the control plane.\n');
     const target = { channel: 'webhook', config_id: Number(config.body['id']), target: 'a' };
     await api.alert({ name: 'Hook', steps: [{ targets: [target] }] });
-    await until(() => bodies.find((body) => body.includes('Shop')));
+    const hooked = JSON.parse(await until(() => bodies.find((body) => body.includes('Shop')))) as { data: object };
+    t.match(hooked.data, { votes: [{ probe: null, region: 'central', vote: 'DOWN', code: null }] });
+    t.same(engineRecordsIn(hooked), [], 'what leaves is readable');
 
     const link = /\/alerts\/snooze\/[\w-]{43}/.exec(mail)?.[0] ?? 'no link';
     t.match((await api.call('GET', link)).text, 'value="acknowledge"');

@@ -8,6 +8,7 @@ import {
   hostilePeerNames,
   openHostile,
 } from '../../../../packages/checks/src/testing/hostile-peers.ts';
+import { engineRecordsIn } from '../../testing/engine-records.ts';
 import { messageKinds } from '../messages/message.ts';
 import { shownSettings } from './configs/shown-settings.ts';
 import { deliveryErrorCodes } from './delivery-error.ts';
@@ -17,7 +18,7 @@ import type { AnyChannel } from './registry.ts';
 import { secretValues } from './secret-values.ts';
 import { hostileMessage, hostileTexts, longMessage, resolvedMessage, sampleMessage } from './testing/messages.ts';
 import { startStandIn } from './testing/stand-in.ts';
-import type { StandIn, Trouble } from './testing/stand-in.ts';
+import type { RunningStandIn, StandIn, Trouble } from './testing/stand-in.ts';
 import { standIns } from './testing/stand-ins/all.ts';
 import { tryChannel } from './testing/try-channel.ts';
 import type { TrialResult } from './testing/try-channel.ts';
@@ -160,6 +161,7 @@ async function sends(t: Test, channel: AnyChannel, standIn: StandIn): Promise<vo
     t.same(said, [], `${message.kind} "${message.title.slice(0, 20)}"`);
     t.ok(result.ok, result.ok ? 'is taken' : `${result.error.code}: ${result.error.message}`);
     t.ok(running.seen.length > 0 || result.mails.length > 0, 'something was sent');
+    t.same(recordsSent(channel, running.seen), [], 'and nothing of it is a record of the engine');
     hidesSecrets(t, channel, settings, result);
     const read = channel.settings.parse(settings);
     t.same(
@@ -169,6 +171,11 @@ async function sends(t: Test, channel: AnyChannel, standIn: StandIn): Promise<vo
     );
     if (said.length > 0) break;
   }
+}
+
+/** Bodies in JSON, with names of the service where it is another than a webhook of the customer's own. */
+function recordsSent(channel: AnyChannel, seen: RunningStandIn['seen']): readonly string[] {
+  return seen.flatMap(({ json }) => engineRecordsIn(json, { hasOthersNames: channel.name !== 'webhook' }));
 }
 
 async function errs(t: Test, channel: AnyChannel, standIn: StandIn): Promise<void> {

@@ -1,6 +1,7 @@
 import { listIncidentsRoute, readIncidentRoute } from '@parallax/api-contract';
+import { errorCodes } from '@parallax/checks';
 import t from 'tap';
-import { addMember, addRange, monitorsApi } from '../../monitoring/testing.ts';
+import { addMember, addProbe, addRange, monitorsApi } from '../../monitoring/testing.ts';
 import type { MonitorsApi } from '../../monitoring/testing.ts';
 import { enqueue } from '../../platform/outbox/enqueue.ts';
 import { workOnce } from '../../platform/outbox/worker.ts';
@@ -56,9 +57,37 @@ void t.test(
     const api = await incidentsApi(t);
     const { id } = await api.monitor({ name: 'Shop' });
     await transition(api, id, 'UP', 'PARTIAL', 0);
-    await transition(api, id, 'PARTIAL', 'DOWN', 10);
+    const probeId = await addProbe(api.database, 'fra-1', 'eu');
+    const sinceUs = (base + 10_000) * 1_000;
+    const voters = [
+      { voter: 0, vote: 'DOWN', sinceUs, error: 0 },
+      { voter: probeId, vote: 'DOWN', sinceUs, error: errorCodes.connect_refused },
+    ];
+    const evidence = { rule: 'quorum_failing', quorum: 2, voters, missing: [0, 2_000_000_000] };
+    await transition(api, id, 'PARTIAL', 'DOWN', 10, { evidence });
     await settle(api);
     const [open] = (await incidents(api)).incidents;
+    const votes = [
+      { probe_id: null, probe_name: null, region: 'central', vote: 'DOWN', since: at(10), error_code: null },
+      {
+        probe_id: probeId,
+        probe_name: 'fra-1',
+        region: 'eu',
+        vote: 'DOWN',
+        since: at(10),
+        error_code: 'connect_refused',
+      },
+    ];
+    const missing = [
+      { probe_id: null, probe_name: null, region: 'central' },
+      { probe_id: 2_000_000_000, probe_name: null, region: null },
+    ];
+    const readable = { rule: 'quorum_failing', quorum: 2, quorum_out_of_reach: false, votes, missing };
+    const shown = { at: at(10), status: 'DOWN', evidence: readable };
+    t.same(open?.['cause'], shown, 'with names, times with their zone and words for errors');
+    t.match(open?.['members'], [{ cause: shown, causes: [shown] }]);
+    const one = await api.call('GET', `/api/v1/incidents/${open?.id}`, { token: api.token });
+    t.same(one.body['cause'], shown, 'in the detail too');
     t.match(open, {
       workspace_id: api.workspaceId,
       monitor_id: id,

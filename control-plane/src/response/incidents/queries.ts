@@ -1,10 +1,12 @@
-import { incidentReportSchema, listedMembers } from '@parallax/api-contract';
-import type { IncidentReport, SubjectType } from '@parallax/api-contract';
+import { incidentReportSchema, incidentSchema, listedMembers } from '@parallax/api-contract';
+import type { Incident, IncidentReport, SubjectType } from '@parallax/api-contract';
 import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
+import { probesNamed } from '../../monitoring/monitors/index.ts';
 import { sql } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
 import { contains } from '../../platform/database/text-search.ts';
+import { probesOfCauses, withReadableCauses } from './readable-causes.ts';
 
 type Fragment = ReturnType<typeof sql.fragment>;
 
@@ -114,17 +116,18 @@ export async function incidentsPage(
   connection: CommonQueryMethods,
   scope: Scope,
   { page, page_size: size, ...filter }: IncidentFilter,
-): Promise<{ readonly incidentsJson: string; readonly total: number }> {
+): Promise<{ readonly incidents: readonly Incident[]; readonly total: number }> {
   const conditions = conditionsOf(scope, filter);
-  const found = await connection.one(sql.type(z.object({ incidents: z.string(), total: z.number() }))`
+  const found = await connection.one(sql.type(z.object({ incidents: z.array(incidentSchema), total: z.number() }))`
     select (select count(*)::integer from incidents i where ${conditions}) as total, coalesce((
       select jsonb_agg(${incidentJson(membersOf(listedMembers))} order by i.started_at desc, i.id desc)
       from (
         select i.* from incidents i where ${conditions}
         order by i.started_at desc, i.id desc limit ${size} offset ${(page - 1) * size}
       ) i ${firstMember}
-    ), '[]')::text as incidents`);
-  return { incidentsJson: found.incidents, total: found.total };
+    ), '[]') as incidents`);
+  const probes = await probesNamed(connection, probesOfCauses(found.incidents));
+  return { incidents: found.incidents.map((one) => withReadableCauses(one, probes)), total: found.total };
 }
 
 /** One incident of the scope with all that was said of it, or null. */
@@ -133,13 +136,14 @@ export async function readIncident(
   scope: Scope,
   incidentId: number,
 ): Promise<IncidentReport | null> {
-  return connection.maybeOneFirst(sql.type(z.object({ incident: incidentReportSchema }))`
+  const found = await connection.maybeOneFirst(sql.type(z.object({ incident: incidentReportSchema }))`
     select ${incidentJson(membersOf(null))} || jsonb_build_object('updates', coalesce((
       select jsonb_agg(jsonb_build_object('id', n.id, 'kind', n.kind, 'body', n.body, 'is_public', n.is_public,
         'author', ${person(sql.fragment`n.author_id`)}, 'created_at', ${iso(sql.fragment`n.created_at`)}) order by n.id)
       from incident_updates n where n.incident_id = i.id), '[]')) as incident
     from incidents i ${firstMember}
     where i.id = ${incidentId} and ${ofScope(scope)}`);
+  return found === null ? null : withReadableCauses(found, await probesNamed(connection, probesOfCauses([found])));
 }
 
 const statsRow = z.object({

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { inScope } from '../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../platform/http/caller.ts';
 import { etagOf } from '../../platform/http/etag.ts';
-import { handle, JsonText } from '../../platform/http/handler.ts';
+import { handle } from '../../platform/http/handler.ts';
 import type { Route } from '../../platform/http/handler.ts';
 import { noIncident } from './not-found.ts';
 import { incidentsPage, incidentStats, readIncident } from './queries.ts';
@@ -20,9 +20,7 @@ export function incidentRoutes(context: Context): Route[] {
       }
       const scope = scopeOf(caller);
       const page = await inScope(context.database.api, scope, (tx) => incidentsPage(tx, scope, query));
-      return new JsonText(
-        `{"incidents":${page.incidentsJson},"total":${page.total},"page":${query.page},"page_size":${query.page_size}}`,
-      );
+      return { ...page, incidents: [...page.incidents], page: query.page, page_size: query.page_size };
     }),
 
     handle(incidentStatsRoute, async ({ query, caller }) => {

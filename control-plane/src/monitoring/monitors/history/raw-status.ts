@@ -1,6 +1,7 @@
 import type { CheckResult, ResultStatus } from '@parallax/api-contract';
 import type { CheckKind, CheckOutcome, Outcome } from '@parallax/checks';
 import type { ResultItem } from '../../check-results/index.ts';
+import { readableRecord } from '../range-evidence/readable-record.ts';
 
 /** What a result says about the target, by itself and by its probe's own timeline. */
 export type RawResult = {
@@ -102,7 +103,7 @@ export function outcomeFields(kind: CheckKind, outcome: CheckOutcome): OutcomeFi
     phases: phasesOf(outcome.phases),
     error_code: outcome.code ?? null,
     message: outcome.message ?? null,
-    evidence: outcome.evidence === undefined ? null : { ...outcome.evidence },
+    evidence: readableRecord(outcome.evidence),
   };
 }
 
@@ -130,10 +131,6 @@ export function checkResult(row: Omit<ResultItem, 'monitorId' | 'freshS'>, runs:
     }),
     error_code: row.code ?? null,
     message: row.message,
-    evidence: isRecord(row.evidence) ? row.evidence : null,
+    evidence: readableRecord(row.evidence),
   };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

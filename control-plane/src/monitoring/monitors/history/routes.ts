@@ -13,6 +13,9 @@ import { rangesOfProbes, statusRangesPage } from '../../status-ranges/index.ts';
 import { requireShown } from '../not-found.ts';
 import type { MonitorView } from '../not-found.ts';
 import { assignmentSpans, findMonitor } from '../queries.ts';
+import { probesNamed } from '../range-evidence/queries.ts';
+import { probesIn, readableEvidence } from '../range-evidence/readable-evidence.ts';
+import { readStored } from '../range-evidence/votes.ts';
 import { lastResetMs, newestRanges, retentionDays } from './queries.ts';
 import { checkResult, isConfirmed, rawStatus, responseTimeMs } from './raw-status.ts';
 import type { FailureRuns } from './raw-status.ts';
@@ -34,14 +37,16 @@ export function historyRoutes(context: Context): Route[] {
           pageSize: query.page_size,
           hours: query.hours,
         });
+        const stored = page.items.map(({ evidence }) => readStored(evidence));
+        const probes = await probesNamed(tx, probesIn(stored));
         return {
-          status_ranges: page.items.map((range) => ({
+          status_ranges: page.items.map((range, index) => ({
             id: Number(range.id),
             monitor_id: params.monitor_id,
             started_at: new Date(range.startedMs).toISOString(),
             ended_at: range.endedMs === null ? null : new Date(range.endedMs).toISOString(),
             status: range.status,
-            evidence: range.evidence,
+            evidence: readableEvidence(stored[index] ?? readStored(null), probes),
             revised_at: range.revisedMs === null ? null : new Date(range.revisedMs).toISOString(),
           })),
           total: page.total,

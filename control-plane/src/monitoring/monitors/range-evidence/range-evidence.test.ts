@@ -3,6 +3,7 @@ import { errorCodes } from '@parallax/checks';
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
+import { engineRecordsIn } from '../../../testing/engine-records.ts';
 import { addMember, addProbe, addResults, monitorsApi } from '../../testing.ts';
 import { failurePhase, readStored } from './votes.ts';
 
@@ -54,7 +55,12 @@ void t.test('a range says who voted what, when and why, who was missing, and wha
       insert into result_evidence (e, monitor_id, probe_id, message, evidence)
       values (${sql.timestamp(new Date(atMs))}, ${id}, ${probeId}, ${message}, ${JSON.stringify(evidence)}::jsonb)`);
   await keep(startMs - 50_000, 'an older one', { address: '192.0.2.7' });
-  await keep(startMs, 'It expired.', { address: '192.0.2.1', certificate: { subject: 'CN=shop' } });
+  await keep(startMs, 'It expired.', {
+    address: '192.0.2.1',
+    certificate: { subject: 'CN=shop' },
+    rtt_min_us: 1_500,
+    details: { rtt_average_us: 2_500, slow: 1 },
+  });
   await keep(startMs + 30_000, 'It refuses.', { address: '192.0.2.2' });
   await keep(startMs - 15_000, 'the last before', {}, two);
   await keep(startMs + 1_000, 'one after', {}, two);
@@ -78,7 +84,7 @@ void t.test('a range says who voted what, when and why, who was missing, and wha
     insert into diagnoses (workspace_id, monitor_id, since, due_at, state, made_at, failing_probe_id, failing, passing_probe_id,
       passing, differences, summary)
     values (${api.workspaceId}, ${id}, ${sql.timestamp(new Date(startMs))}, now(), 'made', now(), ${one}, '{"host": "a", "port": 0, "dns": {"addresses": [], "duration_us": 1, "failures": []}, "connections": []}', ${two},
-      null, '[{"field": "answer.status", "a": 503, "b": 200}]', 'They differ.')`);
+      null, '[{"field": "answer.status", "a": 503, "b": 200}, {"field": "dns.duration_us", "a": 900500, "b": null}]', 'They differ.')`);
   const path = `/api/v1/monitors/${id}/status-ranges/${rangeId}/evidence`;
   const { status, body } = await api.call('GET', path, { token: api.token });
   t.equal(status, 200);
@@ -105,6 +111,7 @@ void t.test('a range says who voted what, when and why, who was missing, and wha
         phase: 'tls',
         address: '192.0.2.1',
         certificate: { subject: 'CN=shop' },
+        evidence: { rtt_min_ms: 1.5, details: { rtt_average_ms: 2.5, slow: 1 } },
       },
       { probe_name: 'probe b', vote: 'DOWN', phase: 'answer', message: 'the last before', certificate: null },
       { probe_name: 'probe c', vote: 'TIMEOUT', message: 'the first after' },
@@ -114,12 +121,32 @@ void t.test('a range says who voted what, when and why, who was missing, and wha
       {
         state: 'made',
         summary: 'They differ.',
-        failing: { probe_id: one, probe_name: 'probe a', diagnosis: { host: 'a' } },
+        failing: { probe_id: one, probe_name: 'probe a', diagnosis: { host: 'a', dns: { duration_ms: 0.001 } } },
         passing: { probe_id: two, diagnosis: null },
-        differences: [{ field: 'answer.status', failing: 503, passing: 200 }],
+        differences: [
+          { field: 'answer.status', failing: 503, passing: 200 },
+          { field: 'dns.duration_ms', failing: 900.5, passing: null },
+        ],
       },
     ],
   });
+  t.same(engineRecordsIn(body), [], 'nothing of it is as the engine recorded it');
+  const listed = await api.call('GET', `/api/v1/monitors/${id}/status-ranges`, { token: api.token });
+  t.match(listed.body['status_ranges'], [
+    {
+      evidence: {
+        rule: 'some_failing',
+        quorum: 2,
+        votes: [
+          { probe_id: null, probe_name: null, region: 'central', vote: 'UP', error_code: null },
+          { probe_id: one, probe_name: 'probe a', region: 'eu', vote: 'DOWN', error_code: 'tls_expired' },
+          { probe_name: 'probe b', since: new Date(startMs - 20_000).toISOString(), error_code: 'http_status' },
+          { probe_name: 'probe c', vote: 'TIMEOUT', error_code: 'http_timeout' },
+        ],
+        missing: [{ probe_id: four, probe_name: 'probe d', region: 'ap' }],
+      },
+    },
+  ]);
 
   const plain = await worker.oneFirst(sql.type(z.object({ id: z.bigint() }))`
     insert into status_ranges (monitor_id, started_at, ended_at, status)

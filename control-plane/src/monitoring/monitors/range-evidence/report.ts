@@ -1,6 +1,9 @@
 import type { RangeEvidenceReport, RangeReplay } from '@parallax/api-contract';
 import type { KeptDiagnosis, KeptSide } from '../../diagnostics/index.ts';
 import type { KeptFailure, OneRange } from './queries.ts';
+import { readableEvidence, whoOf } from './readable-evidence.ts';
+import type { NamedProbes } from './readable-evidence.ts';
+import { readableDifference, readableRecord } from './readable-record.ts';
 import { codeOf, failurePhase } from './votes.ts';
 import type { StoredEvidence, StoredVote } from './votes.ts';
 
@@ -10,7 +13,7 @@ export type RangeParts = {
   readonly rangeId: number;
   readonly range: OneRange;
   readonly stored: StoredEvidence;
-  readonly probes: ReadonlyMap<number, { readonly name: string; readonly region: string }>;
+  readonly probes: NamedProbes;
   readonly failures: ReadonlyMap<number, KeptFailure>;
   readonly diagnoses: readonly KeptDiagnosis[];
 };
@@ -28,28 +31,18 @@ export function rangeEvidenceReport(parts: RangeParts, replay: RangeReplay | nul
     started_at: iso(range.startedMs),
     ended_at: isoOrNull(range.endedMs),
     revised_at: isoOrNull(range.revisedMs),
-    rule: stored.rule,
-    quorum: stored.quorum,
-    quorum_out_of_reach: stored.quorum_out_of_reach,
+    ...readableEvidence(stored, parts.probes),
     votes: stored.voters.map((vote) => ({
       ...whoOf(parts.probes, vote.voter),
       ...why(vote, parts.failures.get(vote.voter)),
     })),
-    missing: stored.missing.map((voter) => whoOf(parts.probes, voter)),
     diagnoses: parts.diagnoses.map(diagnosisOf),
     replay,
   };
 }
 
-/** A voter as answers name it. */
-export function whoOf(probes: RangeParts['probes'], voter: number) {
-  if (voter === 0) return { probe_id: null, probe_name: null, region: 'central' };
-  const probe = probes.get(voter);
-  return { probe_id: voter, probe_name: probe?.name ?? null, region: probe?.region ?? null };
-}
-
 function why(vote: StoredVote, failure: KeptFailure | undefined) {
-  const evidence = record(failure?.evidence);
+  const evidence = readableRecord(failure?.evidence);
   const { address } = evidence ?? {};
   const code = codeOf(vote);
   return {
@@ -60,7 +53,7 @@ function why(vote: StoredVote, failure: KeptFailure | undefined) {
     failure_source: failure?.source ?? null,
     phase: failurePhase(code),
     address: typeof address === 'string' ? address : null,
-    certificate: record(evidence?.['certificate']),
+    certificate: readableRecord(evidence?.['certificate']),
     evidence,
   };
 }
@@ -73,14 +66,12 @@ function diagnosisOf(kept: KeptDiagnosis): RangeEvidenceReport['diagnoses'][numb
     summary: kept.summary,
     failing: sideOf(kept.failing),
     passing: sideOf(kept.passing),
-    differences: kept.differences.map(({ field, a, b }) => ({ field, failing: a, passing: b })),
+    differences: kept.differences.map(readableDifference).map(({ field, a, b }) => ({ field, failing: a, passing: b })),
   };
 }
 
 function sideOf(side: KeptSide | null) {
-  return side === null ? null : { probe_id: side.probeId, probe_name: side.name, diagnosis: record(side.diagnosis) };
-}
-
-function record(value: unknown): Record<string, unknown> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+  return side === null
+    ? null
+    : { probe_id: side.probeId, probe_name: side.name, diagnosis: readableRecord(side.diagnosis) };
 }

@@ -20,7 +20,8 @@ import type { OneRange } from './queries.ts';
 import { readWindowOf, replay } from './replay.ts';
 import type { TimedResult } from './replay.ts';
 import { goneReport, replayReport } from './replay-report.ts';
-import { rangeEvidenceReport, whoOf } from './report.ts';
+import { probesIn, whoOf } from './readable-evidence.ts';
+import { rangeEvidenceReport } from './report.ts';
 import type { RangeParts } from './report.ts';
 import { readStored } from './votes.ts';
 
@@ -57,7 +58,7 @@ async function readParts(tx: Transaction, monitorId: number, rangeId: number): P
   const range = await findRange(tx, monitorId, rangeId);
   if (range === null) throw new Problem('not_found', `monitor ${monitorId} has no status range ${rangeId}`);
   const stored = readStored(range.evidence);
-  const probes = await probesNamed(tx, [...stored.voters.map(({ voter }) => voter), ...stored.missing]);
+  const probes = await probesNamed(tx, probesIn([stored]));
   const blamed = stored.voters.filter(({ error }) => error !== 0);
   const failures = await failuresBehind(tx, monitorId, range.startedUs, blamed);
   const diagnoses = await diagnosesOfRange(tx, monitorId, rangeId);

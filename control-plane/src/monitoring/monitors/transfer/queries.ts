@@ -9,6 +9,7 @@ import { loadCandidates } from '../../assignments/index.ts';
 import type { ExportedMonitor } from './export/csv.ts';
 import type { Existing } from './plan/facts.ts';
 import type { NamedProbe } from './plan/references.ts';
+import { normalTarget } from './plan/same-target.ts';
 
 const exportedRow = z.object({
   id: z.number(),
@@ -69,18 +70,29 @@ function asExported<Row extends z.output<typeof exportedRow>>(row: Row): Row {
   return { ...row, url: namedGroupTarget(others), settings };
 }
 
-/** Monitors of some of the scope's workspaces that have one of the URLs, and all their group monitors if asked, oldest first. */
+/** What a row of a file checks. */
+export type Target = { readonly protocol: string; readonly url: string };
+
+const targetRow = z.object({ id: z.number(), protocol: z.string(), url: z.string() });
+
+/** Monitors of some of the scope's workspaces that have one of the targets in whatever way it is written, and all their group monitors if asked, oldest first. */
 export async function possibleTwins(
   connection: CommonQueryMethods,
   scope: Scope,
   workspaceIds: readonly number[],
-  { urls, groupMonitors }: { readonly urls: readonly string[]; readonly groupMonitors: boolean },
+  { targets, groupMonitors }: { readonly targets: readonly Target[]; readonly groupMonitors: boolean },
 ): Promise<readonly Existing[]> {
-  if (urls.length === 0 && !groupMonitors) return [];
+  if (targets.length === 0 && !groupMonitors) return [];
+  const here = sql.fragment`m.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')})
+    and m.workspace_id = any(${sql.array(workspaceIds, 'int4')}) and m.deleted_at is null`;
+  // The database knows no normal form, so all targets are read, and the whole of those monitors alone that are twins.
+  const known = await connection.any(sql.type(targetRow)`
+    select m.id, m.protocol, m.url from monitors m where ${here} and ${targets.length > 0}`);
+  const wanted = new Set(targets.map(({ protocol, url }) => normalTarget(protocol, url)));
+  const twins = known.filter(({ protocol, url }) => wanted.has(normalTarget(protocol, url))).map(({ id }) => id);
   const rows = await connection.any(sql.type(exportedRow)`
     ${exported}
-    where m.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and m.workspace_id = any(${sql.array(workspaceIds, 'int4')})
-      and m.deleted_at is null and (m.url = any(${sql.array(urls, 'text')}) or (${groupMonitors} and m.protocol = ${groupProtocol}))
+    where ${here} and (m.id = any(${sql.array(twins, 'int4')}) or (${groupMonitors} and m.protocol = ${groupProtocol}))
     order by m.id`);
   return rows.map(asExported);
 }

@@ -14,6 +14,7 @@ import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
 import { announceChange } from '../gateway.ts';
 import { planLimits } from '../plan-limits.ts';
 import { monitorsCsv } from './export/csv.ts';
+import type { ImportedMonitor } from './formats/imported.ts';
 import { readFile } from './formats/read-file.ts';
 import type { ImportedFile } from './formats/read-file.ts';
 import { insertMonitors } from './insert/queries.ts';
@@ -31,6 +32,7 @@ import {
   watchableByName,
   workspaceOwners,
 } from './queries.ts';
+import type { Target } from './queries.ts';
 
 /** Nobody is a member of more workspaces; of these the names are known. */
 const maxWorkspaces = 10_000;
@@ -116,11 +118,11 @@ async function gather(
     workspaces.set(id, { ownerId, limits: planLimits(context, plan), probes: await namedProbes(tx, id) });
   }
   const monitors = rows.flatMap(({ row }) => (row.kind === 'monitor' ? [row] : []));
-  const urls = monitors.flatMap(({ body, watches }) => (watches === undefined ? [body.url] : []));
+  const targets = monitors.flatMap(({ body, watches }) => (watches === undefined ? [targetOf(body)] : []));
   const watching = monitors.flatMap(({ watches }) => watches ?? []);
   const ids = [...workspaces.keys()];
   const existing = await possibleTwins(tx, scopeOf(caller), ids, {
-    urls: [...new Set(urls)],
+    targets,
     groupMonitors: watching.length > 0,
   });
   const named = await watchableByName(tx, scopeOf(caller), ids, {
@@ -135,6 +137,12 @@ async function gather(
     monitors: idsByName(named.monitors),
     groups: idsByName(named.groups),
   };
+}
+
+/** Without a protocol that of the scheme. A row that has neither is judged later, and has no twin. */
+function targetOf({ url, protocol }: ImportedMonitor['body']): Target {
+  const scheme = URL.canParse(url) ? new URL(url).protocol.slice(0, -1) : '';
+  return { url, protocol: typeof protocol === 'string' ? protocol : scheme };
 }
 
 function idsByName(rows: readonly { readonly id: number; readonly workspace_id: number; readonly name: string }[]) {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { monitorsApi } from '../../testing.ts';
+import { sql } from '../../../platform/database/pools.ts';
+import { addProbe, monitorsApi } from '../../testing.ts';
 import { exported, imported } from './testing.ts';
 
 const fixture = (name: string) => readFileSync(new URL(`./fixtures/${name}`, import.meta.url));
@@ -31,6 +32,61 @@ for (const [name, totals] of files) {
     );
   });
 }
+
+void t.test('a URL that is written in another way is the same monitor', async (t) => {
+  const api = await monitorsApi(t);
+  const file = (...urls: readonly string[]) =>
+    ['name,url,protocol', ...urls.map((url, n) => `m${n},${url},http`)].join('\n');
+  t.match(await imported(api, file('http://example.org/', 'http://example.org/A')), { created: 2 });
+  const again = await imported(api, file('HTTP://Example.org:80', 'http://example.org/a'), { query: '?dry_run=true' });
+  t.match(again.rows[0], { status: 'skipped', code: 'duplicate' });
+  t.match(again.rows[1], { status: 'skipped', code: 'name_taken' }, 'a path has a case, so that one is another target');
+  const elsewhere = await imported(api, 'name,url,protocol\nm9,HTTP://Example.org:80,http\n');
+  t.match(elsewhere, { created: 0, skipped: 1, rows: [{ code: 'duplicate' }] });
+  const bare = await imported(api, 'name,url,interval_seconds\nm10,HTTP://Example.org:80,60\nm11,nothing://x,60\n');
+  t.match(bare.rows, [{ code: 'duplicate' }, { status: 'failed' }], 'a row that cannot be understood harms no other');
+});
+
+void t.test('rows are what the documents say, also where a probe has just enrolled', async (t) => {
+  const api = await monitorsApi(t);
+  const probeId = await addProbe(api.database, 'new', 'eu');
+  await api.database.worker.query(sql.unsafe`
+    update probes set last_seen_at = null, capabilities = '{}' where id = ${probeId}`);
+  const robot = await imported(
+    api,
+    'Type,Friendly Name,URL/IP,Interval,Status\n3,Router,https://router.example/a,5,2\n5,Backup,,1440,2\nHeartbeat,Job,,60,2\n',
+  );
+  t.equal(robot.format, 'uptime_robot');
+  t.match(robot.rows, [
+    { status: 'created', url: 'router.example', warnings: ['only the host of the URL is used: router.example'] },
+    { status: 'skipped', code: 'not_translatable', name: 'Backup' },
+    { status: 'skipped', code: 'not_translatable', name: 'Job' },
+  ]);
+  const cake = await imported(
+    api,
+    'name,website_url,test_type,check_rate,paused\nSteady,https://steady.example,HTTP,0,false\nNightly,,PUSH,86400,false\n',
+  );
+  t.match(cake.rows, [
+    {
+      status: 'created',
+      warnings: ['the check rate 0 (without a pause) was read as 30 seconds'],
+    },
+    { status: 'skipped', code: 'not_translatable', name: 'Nightly' },
+  ]);
+  const stack = await imported(api, 'pronounceable_name,url,monitor_type\nCron,,heartbeat\n');
+  t.match(stack.rows, [{ status: 'skipped', code: 'not_translatable' }]);
+  const list = await imported(
+    api,
+    'name,url,type,check_rate\nJob,,heartbeat,60\nAgain,https://again.example/,http,0\n',
+  );
+  t.match(list.rows, [{ status: 'skipped', code: 'not_translatable' }, { status: 'created' }]);
+  const { body } = await api.call('GET', '/api/v1/monitors?sort=name&order=asc', { token: api.token });
+  t.match(body['monitors'], [
+    { name: 'Again', interval_seconds: 30 },
+    { name: 'Router', protocol: 'ping' },
+    { name: 'Steady', interval_seconds: 30, is_active: true },
+  ]);
+});
 
 void t.test('credentials of another tool are sealed and used', async (t) => {
   const api = await monitorsApi(t);

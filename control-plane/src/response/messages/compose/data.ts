@@ -76,8 +76,9 @@ export function commonData({ kind, alertName, workspace }: Notice): Json {
 
 function voteData({ probe, region, vote, code, text }: NoticeVote): Json {
   return {
-    probe: cut(probe, 60),
-    region: region === null ? null : cut(region, 60),
+    // The control plane itself is no probe and has no name; other answers of the API name it so too.
+    probe: probe === '' ? null : cut(probe, 60),
+    region: probe === '' ? 'central' : region === null ? null : cut(region, 60),
     vote,
     code,
     text: text === null ? null : cut(text, 200),

@@ -14,11 +14,12 @@ export const betterStack: Format = {
   target: ['url'],
   title: ['pronounceable_name', 'name'],
   read: (cells, warnings) => {
+    const type = textCell(cells, 'monitor_type')?.toLowerCase() ?? 'status';
+    // First, since what is no monitor here may have no address.
+    const kind = type === 'expected_status_code' ? 'web' : kindOf(type);
     const address = textCell(cells, 'url');
     if (address === undefined) throw new RowFault('url_missing', 'the URL is missing');
-    const type = textCell(cells, 'monitor_type')?.toLowerCase() ?? 'status';
     if (type === 'dns') return { body: dnsBody(cells, address, warnings), lacking: [] };
-    const kind = type === 'expected_status_code' ? 'web' : kindOf(type);
     const isWeb = kind === 'web' || kind === 'keyword' || kind === 'keyword_absent';
     const required = textCell(cells, 'required_keyword');
     const keywords =

@@ -28,6 +28,17 @@ export function intervalOf(text: string, unit: 'seconds' | 'minutes' | 'guess', 
   return unit === 'minutes' && amount * 60 <= maxIntervalS ? amount * 60 : amount;
 }
 
+/** How often StatusCake looks where it is told to look without a pause (`check_rate` 0): as often as its next faster rate. */
+const steadySeconds = 30;
+
+/** A check rate of StatusCake in seconds. @throws RowFault for what is no duration */
+export function checkRateOf(text: string, warnings: string[]): number {
+  const seconds = intervalOf(text, 'seconds', warnings);
+  if (seconds > 0) return seconds;
+  warnings.push(`the check rate 0 (without a pause) was read as ${steadySeconds} seconds`);
+  return steadySeconds;
+}
+
 /** A timeout in whole seconds, at most 60. Above 120 it can only be milliseconds. @throws RowFault */
 export function timeoutOf(text: string, warnings: string[]): number {
   const { amount, seconds } = durationOf(text, 'timeout');

@@ -6,7 +6,7 @@ import { insteadOfIdentifier, namedGroupSettings, namedGroupTarget } from '../..
 import type { NamedGroupSettings } from '../../../groups/check/index.ts';
 import { booleanCell, integerCell, jsonOf, listCell, RowFault, textCell, wholeNumber } from '../file/cells.ts';
 import type { Cells } from '../file/table.ts';
-import { intervalOf, timeoutOf } from './durations.ts';
+import { checkRateOf, intervalOf, timeoutOf } from './durations.ts';
 import { present } from './imported.ts';
 import type { Format, ImportedMonitor } from './imported.ts';
 import { kindOf } from './kinds.ts';
@@ -34,6 +34,9 @@ export const generic: Format = { name: 'generic', marks: [], target: targets, ti
 function readOwn(cells: Cells, warnings: string[]): Omit<ImportedMonitor, 'kind' | 'warnings'> {
   const watches = textCell(cells, 'protocol')?.toLowerCase() === groupProtocol ? watchesOf(cells) : undefined;
   const address = textCell(cells, ...targets);
+  const word = textCell(cells, 'protocol', 'type', 'monitor_type', 'test_type');
+  // Says so of what is no monitor here, which may have no address.
+  if (address === undefined && watches === undefined && word !== undefined) kindOf(word);
   if (address === undefined && watches === undefined) throw new RowFault('url_missing', 'the URL is missing');
   const target =
     watches === undefined
@@ -110,7 +113,9 @@ function withoutType(address: string, warnings: string[]) {
 function looseInterval(cells: Cells, warnings: string[]): number | undefined {
   const minutes = textCell(cells, 'resolution', 'interval_minutes');
   if (minutes !== undefined) return intervalOf(minutes, 'minutes', warnings);
-  const seconds = textCell(cells, 'check_rate', 'check_frequency');
+  const rate = textCell(cells, 'check_rate');
+  if (rate !== undefined) return checkRateOf(rate, warnings);
+  const seconds = textCell(cells, 'check_frequency');
   if (seconds !== undefined) return intervalOf(seconds, 'seconds', warnings);
   const text = textCell(cells, 'interval', 'check_interval', 'frequency');
   return text === undefined ? undefined : intervalOf(text, 'guess', warnings);

@@ -13,11 +13,12 @@ export const pingdom: Format = {
   target: ['hostname', 'host'],
   title: ['name'],
   read: (cells, warnings) => {
-    const host = textCell(cells, ...pingdom.target);
-    if (host === undefined) throw new RowFault('url_missing', 'the hostname is missing');
     const type = textCell(cells, 'type')?.toLowerCase() ?? 'http';
     if (type === 'httpcustom') throw new Untranslatable('a custom HTTP check of Pingdom cannot be translated');
+    // First, since what is no monitor here may have no address.
     const kind = kindOf(type);
+    const host = textCell(cells, ...pingdom.target);
+    if (host === undefined) throw new RowFault('url_missing', 'the hostname is missing');
     const isWeb = kind === 'web';
     const resolution = textCell(cells, 'resolution');
     return {

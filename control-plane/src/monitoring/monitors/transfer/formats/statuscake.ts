@@ -1,5 +1,5 @@
 import { booleanCell, integerCell, listCell, RowFault, textCell } from '../file/cells.ts';
-import { intervalOf, timeoutOf } from './durations.ts';
+import { checkRateOf, timeoutOf } from './durations.ts';
 import { present } from './imported.ts';
 import type { Format } from './imported.ts';
 import { kindOf } from './kinds.ts';
@@ -12,10 +12,11 @@ export const statusCake: Format = {
   target: ['website_url', 'url'],
   title: ['name', 'website_name'],
   read: (cells, warnings) => {
+    const type = textCell(cells, 'test_type', 'type')?.toLowerCase() ?? 'http';
+    // First, since what is no monitor here may have no address.
+    const kind = kindOf(type);
     const address = textCell(cells, ...statusCake.target);
     if (address === undefined) throw new RowFault('url_missing', 'the URL is missing');
-    const type = textCell(cells, 'test_type', 'type')?.toLowerCase() ?? 'http';
-    const kind = kindOf(type);
     const isWeb = kind === 'web';
     const find = isWeb ? textCell(cells, 'find_string') : undefined;
     const isAbsent = booleanCell(cells, 'do_not_find') === true;
@@ -31,7 +32,7 @@ export const statusCake: Format = {
           { port: integerCell(cells, 'port'), ...(isAbsent ? { keywordAbsent: find } : { keyword: find }) },
           warnings,
         ),
-        interval_seconds: rate === undefined ? undefined : intervalOf(rate, 'seconds', warnings),
+        interval_seconds: rate === undefined ? undefined : checkRateOf(rate, warnings),
         timeout_seconds: timeout === undefined ? undefined : timeoutOf(timeout, warnings),
         // Servers that confirm there, failures in a row here; both 1 to a handful.
         confirmations: confirmation === undefined ? undefined : Math.min(5, Math.max(1, confirmation)),

@@ -28,9 +28,10 @@ export const uptimeRobot: Format = {
   target: ['url', 'url_ip', 'url_or_ip', 'url_ip_host'],
   title: ['friendly_name'],
   read: (cells, warnings) => {
+    // First, since a heartbeat has no address.
+    const kind = kindOf(textCell(cells, 'type', 'monitor_type') ?? '1');
     const address = textCell(cells, ...uptimeRobot.target);
     if (address === undefined) throw new RowFault('url_missing', 'the URL is missing');
-    const kind = kindOf(textCell(cells, 'type', 'monitor_type') ?? '1');
     const interval = textCell(cells, 'interval', 'monitoring_interval');
     const timeout = textCell(cells, 'timeout');
     const keyword = textCell(cells, 'keyword_value');

@@ -12,6 +12,7 @@ import type { Existing, PlacedRow, PlanFacts, PlannedRow } from './facts.ts';
 import { newMonitorLacking } from './lacking.ts';
 import { resolveReferences } from './references.ts';
 import type { NamedProbe } from './references.ts';
+import { normalTarget } from './same-target.ts';
 import { nameKey, watchesSame, withMembers } from './watching.ts';
 
 /** Decides what becomes of every row, in the order of the file. */
@@ -162,7 +163,7 @@ function textsOf(value: unknown): readonly string[] {
 }
 
 function targetKey(workspaceId: number, protocol: string, url: string): string {
-  return `${workspaceId} ${protocol} ${url}`;
+  return `${workspaceId} ${protocol} ${normalTarget(protocol, url)}`;
 }
 
 function getOrAdd(sets: Map<number, Set<string>>, key: number): Set<string> {
