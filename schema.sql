@@ -836,6 +836,7 @@
 -- totp_factors.created_at timestamp with time zone not null default now()
 -- used_proofs.digest bytea not null
 -- used_proofs.expires_at timestamp with time zone not null
+-- used_proofs.user_id integer
 -- users.id integer not null generated always as identity
 -- users.email text
 -- users.password_hash text
@@ -1847,12 +1848,15 @@
 -- identity_heartbeats_addressedping_keys text[], slugs text[], uuid_hashes bytea[], push_hashes bytea[] security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_invite_verdictof_hash bytea, for_email text, most_members integer security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_is_last_administrator security definer eb9c5cfa831109d128a837f447a2568b
+-- identity_keep_proofof_digest bytea, for_user integer, life interval security definer 82d2c79dabac4f170b2c09c1c2e8363c
 -- identity_login_failedof_email text, from_address text, in_request text security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_loginof_email text, OUT user_id integer, OUT password_hash text security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_mail_targetof_hash bytea, act boolean, OUT purpose text, OUT target text, OUT locale text security definer b9cb95c6c781369b692f571202b46ad1
 -- identity_membersof_workspace integer security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_of_outsideof_way text, of_issuer text, of_subject text, of_email text, email_is_verified boolean, new_plan text, new_ping_key text, may_create boolean, by_invite bytea, most_members integer, from_address text, in_request text, OUT outcome text, OUT user_id integer, OUT refusal text security definer 18106377d92ab8791fa8ba1035f74199
+-- identity_of_personof_way text, of_issuer text, of_subject text, of_email text, email_is_verified boolean, new_plan text, new_ping_key text, may_create boolean, by_invite bytea, most_members integer, from_address text, in_request text, new_name text, new_locale text, OUT outcome text, OUT user_id integer, OUT refusal text security definer e7db2ff5f467c114dc27a1ba72509211
 -- identity_passkeyof_credential bytea, OUT id integer, OUT user_id integer, OUT public_key bytea, OUT counter bigint, OUT transports text[] security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_proof_ownerof_digest bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_public_profileof_user integer, OUT user_id integer, OUT display_name text security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_refreshof_session uuid, given_counter integer, leeway interval, idle interval, per_minute integer, from_address text, in_request text, OUT outcome text, OUT counter integer, OUT rotated_at timestamp with time zone, OUT user_id integer security definer 1a4899b6e403ee2230ffaf86da94688f
 -- identity_register_invitednew_email text, new_password_hash text, new_plan text, new_ping_key text, of_hash bytea, most_members integer, may_be_first boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer, OUT refusal text security definer 655d8bcbcdf62cc0ac5e7a6723d4ca55
@@ -1860,6 +1864,7 @@
 -- identity_release_push_subscriptionof_endpoint bytea, with_keys bytea security definer 603a9088d1b39115e7e087cd5074fd50
 -- identity_scopes_of_access_tokenof_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_session_saltof_session uuid security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_shown_inviteof_hash bytea, most_members integer, OUT verdict text, OUT workspace text, OUT role text, OUT email text, OUT inviter_id integer, OUT inviter_name text security definer 4dee586fb655cab543b181f47b37cb3f
 -- identity_take_challengeof_token bytea, of_purpose text security definer 92a8eea6f4cc71419d51632aff135c6e
 -- identity_take_sign_inof_state bytea, of_browser bytea, of_way text, OUT known boolean, OUT for_user integer, OUT session_lives boolean, OUT invite_hash bytea security definer b303dcba9afa01c31867377b2ee18e8e
 -- identity_take_team_chat_requestof_state bytea, of_browser bytea security definer 69385ada84f4cb2d4f2be9b424b68afc
@@ -2102,12 +2107,15 @@
 -- identity_heartbeats_addressed to parallax_api
 -- identity_invite_verdict to parallax_api
 -- identity_is_last_administrator to parallax_api
+-- identity_keep_proof to parallax_api
 -- identity_login to parallax_api
 -- identity_login_failed to parallax_api
 -- identity_mail_target to parallax_api
 -- identity_members to parallax_api
 -- identity_of_outside to parallax_api
+-- identity_of_person to parallax_api
 -- identity_passkey to parallax_api
+-- identity_proof_owner to parallax_api
 -- identity_public_profile to parallax_api
 -- identity_refresh to parallax_api
 -- identity_register to parallax_api
@@ -2115,6 +2123,7 @@
 -- identity_release_push_subscription to parallax_api
 -- identity_scopes_of_access_token to parallax_api
 -- identity_session_salt to parallax_api
+-- identity_shown_invite to parallax_api
 -- identity_take_challenge to parallax_api
 -- identity_take_sign_in to parallax_api
 -- identity_take_team_chat_request to parallax_api
