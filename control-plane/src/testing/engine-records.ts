@@ -1,6 +1,6 @@
 /**
  * Finds what an answer, an event or a message shows of the engine's own record instead of the readable form: names in camelCase, microseconds, numbers of
- * errors and voters, and the control plane as probe 0.
+ * errors and voters, the control plane as probe 0, and figures with more than four decimals.
  */
 
 /** Below these names stands what users or other services wrote in words of their own. */
@@ -21,6 +21,7 @@ export function engineRecordsIn(value: unknown, { hasOthersNames = false }: Look
       for (const [index, item] of one.entries()) look(item, `${place}/${index}`);
       return;
     }
+    if (typeof one === 'number' && hasManyDecimals(one)) found.push(`${place}: ${one}`);
     if (typeof one !== 'object' || one === null) return;
     for (const [name, inner] of Object.entries(one)) {
       const at = `${place}/${name}`;
@@ -31,6 +32,9 @@ export function engineRecordsIn(value: unknown, { hasOthersNames = false }: Look
   look(value, '');
   return found;
 }
+
+/** Four say a tenth of a microsecond and a millionth of a share; more is noise of the reckoning. */
+const hasManyDecimals = (figure: number): boolean => Number(figure.toFixed(4)) !== figure;
 
 const isCamelCase = (name: string): boolean => /^[a-z]+(?:[A-Z][a-z0-9]*)+$/.test(name);
 

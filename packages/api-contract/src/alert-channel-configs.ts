@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { route } from './route.ts';
-import { bodyId, idSchema, listOf, nameSchema, pageQuery, timestamp } from './shared.ts';
+import { bodyId, idSchema, listOf, nameSchema, orDefault, pageQuery, timestamp } from './shared.ts';
 import { warningsSchema } from './warnings.ts';
 
 /** A channel by its word or an alias; which there are is in docs/channels.md, and others are refused with 422. */
@@ -140,7 +140,7 @@ export const updateChannelConfigRoute = route({
     .strictObject({
       name: nameSchema.nullish(),
       settings: settingsSchema.optional(),
-      is_active: z.boolean().optional(),
+      is_active: orDefault(z.boolean(), true),
     })
     .meta({ id: 'UpdateAlertChannelConfig' }),
   success: {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { incidentSeverities } from './incidents.ts';
 import { maintenanceSubjectTypes } from './maintenance.ts';
 import { descriptionSchema, tagsSchema } from './monitor-shapes.ts';
-import { bodyId, hasControlCharacter, instant, localeInput, nameSchema, timestamp } from './shared.ts';
+import { bodyId, hasControlCharacter, instant, localeInput, nameSchema, orDefault, timestamp } from './shared.ts';
 
 /** Bounds of alerts. Durations in seconds. */
 export const alertLimits = {
@@ -229,11 +229,11 @@ export type CreateAlert = z.output<typeof createAlertSchema>;
 export const updateAlertSchema = z
   .strictObject({
     name: nameSchema.optional(),
-    is_active: z.boolean().optional(),
+    is_active: orDefault(z.boolean(), true),
     scope: scopeSchema.optional(),
     events: eventsSchema.nullish().describe('`null`: the default.'),
     steps: stepsSchema.optional(),
-    notify_on_recovery: z.boolean().optional(),
+    notify_on_recovery: orDefault(z.boolean(), true),
     ...commonFields,
   })
   .meta({ id: 'UpdateAlert' });

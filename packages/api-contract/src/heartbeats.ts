@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { descriptionSchema, tagSchema, tagsSchema } from './monitor-shapes.ts';
 import { searchText } from './monitors.ts';
 import { route } from './route.ts';
-import { idSchema, integerParameter, listOf, nameSchema, pageQuery, timestamp } from './shared.ts';
+import { idSchema, integerParameter, listOf, nameSchema, orDefault, pageQuery, timestamp } from './shared.ts';
 
 export const scheduleTypes = ['period', 'cron', 'on_calendar'] as const;
 export const heartbeatStatuses = ['new', 'up', 'late', 'down', 'paused'] as const;
@@ -96,24 +96,24 @@ export const createHeartbeatSchema = z
   .meta({ id: 'CreateHeartbeat' });
 export type CreateHeartbeat = z.output<typeof createHeartbeatSchema>;
 
-/** Body of PATCH /heartbeats/{id}: an absent key keeps, `null` clears. */
+/** Body of PATCH /heartbeats/{id}: an absent key keeps, `null` clears or goes back to the default. */
 export const updateHeartbeatSchema = z
   .strictObject({
     name: fields.name.optional(),
     description: fields.description.nullish(),
     tags: fields.tags.nullish(),
     slug: fields.slug.optional(),
-    schedule_type: fields.schedule_type.optional(),
+    schedule_type: orDefault(fields.schedule_type, 'period'),
     schedule: fields.schedule.nullish(),
     timezone: fields.timezone.optional(),
-    expected_interval_seconds: fields.expected_interval_seconds.optional(),
-    grace_period_seconds: fields.grace_period_seconds.optional(),
+    expected_interval_seconds: orDefault(fields.expected_interval_seconds, 86_400),
+    grace_period_seconds: orDefault(fields.grace_period_seconds, 3_600),
     max_runtime_seconds: fields.max_runtime_seconds.nullish(),
     min_runtime_seconds: fields.min_runtime_seconds.nullish(),
-    failures_before_alert: fields.failures_before_alert.optional(),
-    require_secret: fields.require_secret.optional(),
-    resume_on_ping: fields.resume_on_ping.optional(),
-    methods: fields.methods.optional(),
+    failures_before_alert: orDefault(fields.failures_before_alert, 1),
+    require_secret: orDefault(fields.require_secret, true),
+    resume_on_ping: orDefault(fields.resume_on_ping, false),
+    methods: orDefault(fields.methods, 'any'),
   })
   .meta({ id: 'UpdateHeartbeat' });
 export type UpdateHeartbeat = z.output<typeof updateHeartbeatSchema>;

@@ -13,6 +13,7 @@ import {
   integerParameter,
   listOf,
   nameSchema,
+  orDefault,
   pageQuery,
   timestamp,
 } from './shared.ts';
@@ -169,7 +170,7 @@ export const updateIncidentSchema = z
   .strictObject({
     title: nameSchema.nullish().describe('`null`: made from its members again; that of one by hand stays.'),
     description: descriptionSchema.nullish(),
-    severity: z.enum(incidentSeverities).optional(),
+    severity: orDefault(z.enum(incidentSeverities), 'major'),
     assignee_id: bodyId.nullish().describe('A member of the workspace.'),
     postmortem: longText(50_000).nullish(),
   })

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { descriptionSchema, tagSchema, tagsSchema } from './monitor-shapes.ts';
 import { searchText } from './monitors.ts';
 import { route } from './route.ts';
-import { bodyId, idSchema, listOf, nameSchema, pageQuery, timestamp } from './shared.ts';
+import { bodyId, idSchema, listOf, nameSchema, orDefault, pageQuery, timestamp } from './shared.ts';
 
 /** Members of one group, and identifiers in one request. */
 export const mostGroupMembers = 1_000;
@@ -32,7 +32,7 @@ export const updateMonitorGroupSchema = z
   .strictObject({
     name: nameSchema.optional(),
     description: descriptionSchema.nullish(),
-    is_paused: z.boolean().optional(),
+    is_paused: orDefault(z.boolean(), false),
   })
   .meta({ id: 'UpdateMonitorGroup' });
 export type UpdateMonitorGroup = z.output<typeof updateMonitorGroupSchema>;

@@ -1,6 +1,6 @@
 import { protocols } from '@parallax/checks';
 import { z } from 'zod';
-import { bodyId, nameSchema, timestamp, wordParameter } from './shared.ts';
+import { bodyId, nameSchema, orDefault, timestamp, wordParameter } from './shared.ts';
 import { warningsSchema } from './warnings.ts';
 
 /** Status of a monitor at a time, decided from what its probes agree on. */
@@ -213,7 +213,7 @@ export const updateMonitorSchema = z
     url: urlSchema.or(z.literal('')).optional(),
     protocol: wordParameter(protocolSchema).optional(),
     description: descriptionSchema.nullish(),
-    interval_seconds: intervalSchema.optional(),
+    interval_seconds: orDefault(intervalSchema, 60),
     timeout_seconds: timeoutSchema.nullish(),
     confirmations: confirmationsSchema.nullish(),
     consensus_policy: consensusPolicySchema.nullish(),
@@ -227,7 +227,7 @@ export const updateMonitorSchema = z
     dnsbl_servers: dnsblServersSchema.nullish(),
     certificate_thresholds_days: thresholdsSchema.nullish(),
     domain_thresholds_days: thresholdsSchema.nullish(),
-    is_active: z.boolean().optional(),
+    is_active: orDefault(z.boolean(), true),
     ...optionalHttp,
   })
   .meta({ id: 'UpdateMonitor' });

@@ -7,6 +7,14 @@ function wholeNumber(value: unknown): unknown {
   return typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : value;
 }
 
+/** A field of a change: absent it keeps, and `null` goes back to the default. */
+export function orDefault<Schema extends z.ZodType>(schema: Schema, value: NonNullable<z.output<Schema>>) {
+  return schema
+    .nullable()
+    .transform((given) => given ?? value)
+    .optional();
+}
+
 /** A decimal number in a query: no exponent, no hexadecimal digits, no surrounding space. */
 function decimalNumber(value: unknown): unknown {
   return typeof value === 'string' && /^-?[0-9]{1,15}(\.[0-9]{1,15})?$/.test(value) ? Number(value) : value;

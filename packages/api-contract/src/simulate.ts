@@ -76,7 +76,7 @@ const outcomeSchema = z
       .object({ mean_seconds: seconds, p50_seconds: seconds, max_seconds: seconds })
       .nullable()
       .describe('Of the outages that began in the window and were told; null when there are none.'),
-    uptime: z.number().min(0).max(1).nullable().describe('null: nothing was measured.'),
+    uptime_percent: z.number().min(0).max(100).nullable().describe('null: nothing was measured.'),
     seconds: z.object({
       up: seconds,
       degraded: seconds,

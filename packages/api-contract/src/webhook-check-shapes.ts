@@ -1,7 +1,7 @@
 import { parsePath } from '@parallax/checks';
 import { z } from 'zod';
 import { descriptionSchema, tagsSchema } from './monitor-shapes.ts';
-import { bodyId, nameSchema, timestamp } from './shared.ts';
+import { bodyId, nameSchema, orDefault, timestamp } from './shared.ts';
 
 export const signatureForms = ['standard', 'github', 'stripe', 'slack', 'custom_hmac', 'none'] as const;
 export type SignatureForm = (typeof signatureForms)[number];
@@ -157,12 +157,12 @@ export const updateWebhookCheckSchema = z
     name: fields.name.optional(),
     description: fields.description.nullish(),
     tags: fields.tags.nullish(),
-    signature: fields.signature.optional(),
+    signature: orDefault(fields.signature, 'standard'),
     custom_hmac: fields.custom_hmac.nullish(),
     secret: fields.secret.optional(),
     expected_interval_seconds: fields.expected_interval_seconds.nullish(),
-    grace_period_seconds: fields.grace_period_seconds.optional(),
-    rules: fields.rules.optional(),
+    grace_period_seconds: orDefault(fields.grace_period_seconds, 300),
+    rules: orDefault(fields.rules, []),
   })
   .meta({ id: 'UpdateWebhookCheck' });
 export type UpdateWebhookCheck = z.output<typeof updateWebhookCheckSchema>;

@@ -1,5 +1,6 @@
 import type { Sla, SlaCorrection } from '@parallax/api-contract';
-import { iso, latencyAnswer, percent, secondsAnswer, windowAnswer } from '../statistics/index.ts';
+import { fourDecimals, percentOf } from '../../platform/figures.ts';
+import { iso, latencyAnswer, secondsAnswer, windowAnswer } from '../statistics/index.ts';
 import type { TimeByStatus } from '../statistics/index.ts';
 import type { ErrorBudget } from './budget.ts';
 import type { ChainHead } from './ledger/chain.ts';
@@ -13,8 +14,8 @@ export function slaAnswer(report: SlaReport): Sla {
     name: report.monitor.name,
     generated_at: iso(report.generatedMs),
     ...windowAnswer(report.window),
-    uptime_percent: percent(availability.uptime),
-    measured_uptime_percent: percent(report.measured.uptime),
+    uptime_percent: percentOf(availability.uptime),
+    measured_uptime_percent: percentOf(report.measured.uptime),
     uptime_seconds: seconds(availability.uptimeMs),
     downtime_seconds: seconds(availability.downtimeMs),
     measured_seconds: seconds(availability.measuredMs),
@@ -80,7 +81,7 @@ function probeAnswer(probe: ProbeFigures): Sla['probes'][number] {
     probe_id: probe.probeId,
     name: probe.name,
     region: probe.region,
-    uptime_percent: percent(probe.availability.uptime),
+    uptime_percent: percentOf(probe.availability.uptime),
     uptime_seconds: seconds(probe.availability.uptimeMs),
     downtime_seconds: seconds(probe.availability.downtimeMs),
     checks: probe.checks,
@@ -96,10 +97,10 @@ function budgetAnswer(budget: ErrorBudget): Sla['error_budget'] {
     budget_seconds: seconds(budget.budgetMs),
     consumed_seconds: seconds(budget.consumedMs),
     remaining_seconds: seconds(budget.remainingMs),
-    consumed_percent: percent(budget.consumedShare),
-    burn_rate: budget.burnRate,
-    burn_rate_1h: budget.burnRate1h,
-    burn_rate_6h: budget.burnRate6h,
+    consumed_percent: fourDecimals(budget.consumedShare === null ? null : budget.consumedShare * 100),
+    burn_rate: fourDecimals(budget.burnRate),
+    burn_rate_1h: fourDecimals(budget.burnRate1h),
+    burn_rate_6h: fourDecimals(budget.burnRate6h),
   };
 }
 

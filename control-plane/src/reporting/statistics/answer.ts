@@ -1,3 +1,4 @@
+import { percentOf } from '../../platform/figures.ts';
 import type { AvailabilityReport } from './availability-fold.ts';
 import type { TimeByStatus } from './availability.ts';
 import { checkCounts } from './check-counts.ts';
@@ -8,11 +9,6 @@ import type { ReportWindow } from './window.ts';
 /** ISO 8601 in UTC with milliseconds. */
 export function iso(ms: number): string {
   return new Date(ms).toISOString();
-}
-
-/** Per cent of a share; null for null. */
-export function percent(share: number | null): number | null {
-  return share === null ? null : share * 100;
 }
 
 /** Fields of a window in an answer. */
@@ -59,7 +55,7 @@ export function latencyAnswer(figures: LatencyFigures) {
 /** Availability as it was measured. */
 export function availabilityAnswer({ measured, incidents }: AvailabilityReport) {
   return {
-    uptime_percent: percent(measured.uptime),
+    uptime_percent: percentOf(measured.uptime),
     seconds: secondsAnswer(measured),
     downtime_seconds: measured.downtimeMs / 1_000,
     outages: incidents,
@@ -72,7 +68,7 @@ export function probeAnswer(probe: ProbeFigures) {
     probe_id: probe.probeId,
     name: probe.name,
     region: probe.region,
-    uptime_percent: percent(probe.availability.uptime),
+    uptime_percent: percentOf(probe.availability.uptime),
     checks: checkCounts(probe.counts),
     response_time: latencyAnswer(probe.latency),
   };

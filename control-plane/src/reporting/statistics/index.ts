@@ -2,7 +2,7 @@ import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
 import { statisticsRoutes } from './routes.ts';
 
-export { iso, latencyAnswer, percent, secondsAnswer, windowAnswer } from './answer.ts';
+export { iso, latencyAnswer, secondsAnswer, windowAnswer } from './answer.ts';
 export { availabilityOf, noTime } from './availability.ts';
 export type { Availability, Counting, TimeByStatus } from './availability.ts';
 export { createAvailabilityFold } from './availability-fold.ts';

@@ -71,7 +71,7 @@ void t.test('availability comes from ranges, numbers and times from results, of 
     clamped_by: null,
     status: 'DEGRADED',
     last_checked_at: iso(nowMs - minuteMs),
-    uptime_percent: (22 / 23) * 100,
+    uptime_percent: 95.6521,
     seconds: { up: 18 * 3_600, down: 3_600, degraded: 4 * 3_600, unknown: 3_600, timeout: 0 },
     downtime_seconds: 3_600,
     outages: 1,

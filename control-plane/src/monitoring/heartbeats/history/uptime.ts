@@ -1,3 +1,4 @@
+import { percentOf } from '../../../platform/figures.ts';
 import { countedMs } from '../../intake-watch/index.ts';
 import type { Uncounted } from '../../intake-watch/index.ts';
 
@@ -35,7 +36,7 @@ export function uptimeOf(
   }
   const known = sum.up + sum.down;
   return {
-    uptime: known === 0 ? null : Math.round((sum.up / known) * 1e6) / 1e4,
+    uptime: percentOf(known === 0 ? null : sum.up / known),
     upMs: sum.up,
     downMs: sum.down,
     unknownMs: toMs - fromMs - known,

@@ -76,7 +76,7 @@ const dayJoin = sql.fragment`
     ) part
   ) day on true`;
 
-const uptime = sql.fragment`round(100 * coalesce(day.good, 0) / nullif(day.measured, 0), 4)`;
+const uptime = sql.fragment`trunc(100 * coalesce(day.good, 0) / nullif(day.measured, 0), 4)`;
 
 const json = sql.fragment`jsonb_build_object(
   'id', m.id, 'workspace_id', m.workspace_id, 'name', m.name, 'description', m.description, 'url', m.url,

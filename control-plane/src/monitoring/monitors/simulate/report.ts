@@ -1,3 +1,4 @@
+import { percentOf } from '../../../platform/figures.ts';
 import type { SimulatedOutcome, Simulation as SimulationAnswer } from '@parallax/api-contract';
 import { countedTime } from '../../consensus/index.ts';
 import type { Interval } from '../../consensus/index.ts';
@@ -96,7 +97,7 @@ export function outcomeOf(
             p50_seconds: seconds(delays[Math.ceil(delays.length / 2) - 1] ?? 0),
             max_seconds: seconds(delays.at(-1) ?? 0),
           },
-    uptime: measured === 0 ? null : (spent.UP + spent.DEGRADED) / measured,
+    uptime_percent: percentOf(measured === 0 ? null : (spent.UP + spent.DEGRADED) / measured),
     seconds: {
       up: seconds(spent.UP),
       degraded: seconds(spent.DEGRADED),

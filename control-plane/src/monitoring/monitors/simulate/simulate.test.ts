@@ -118,7 +118,7 @@ void t.test('windows, pauses, resets and what is not there', async (t) => {
     end_time: iso(startMs - minuteMs),
   });
   t.match(early.body, {
-    present: { results: 0, uptime: null, announcements: [], seconds: { unknown: 540 } },
+    present: { results: 0, uptime_percent: null, announcements: [], seconds: { unknown: 540 } },
     notes: [{ code: 'began_later' }],
   });
   const old = await simulate(api, id, {
@@ -141,7 +141,10 @@ void t.test('windows, pauses, resets and what is not there', async (t) => {
   t.match((await simulate(api, id)).body, { notes: [{ code: 'began_later' }, { code: 'not_known_further' }] });
 
   const empty = await api.monitor({ name: 'new' });
-  t.match(await simulate(api, empty.id), { status: 200, body: { present: { results: 0, uptime: null, outages: [] } } });
+  t.match(await simulate(api, empty.id), {
+    status: 200,
+    body: { present: { results: 0, uptime_percent: null, outages: [] } },
+  });
 });
 
 void t.test('who may, and what is refused', async (t) => {

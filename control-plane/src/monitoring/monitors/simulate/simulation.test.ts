@@ -227,7 +227,7 @@ void t.test('the window cuts ranges, and what was before decides how it begins',
     probe_ids: [],
   };
   const outcome = outcomeOf(present, { ...window, pauses: [{ fromUs: at(1_400), toUs: null }] }, settings);
-  t.match(outcome, { detection_delay: null, uptime: (20 + 159) / 800 });
+  t.match(outcome, { detection_delay: null, uptime_percent: 22.375 });
   t.same(outcome.seconds, { up: 159, degraded: 20, down: 621, timeout: 0, unknown: 0, paused: 100 });
 });
 
@@ -320,7 +320,7 @@ void t.test('delays are told by mean, median and greatest', async (t) => {
   t.same(outcome.detection_delay, { mean_seconds: 30, p50_seconds: 20, max_seconds: 60 });
   t.equal(outcome.outages_total, 4);
   t.match(outcome.outages[3], { announced_at: null, detection_delay_seconds: null, duration_seconds: 10 });
-  t.equal(outcomeOf(course(), window, settings).uptime, null);
+  t.equal(outcomeOf(course(), window, settings).uptime_percent, null);
 });
 
 void t.test('whatever is proposed, seconds sum to the window and what is told continues what was told', async () => {

@@ -1,4 +1,5 @@
 import type { PayloadStatus } from '@parallax/api-contract';
+import { percentOf } from '../../../platform/figures.ts';
 import { countedMs } from '../../intake-watch/index.ts';
 import type { Uncounted } from '../../intake-watch/index.ts';
 
@@ -45,7 +46,7 @@ export function uptimeOf(
       degraded: Math.round(sums.degraded / 1_000),
       down: Math.round(sums.down / 1_000),
     },
-    uptime_percent: allMs === 0 ? null : Math.min(100, (100 * (sums.up + sums.degraded)) / allMs),
+    uptime_percent: percentOf(allMs === 0 ? null : (sums.up + sums.degraded) / allMs),
     missed,
   };
 }

@@ -4,6 +4,7 @@ import { emptyReport, manyScriptsReport, ordinaryReport } from '../pdf/sample-re
 import type { SlaReport } from '../report.ts';
 import { reportCsv } from './csv.ts';
 import { parseCsv, sectionOf } from './test-csv.ts';
+import { percentOf } from '../../../platform/figures.ts';
 
 void t.test('every record has the same number of cells, also of reports in many scripts', async (t) => {
   for (const report of [emptyReport(), ordinaryReport(), manyScriptsReport()]) {
@@ -26,7 +27,7 @@ void t.test('the figures are those of the report', async (t) => {
     monitor_id: '42',
     time_zone: 'UTC',
     from: '2026-03-01T00:00:00.000Z',
-    uptime_percent: String((report.availability.uptime ?? 0) * 100),
+    uptime_percent: String(percentOf(report.availability.uptime)),
     downtime_seconds: String(report.availability.downtimeMs / 1_000),
     timeout_seconds: String(report.availability.timeoutMs / 1_000),
     corrected_seconds: '1800',

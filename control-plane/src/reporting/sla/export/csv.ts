@@ -1,6 +1,7 @@
 import { writeCsv } from '../../../platform/csv/write-csv.ts';
 import type { CsvCell } from '../../../platform/csv/write-csv.ts';
-import { iso, percent } from '../../statistics/index.ts';
+import { fourDecimals, percentOf } from '../../../platform/figures.ts';
+import { iso } from '../../statistics/index.ts';
 import type { Availability, TimeByStatus } from '../../statistics/index.ts';
 import type { LatencyFigures, SlaReport } from '../report.ts';
 
@@ -37,8 +38,8 @@ function summary(report: SlaReport): CsvCell[][] {
     ['requested_from', iso(window.requestedFromMs)],
     ['clamped_by', window.clampedBy],
     ['generated_at', iso(report.generatedMs)],
-    ['uptime_percent', percent(availability.uptime)],
-    ['measured_uptime_percent', percent(report.measured.uptime)],
+    ['uptime_percent', percentOf(availability.uptime)],
+    ['measured_uptime_percent', percentOf(report.measured.uptime)],
     ['uptime_seconds', availability.uptimeMs / 1_000],
     ['downtime_seconds', availability.downtimeMs / 1_000],
     ['measured_seconds', availability.measuredMs / 1_000],
@@ -57,9 +58,9 @@ function summary(report: SlaReport): CsvCell[][] {
           ['error_budget_seconds', budget.budgetMs / 1_000],
           ['error_budget_consumed_seconds', budget.consumedMs / 1_000],
           ['error_budget_remaining_seconds', budget.remainingMs / 1_000],
-          ['burn_rate', budget.burnRate],
-          ['burn_rate_1h', budget.burnRate1h],
-          ['burn_rate_6h', budget.burnRate6h],
+          ['burn_rate', fourDecimals(budget.burnRate)],
+          ['burn_rate_1h', fourDecimals(budget.burnRate1h)],
+          ['burn_rate_6h', fourDecimals(budget.burnRate6h)],
         ]),
     ['ledger_chain', report.ledger.chain],
     ['ledger_seq', report.ledger.seq],
@@ -97,7 +98,7 @@ function days(report: SlaReport): CsvCell[][] {
     iso(day.fromMs),
     iso(day.toMs),
     day.outages,
-    percent(day.uptime),
+    percentOf(day.uptime),
     ...timeCells(day),
   ]);
 }
@@ -132,7 +133,7 @@ const probeNames = [
 
 function probes(report: SlaReport): CsvCell[][] {
   const ownTime = ({ uptime, uptimeMs, downtimeMs }: Availability): CsvCell[] => [
-    percent(uptime),
+    percentOf(uptime),
     uptimeMs / 1_000,
     downtimeMs / 1_000,
   ];
