@@ -37,7 +37,6 @@ export {
   centralRanges,
   noReach,
   privateTargetsBasis,
-  probeTargets,
   sharedProbeTargets,
   unreachableTarget,
   type InstallationReach,

@@ -8,7 +8,7 @@ import { sql } from '../../platform/database/pools.ts';
 import { enqueue } from '../../platform/outbox/enqueue.ts';
 import { workOnce } from '../../platform/outbox/worker.ts';
 import { liveEventsCapability } from './index.ts';
-import { forgetEvents, keepEvents } from './queries.ts';
+import { eventsBehind, forgetEvents, keepEvents } from './queries.ts';
 import { loopBus, watch } from './testing.ts';
 
 async function world(t: TestContext) {
@@ -96,6 +96,19 @@ void t.test('whoever comes back is told what has happened since, once and in ord
   t.same(
     all.map((event) => (event?.data as { to?: string } | undefined)?.to),
     ['DOWN', 'DEGRADED', 'PARTIAL', 'UP'],
+  );
+});
+
+void t.test('transactions are told in the order of their numbers, also where one has a digit more', async (t) => {
+  const api = await world(t);
+  for (const xid of ['99', '100', '9'])
+    await api.database.worker.query(sql.unsafe`
+      insert into live_events (xid, workspace_id, kind, payload)
+      values (${xid}::xid8, ${api.workspaceId}, 'monitor.transition', '{}'::jsonb)`);
+  const { events } = await eventsBehind(api.database.worker, { atMs: 0, xid: 0n, id: 0n }, 3);
+  t.same(
+    events.map(({ cursor }) => cursor.xid),
+    [9n, 99n, 100n],
   );
 });
 

@@ -77,10 +77,11 @@ async function readEvents(
   // Asked first: what a later snapshot sees beyond it is read next time.
   const present = await presentCursor(connection);
   const rows = await connection.any(sql.type(eventRow)`
+    -- By the columns: a bare xid would be the text above, in which 10 comes before 9.
     select xid::text as xid, id, workspace_id, kind, payload, at from live_events
     where (xid, id) > (${String(after.xid)}::xid8, ${String(after.id)}::bigint) and xid < ${String(present.xid)}::xid8
       and ${condition}
-    order by xid, id limit ${limit}`);
+    order by live_events.xid, live_events.id limit ${limit}`);
   const events = rows.map((row) => ({
     cursor: { atMs: row.at, xid: BigInt(row.xid), id: row.id },
     workspaceId: row.workspace_id,
