@@ -181,7 +181,8 @@ async function hasDefault(t: Test, row: Row, name: string, value: string, prepar
 
 /** The bounds of a timeline and of a report move with the clock, and so does how long nothing was known; their distance does not. */
 function withoutClock(body: Record<string, unknown>): Record<string, unknown> {
-  const { from: _from, to, requested_from: from, seconds: _seconds, generated_at: _at, ...others } = body;
+  const { from: _from, to, requested_from: from, requested_to: _until, ...more } = body;
+  const { seconds: _seconds, generated_at: _at, ...others } = more;
   const { unknown_seconds: _unknown, ...rest } = others;
   if (typeof from !== 'string' || typeof to !== 'string') return rest;
   return { ...rest, ms: Date.parse(to) - Date.parse(from) };

@@ -17,7 +17,7 @@ import {
 } from '../harness/alerted.ts';
 import type { Person } from '../harness/alerted.ts';
 import { eventually } from '../harness/processes.ts';
-import { startProduct } from '../harness/product.ts';
+import { loopbackTargetsForAll, startProduct } from '../harness/product.ts';
 import { startTarget } from '../harness/target.ts';
 
 type Maintenance = { readonly id: number; readonly status: string };
@@ -29,7 +29,7 @@ const escalationSeconds = 15;
 t.test('what holds messages back, and what is told after it', { timeout: 300_000 }, async (t) => {
   const mails = await mailServer(t);
   const hook = await webhookReceiver(t);
-  const product = await startProduct({ PARALLAX_LOCAL_PROBES: '1', ...mailsTo(mails) });
+  const product = await startProduct({ PARALLAX_LOCAL_PROBES: '1', ...loopbackTargetsForAll, ...mailsTo(mails) });
   t.teardown(() => product.stop());
   const ada = await newPerson(product.baseUrl, mails, 'ada@example.com');
   // Whoever is sent more than five messages in a minute gets the next ones together, and nobody here is.

@@ -16,7 +16,7 @@ import {
   webhookTarget,
 } from '../harness/alerted.ts';
 import { eventually } from '../harness/processes.ts';
-import { startProduct, untilOnline } from '../harness/product.ts';
+import { loopbackTargetsForAll, startProduct, untilOnline } from '../harness/product.ts';
 import { startTarget } from '../harness/target.ts';
 
 /** What two seconds for the first message may become on a machine that does other things as well. */
@@ -29,7 +29,7 @@ t.test('from a failure to the people, without set-up', { timeout: 300_000 }, asy
   // What is down for the second time within minutes flaps, and is not told of each time.
   const blog = await startTarget();
   t.teardown(() => Promise.all([target.close(), blog.close()]));
-  const product = await startProduct({ PARALLAX_LOCAL_PROBES: '1', ...mailsTo(mails) });
+  const product = await startProduct({ PARALLAX_LOCAL_PROBES: '1', ...loopbackTargetsForAll, ...mailsTo(mails) });
   t.teardown(() => product.stop());
 
   const ada = await newPerson(product.baseUrl, mails, 'ada@example.com');

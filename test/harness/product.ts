@@ -51,6 +51,9 @@ export async function newInstallation(more: Readonly<Record<string, string>> = {
   };
 }
 
+/** Targets on this machine for everybody, where others than the administrator watch some; by default they are the administrator's alone. */
+export const loopbackTargetsForAll = { PARALLAX_ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8,::1/128' };
+
 export async function startProduct(more: Readonly<Record<string, string>> = {}): Promise<Product> {
   const { remove, ...installation } = await newInstallation(more);
   const { dataDir, environment } = installation;

@@ -161,7 +161,7 @@ void t.test('hostile bodies are 422 and change nothing', async (t) => {
   ]) {
     t.equal((await api.groups('POST', '', body)).status, 422, JSON.stringify(body)?.slice(0, 80));
   }
-  for (const body of [null, { name: null }, { is_paused: null }, { tags: ['x'] }, { monitor_ids: [1] }]) {
+  for (const body of [null, { name: null }, { is_paused: 'no' }, { tags: ['x'] }, { monitor_ids: [1] }]) {
     t.equal((await api.groups('PUT', `/${group.id}`, body)).status, 422, JSON.stringify(body));
   }
   for (const body of [undefined, {}, { status: 'PAUSED' }, { status: null }]) {
