@@ -124,7 +124,8 @@ type Time = ReturnType<typeof timeIn>;
 const upMs = ({ up, degraded }: Time): number => up + degraded;
 const downMs = ({ down, timeout }: Time): number => down + timeout;
 const percentUp = (time: Time): number | null =>
-  upMs(time) + downMs(time) === 0 ? null : (upMs(time) / (upMs(time) + downMs(time))) * 100;
+  upMs(time) + downMs(time) === 0 ? null : Math.floor((upMs(time) * 1_000_000) / (upMs(time) + downMs(time))) / 10_000;
+const fourDecimals = (figure: number | null): number | null => (figure === null ? null : Number(figure.toFixed(4)));
 
 function inSeconds(time: Time) {
   return {
@@ -379,10 +380,10 @@ function budgetOf(subject: Subject, window: Window, time: Time, target: number) 
     budget_seconds: budget / 1_000,
     consumed_seconds: down / 1_000,
     remaining_seconds: (budget - down) / 1_000,
-    consumed_percent: budget === 0 ? null : (down / budget) * 100,
-    burn_rate: burn(time),
-    burn_rate_1h: burnAtEnd(1),
-    burn_rate_6h: burnAtEnd(6),
+    consumed_percent: fourDecimals(budget === 0 ? null : (down / budget) * 100),
+    burn_rate: fourDecimals(burn(time)),
+    burn_rate_1h: fourDecimals(burnAtEnd(1)),
+    burn_rate_6h: fourDecimals(burnAtEnd(6)),
   };
 }
 

@@ -50,9 +50,12 @@ export function histogram(buckets: readonly SketchBucket[], most: number): Histo
     const place = step <= 0 ? 0 : Math.min(most - 1, Math.floor((Math.log(Math.max(fromUs, 1)) - low) / step + 1e-9));
     const bar = bars.at(-1);
     if (bar?.place === place) {
-      bar.toMs = toUs / 1_000;
+      bar.toMs = boundMs(toUs);
       bar.count += count;
-    } else bars.push({ fromMs: fromUs / 1_000, toMs: toUs / 1_000, count, place });
+    } else bars.push({ fromMs: boundMs(fromUs), toMs: boundMs(toUs), count, place });
   }
   return bars.map(({ fromMs, toMs, count }) => ({ fromMs, toMs, count }));
 }
+
+/** Results have whole microseconds, so that the next one bounds the same of them as a bound between two. */
+const boundMs = (us: number): number => Math.ceil(us) / 1_000;

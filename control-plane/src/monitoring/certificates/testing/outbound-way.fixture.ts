@@ -4,6 +4,7 @@
  */
 import { createInterface } from 'node:readline';
 import { createCentralLook } from '../gateway.ts';
+import { noReach } from '../../assignments/index.ts';
 import type { ChainTarget } from '../gateway.ts';
 
 const look = createCentralLook({
@@ -14,6 +15,6 @@ const look = createCentralLook({
 });
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const sent = await look(JSON.parse(line) as ChainTarget);
+  const sent = await look({ ...(JSON.parse(line) as ChainTarget), reach: noReach });
   process.stdout.write(`${sent === undefined ? 'busy' : 'code' in sent ? sent.code : 'ok'}\n`);
 }
