@@ -7,6 +7,7 @@ import type { MonitorRecord, Seat } from '../models/database/tables.ts';
 /* What the sessions of probes read of the assignments, on the modelled database. */
 
 export { inMessages };
+export { privateTargetsBasis } from '../../../control-plane/src/monitoring/assignments/private-reach.ts';
 
 export function snapshotFor(_reader: unknown, probeId: number): Promise<AssignmentSnapshot> {
   const { database } = current();
