@@ -12,7 +12,7 @@ export type InviteForm = {
   readonly code: string;
 };
 
-/** Reads a form. Of a whole link that was pasted, the token is what stands in the fragment. @param body as a browser sends it */
+/** Reads a form. The token of a whole link that was pasted is what stands in its fragment. @param body as a browser sends it */
 export function inviteFormOf(body: Buffer | undefined): InviteForm {
   const fields = new URLSearchParams(body?.toString('utf8') ?? '');
   const field = (name: string): string => fields.get(name) ?? '';

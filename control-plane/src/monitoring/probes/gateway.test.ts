@@ -139,7 +139,7 @@ class Agent {
     hello: {
       knownRevision?: bigint;
       privateTargetsBasis?: string;
-      /** Of a release that knows no private targets. */
+      /** An agent of a release that knows no private targets. */
       isOld?: boolean;
       epochs?: bigint[];
       silent?: boolean;

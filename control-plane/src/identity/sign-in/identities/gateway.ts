@@ -19,7 +19,7 @@ export type Refusal =
 
 /** What comes with an identity. */
 export type BroughtAlong = {
-  /** Of an invitation: a new account uses it up. One that exists comes in without, and accepts it from inside. */
+  /** The hash of an invitation: a new account uses it up. One that exists comes in without, and accepts it from inside. */
   readonly inviteHash: Buffer | undefined;
   /** For a new account. */
   readonly profile?: { readonly name: string | null; readonly locale: 'en' | 'ru' | null } | undefined;

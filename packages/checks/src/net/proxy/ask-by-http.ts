@@ -11,7 +11,7 @@ const maxHeadBytes = 16 * 1024;
 
 /**
  * Asks a proxy of HTTP for a connection (CONNECT, RFC 9110, 9.3.6), for every target alike: only inside a tunnel can what the target says be told
- * from what the proxy says. Gives the failure; undefined when the connection stands. Of the answer the status alone is shown, since a proxy
+ * from what the proxy says. Gives the failure; undefined when the connection stands. The status of the answer alone is shown, since a proxy
  * could send its credentials back in the rest.
  */
 export async function askByHttp(

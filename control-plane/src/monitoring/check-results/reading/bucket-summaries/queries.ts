@@ -10,7 +10,7 @@ export type BucketWindow = Omit<ResultsWindow, 'fromMs' | 'toMs'> & { readonly e
 
 /** The sums of one bucket. */
 export type BucketSummary = {
-  /** Of each probe that has results in it; 0 is the control plane itself. */
+  /** The sums of each probe that has results in it; 0 is the control plane itself. */
   readonly perProbe: ReadonlyMap<number, RunningSummary>;
   readonly all: RunningSummary;
 };
