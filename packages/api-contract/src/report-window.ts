@@ -74,5 +74,5 @@ export const windowFields = {
   clamped_by: z
     .enum(['creation', 'reset'])
     .nullable()
-    .describe('Why the window begins later than asked: nothing is known of before the creation or the last reset.'),
+    .describe('Why the window begins later than asked: nothing is known from before the creation or the last reset.'),
 };

@@ -188,7 +188,7 @@ const assignmentRow = z.object({
   private_targets: z.array(z.string()).nullable(),
 });
 
-/** Of `workspace` and its `owner`; read by `reachOf`. */
+/** What a query reads of `workspace` and its `owner` for `reachOf`. */
 export const workspaceReachColumns = sql.fragment`
   owner.is_administrator and not workspace.was_handed_over as is_administrators, workspace.private_targets`;
 
