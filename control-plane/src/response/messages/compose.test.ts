@@ -96,6 +96,19 @@ t.test('every kind is told in every language', async (t) => {
   }
 });
 
+t.test('a check that is due already is the next one: facts are read a moment before they are told', async (t) => {
+  const notice = noticeNamed('en', 'opened');
+  const { occasion } = notice;
+  if (occasion === null) throw new Error('the sample has no occasion');
+  const nextAt = (nextCheckMs: number | null) =>
+    compose({ ...notice, occasion: { ...occasion, nextCheckMs } }).facts.find(({ label }) => label === 'Next check');
+  const now = nextAt(notice.atMs);
+  t.ok(now);
+  t.same(nextAt(notice.atMs - 5), now);
+  t.not(nextAt(notice.atMs + 60_000)?.value, now?.value);
+  t.equal(nextAt(null), undefined);
+});
+
 t.test('what others write is cut before the sentence around it', async (t) => {
   fc.assert(
     fc.property(hostileText, (name) => {

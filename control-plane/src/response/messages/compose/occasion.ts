@@ -162,7 +162,8 @@ function factsOfOccasion(telling: Telling, state: Message['state']): Draft['fact
   const isOver = occasion.endedMs !== null;
   const reason = reasonOf(words, occasion, matter);
   const hasMore = reason !== undefined && (isOver || reason.short !== reason.whole);
-  const next = isOver || nextCheckMs === null || nextCheckMs < nowMs ? null : nextCheckMs;
+  // The facts were read a moment ago: with an interval of a second, the check that they name may be due already.
+  const next = isOver || nextCheckMs === null ? null : Math.max(nextCheckMs, nowMs);
   const by = occasion.by === null ? null : named(words, occasion.by, 80);
   return factsOf(
     ...timeFacts(telling),
