@@ -68,6 +68,12 @@ import {
   removeMaintenanceOfWorkspace,
   removeMonitorMaintenance,
 } from './response/maintenance/index.ts';
+import {
+  leaveWebhooksOfDeleted,
+  leaveWebhooksOfMoved,
+  removeWebhooksOfWorkspace,
+  webhooksCapability,
+} from './response/webhooks/index.ts';
 import { createWebPushCapability } from './response/web-push/index.ts';
 
 /** Every capability of the control plane, in the order in which its services start: the only list. */
@@ -95,9 +101,11 @@ export const capabilities: readonly Capability<Context>[] = [
       leaveGroupsOfDeleted,
       leaveMaintenanceOfDeleted,
       leaveAlertsOfDeleted,
+      leaveWebhooksOfDeleted,
     ],
     onWorkspaceEmptied: [
       removeAlertsOfWorkspace,
+      removeWebhooksOfWorkspace,
       removeMaintenanceOfWorkspace,
       removeGroupsOfWorkspace,
       removeHeartbeatsOfWorkspace,
@@ -105,7 +113,13 @@ export const capabilities: readonly Capability<Context>[] = [
       removeIncidentsOfWorkspace,
       removeMessengerGroupsOfWorkspace,
     ],
-    onMonitorsMoved: [leaveGroupsOfMoved, leaveMaintenanceOfMoved, leaveAlertsOfMoved, moveIncidents],
+    onMonitorsMoved: [
+      leaveGroupsOfMoved,
+      leaveMaintenanceOfMoved,
+      leaveAlertsOfMoved,
+      leaveWebhooksOfMoved,
+      moveIncidents,
+    ],
     onMonitorReset: [removeIncidentsOfReset, removeAlertHistoryOfReset, forgetFlappingOfReset, startNewChain],
     rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings, removeMonitorMaintenance],
     resources: [apiCheckRoutes],
@@ -124,6 +138,7 @@ export const capabilities: readonly Capability<Context>[] = [
   createMessengerCapability(),
   teamChatCapability,
   consolePagesCapability,
+  webhooksCapability,
   createWebPushCapability({ onSubscribed: [takeUpBrowser] }),
   statisticsCapability,
   slaCapability,

@@ -131,7 +131,7 @@ const stepsSchema = z
     'Who is told, and who else when nobody has acknowledged it after a while. They end when it is acknowledged or over.',
   );
 
-const scopeSchema = z
+export const alertScopeSchema = z
   .strictObject({
     all: z.boolean().optional().describe('Everything of the workspace; then no list is given.'),
     subjects: z
@@ -143,7 +143,7 @@ const scopeSchema = z
   })
   .describe('`all`, or lists of which at least one names something. Who joins later is covered from then on.')
   .meta({ id: 'AlertScopeInput' });
-export type AlertScopeInput = z.output<typeof scopeSchema>;
+export type AlertScopeInput = z.output<typeof alertScopeSchema>;
 
 const timeOfDay = z.string().regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, 'must be a time of day, such as 22:00');
 
@@ -214,7 +214,7 @@ export const createAlertSchema = z
     workspace_id: bodyId,
     name: nameSchema,
     is_active: z.boolean().default(true),
-    scope: scopeSchema.optional().describe('Default: everything of the workspace.'),
+    scope: alertScopeSchema.optional().describe('Default: everything of the workspace.'),
     events: eventsSchema
       .optional()
       .describe(`Default: ${defaultAlertEvents.map((event) => `\`${event}\``).join(', ')}.`),
@@ -230,7 +230,7 @@ export const updateAlertSchema = z
   .strictObject({
     name: nameSchema.optional(),
     is_active: orDefault(z.boolean(), true),
-    scope: scopeSchema.optional(),
+    scope: alertScopeSchema.optional(),
     events: eventsSchema.nullish().describe('`null`: the default.'),
     steps: stepsSchema.optional(),
     notify_on_recovery: orDefault(z.boolean(), true),

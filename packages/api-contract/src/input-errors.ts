@@ -91,6 +91,7 @@ export const inputErrors = {
   private_target: 'is a private address that no check of the workspace may reach',
   interval_below_plan: 'is shorter than the plan allows',
   too_many_members: 'would have too many members',
+  range_too_large: 'holds too much',
   too_many_results: 'holds too many results',
   too_many_tags: 'would have too many tags',
   secret_missing: 'is a secret that the check needs',

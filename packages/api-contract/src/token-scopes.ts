@@ -21,6 +21,7 @@ export const scopeResources = [
   'sla',
   'web-push',
   'webhook-checks',
+  'webhooks',
   'workspaces',
 ] as const;
 export type ScopeResource = (typeof scopeResources)[number];

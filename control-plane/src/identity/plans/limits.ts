@@ -203,6 +203,7 @@ export const namedLimits = {
     countedBy: 'target',
     meaning: 'test messages to one address, chat or number, whoever sends them',
   },
+  webhook_test: { rate: perHour(60), countedBy: 'account', meaning: 'tests of webhooks' },
   channel_confirmation: {
     rate: perHour(10),
     countedBy: 'account',

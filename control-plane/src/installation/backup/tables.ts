@@ -121,6 +121,12 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   deliveries: copied,
   push_subscriptions: copied,
 
+  webhooks: copied,
+  webhook_subjects: copied,
+  webhook_deliveries: copied,
+  webhook_hours: copied,
+  webhook_latencies: copied,
+
   sla_corrections: copied,
   sla_ledger: copied,
   sla_progress: copied,

@@ -36,6 +36,7 @@ export const sealedPlaces: readonly SealedPlace[] = [
   { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_slug' },
   { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_secret' },
   { table: 'webhook_checks', key: 'id', keyType: 'int4', column: 'sealed_previous' },
+  { table: 'webhooks', key: 'id', keyType: 'int4', column: 'sealed' },
   { table: 'calendar_tokens', key: 'workspace_id', keyType: 'int4', column: 'token_sealed' },
   { table: 'push_subscriptions', key: 'id', keyType: 'int4', column: 'sealed' },
 ];

@@ -88,7 +88,7 @@ async function converse({ request, url, client, signal, step, userAgent }: Conve
   if (answer.statusCode >= 300 && answer.statusCode < 400) {
     answer.body.on('error', () => undefined).destroy();
     const detail = `${url.host} answered ${described(answer.statusCode)}: redirects are not followed, name the final address.`;
-    return fail('response', answered, new OutboundError('redirected', detail));
+    return fail('response', answered, new OutboundError('redirected', detail, answer.statusCode));
   }
   const text = await readText(answer, headers, url, signal).catch((error: OutboundError) =>
     fail('response', answered, error),

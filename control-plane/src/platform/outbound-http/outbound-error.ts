@@ -15,9 +15,12 @@ export type OutboundErrorCode =
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
   readonly code: OutboundErrorCode;
+  /** The status of an answer that was refused, such as a redirect. */
+  readonly status: number | undefined;
 
-  constructor(code: OutboundErrorCode, message: string) {
+  constructor(code: OutboundErrorCode, message: string, status?: number) {
     super(message);
     this.code = code;
+    this.status = status;
   }
 }

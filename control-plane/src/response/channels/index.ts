@@ -10,6 +10,7 @@ export const channelsCapability: Capability<Context> = {
   routes: (context) => [...configRoutes(context), ...trialRoutes(context), ...mailTargetRoutes(context)],
 };
 
+export { retryAfterMs } from './retry-after.ts';
 export { deliver, isUsable, takeUpBrowser } from './gateway.ts';
 export type { DeliverRequest, DeliverResult } from './gateway.ts';
 export { judgeTargets, keepsOpen, maskTarget, targetKeyOf, unusableTargets, usableTargets } from './targets/gateway.ts';

@@ -1,30 +1,7 @@
+import { secretText, webAddress } from '@parallax/api-contract';
 import { z } from 'zod';
 
-/** An address that a tenant names: http or https, without user information or fragment, at most 2,000 characters. */
-export const webAddress = z
-  .string()
-  .max(2_000)
-  .refine((text) => webAddressProblem(text) === undefined, {
-    error: (issue) => webAddressProblem(String(issue.input)) ?? 'must be a URL',
-  });
-
-function webAddressProblem(text: string): string | undefined {
-  const url = URL.parse(text);
-  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return 'must be an http or https URL';
-  if (url.username !== '' || url.password !== '') return 'must not hold a user name or a password';
-  if (url.hash !== '') return 'must not have a fragment';
-  if (/[\s\p{Cc}]/u.test(text)) return 'must not contain spaces or control characters';
-  return undefined;
-}
-
-/** A token, key or password: printable ASCII, so that it fits into a header. */
-export function secretText(most = 500): z.ZodString {
-  return z
-    .string()
-    .min(1)
-    .max(most)
-    .regex(/^[!-~]+( +[!-~]+)*$/, 'must be printable ASCII, without spaces around it');
-}
+export { secretText, webAddress };
 
 /** One line of plain text. */
 export function lineText(most: number): z.ZodString {

@@ -1,9 +1,10 @@
-import { createHmac } from 'node:crypto';
+import { ownHeaders, standardSecret } from '@parallax/api-contract';
 import { z } from 'zod';
+import { hmacSignature } from '../../../platform/crypto/webhook-signature.ts';
 import { answerFault, isSuccess } from '../answer-fault.ts';
 import type { Channel } from '../channel.ts';
 import { destinationOf, destinationTarget } from '../destination-target.ts';
-import { destinationsWith, secretText, webAddress } from '../setting-shapes.ts';
+import { destinationsWith, webAddress } from '../setting-shapes.ts';
 import { fillTemplate, templateProblem } from '../template/fill-template.ts';
 import type { TemplateForm } from '../template/fill-template.ts';
 
@@ -17,30 +18,14 @@ const forms = {
 type ContentType = keyof typeof forms;
 const contentTypes = Object.keys(forms) as [ContentType, ...ContentType[]];
 
-/** Headers that belong to the connection, to the signature or to the body's description. */
-const reserved =
-  /^(host|connection|content-length|content-type|content-encoding|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|cookie|user-agent|webhook-.*)$/i;
-
-// RFC 9110, 5.1: the name of a field is a token.
-const headerName = z
-  .string()
-  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, 'must be the name of a header')
-  .refine((name) => !reserved.test(name), 'is set by the product');
-
 const settings = z.strictObject({
   destinations: destinationsWith({
     url: webAddress.describe('Where the message is sent. It is a credential and never shown.'),
     method: z.enum(['POST', 'PUT']).default('POST').describe('How it is sent.'),
-    headers: z
-      .record(headerName, secretText(2_000))
-      .refine((headers) => Object.keys(headers).length <= 20, 'at most 20 headers')
+    headers: ownHeaders
       .optional()
       .describe('Sent with every message, such as `Authorization`. Their values are never shown.'),
-    secret: z
-      .string()
-      .regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, 'must be whsec_ and base64 of 24 to 64 bytes')
-      .optional()
-      .describe('Messages are signed with it after Standard Webhooks. Never shown.'),
+    secret: standardSecret.optional().describe('Messages are signed with it after Standard Webhooks. Never shown.'),
     content_type: z.enum(contentTypes).default('application/json').describe('What the template makes.'),
     template: z
       .string()
@@ -108,7 +93,9 @@ export const webhook: Channel<Settings, Content> = {
         'content-type': type === 'application/json' ? type : `${type}; charset=utf-8`,
         'webhook-id': to.message.id,
         'webhook-timestamp': String(seconds),
-        ...(secret !== undefined && { 'webhook-signature': signature(secret, to.message.id, seconds, body) }),
+        ...(secret !== undefined && {
+          'webhook-signature': hmacSignature(secret, { id: to.message.id, seconds, body }),
+        }),
       },
       body,
     });
@@ -126,9 +113,3 @@ export const webhook: Channel<Settings, Content> = {
     });
   },
 };
-
-/** `v1,` and base64 of the HMAC over id, time and body (Standard Webhooks, "Signature scheme"). */
-function signature(secret: string, id: string, seconds: number, body: string): string {
-  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-  return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`;
-}

@@ -1,0 +1,66 @@
+/** What other systems can be told of, by its stable name. */
+export const eventTypeNames = [
+  'monitor.down',
+  'monitor.up',
+  'monitor.degraded',
+  'monitor.partial',
+  'monitor.warning',
+  'monitor.unknown',
+  'monitor.revised',
+  'monitor.flapping',
+  'monitor.paused',
+  'monitor.resumed',
+  'monitor.reset',
+  'monitor.moved',
+  'monitor.deleted',
+  'incident.opened',
+  'incident.updated',
+  'incident.acknowledged',
+  'incident.resolved',
+  'incident.recovered',
+  'incident.removed',
+  'heartbeat.missed',
+  'heartbeat.failed',
+  'heartbeat.recovered',
+  'heartbeat.paused',
+  'heartbeat.resumed',
+  'heartbeat.deleted',
+  'webhook_check.missed',
+  'webhook_check.failed',
+  'webhook_check.recovered',
+  'webhook_check.paused',
+  'webhook_check.resumed',
+  'webhook_check.deleted',
+  'maintenance.started',
+  'maintenance.ended',
+  'maintenance.cancelled',
+  'maintenance.all_clear',
+  'certificate.expiring',
+  'domain.expiring',
+  'dnsbl.listed',
+  'dnsbl.delisted',
+  'probe.offline',
+  'probe.online',
+  'probe.quarantined',
+  'probe.released',
+  'webhook.test',
+] as const;
+export type EventType = (typeof eventTypeNames)[number];
+
+/** The body of an event as an example of its type. */
+export function exampleEvent(type: EventType): Readonly<Record<string, unknown>> {
+  const [subject = 'monitor'] = type.split('.');
+  return {
+    type,
+    timestamp: '2026-11-23T14:03:12.000Z',
+    workspace_id: 3,
+    sequence: 1,
+    data: {
+      subject: { type: subject, id: 17, name: 'Shop', target: null, tags: [], group_ids: [] },
+      at: '2026-11-23T14:03:07.000Z',
+      in_maintenance: false,
+      is_flapping: false,
+      url: null,
+    },
+  };
+}
