@@ -234,6 +234,16 @@
 -- dnsbl_views.probe_revision integer not null
 -- dnsbl_views.listings jsonb not null
 -- dnsbl_views.seen_at timestamp with time zone not null
+-- events.xid xid8 not null default pg_current_xact_id()
+-- events.id bigint not null generated always as identity
+-- events.event_id text not null
+-- events.workspace_id integer not null
+-- events.type text not null
+-- events.subject_type text not null
+-- events.subject_id integer not null
+-- events.sequence integer not null
+-- events.body text not null
+-- events.at timestamp with time zone not null default clock_timestamp()
 -- expiry_notices.monitor_id integer not null
 -- expiry_notices.kind text not null
 -- expiry_notices.not_after timestamp with time zone not null
@@ -895,6 +905,79 @@
 -- webhook_checks.created_at timestamp with time zone not null default now()
 -- webhook_checks.updated_at timestamp with time zone not null default now()
 -- webhook_checks.deleted_at timestamp with time zone
+-- webhook_deliveries.id bigint not null generated always as identity
+-- webhook_deliveries.workspace_id integer not null
+-- webhook_deliveries.webhook_id integer not null
+-- webhook_deliveries.event_id text not null
+-- webhook_deliveries.type text not null
+-- webhook_deliveries.event_at timestamp with time zone not null
+-- webhook_deliveries.body text
+-- webhook_deliveries.state text not null
+-- webhook_deliveries.due_at timestamp with time zone not null
+-- webhook_deliveries.leased_by text
+-- webhook_deliveries.tries smallint not null default 0
+-- webhook_deliveries.attempts integer not null default 0
+-- webhook_deliveries.is_replay boolean not null default false
+-- webhook_deliveries.is_test boolean not null default false
+-- webhook_deliveries.status_code smallint
+-- webhook_deliveries.error_code text
+-- webhook_deliveries.duration_ms integer
+-- webhook_deliveries.history jsonb not null default '[]'::jsonb
+-- webhook_deliveries.has_answers boolean not null default false
+-- webhook_deliveries.dlq_status text
+-- webhook_deliveries.failed_at timestamp with time zone
+-- webhook_deliveries.retries integer not null default 0
+-- webhook_deliveries.delivered_at timestamp with time zone
+-- webhook_deliveries.resolved_by integer
+-- webhook_deliveries.created_at timestamp with time zone not null default clock_timestamp()
+-- webhook_hours.workspace_id integer not null
+-- webhook_hours.webhook_id integer not null
+-- webhook_hours.hour timestamp with time zone not null
+-- webhook_hours.success integer not null default 0
+-- webhook_hours.error integer not null default 0
+-- webhook_hours.attempts integer not null default 0
+-- webhook_latencies.workspace_id integer not null
+-- webhook_latencies.webhook_id integer not null
+-- webhook_latencies.hour timestamp with time zone not null
+-- webhook_latencies.bucket smallint not null
+-- webhook_latencies.count integer not null
+-- webhook_subjects.id integer not null generated always as identity
+-- webhook_subjects.workspace_id integer not null
+-- webhook_subjects.webhook_id integer not null
+-- webhook_subjects.monitor_id integer
+-- webhook_subjects.group_id integer
+-- webhook_subjects.heartbeat_id integer
+-- webhook_subjects.webhook_check_id integer
+-- webhooks.id integer not null generated always as identity
+-- webhooks.workspace_id integer not null
+-- webhooks.maker_id integer
+-- webhooks.name text not null
+-- webhooks.description text not null default ''::text
+-- webhooks.is_active boolean not null default true
+-- webhooks.disabled_reason text
+-- webhooks.sealed bytea not null
+-- webhooks.origin text not null
+-- webhooks.header_names text[] not null
+-- webhooks.public_key text not null
+-- webhooks.previous_until timestamp with time zone
+-- webhooks.events text[] not null
+-- webhooks.covers_all boolean not null
+-- webhooks.tags text[] not null default '{}'::text[]
+-- webhooks.during_maintenance text not null
+-- webhooks.signature text not null
+-- webhooks.content text not null
+-- webhooks.max_per_second integer
+-- webhooks.paced_at timestamp with time zone
+-- webhooks.is_slow boolean not null default false
+-- webhooks.failing_since timestamp with time zone
+-- webhooks.last_failure_at timestamp with time zone
+-- webhooks.failures integer not null default 0
+-- webhooks.mails_sent smallint not null default 0
+-- webhooks.last_success_at timestamp with time zone
+-- webhooks.version integer not null default 1
+-- webhooks.created_at timestamp with time zone not null default now()
+-- webhooks.updated_at timestamp with time zone not null default now()
+-- webhooks.deleted_at timestamp with time zone
 -- workspace_invites.id integer not null default nextval('workspace_members_id_seq'::regclass)
 -- workspace_invites.workspace_id integer not null
 -- workspace_invites.role text not null
@@ -944,6 +1027,7 @@
 -- diagnoses row-level security forced
 -- dnsbl_runs row-level security forced
 -- dnsbl_views row-level security forced
+-- events row-level security forced
 -- expiry_notices row-level security forced
 -- flapping row-level security forced
 -- heartbeat_bodies row-level security forced
@@ -1020,6 +1104,11 @@
 -- webhook_check_events row-level security forced
 -- webhook_check_ranges row-level security forced
 -- webhook_checks row-level security forced
+-- webhook_deliveries row-level security forced
+-- webhook_hours row-level security forced
+-- webhook_latencies row-level security forced
+-- webhook_subjects row-level security forced
+-- webhooks row-level security forced
 -- workspace_invites row-level security forced
 -- workspace_members row-level security forced
 -- workspaces row-level security forced
@@ -1138,6 +1227,9 @@
 -- dnsbl_runs.dnsbl_runs_provider_check CHECK (((length(provider) >= 1) AND (length(provider) <= 253)))
 -- dnsbl_runs.dnsbl_runs_state_check CHECK ((state = ANY (ARRAY['listed'::text, 'clean'::text, 'error'::text])))
 -- dnsbl_views.dnsbl_views_pkey PRIMARY KEY (monitor_id, probe_id)
+-- events.events_event_id_key UNIQUE (event_id)
+-- events.events_pkey PRIMARY KEY (xid, id)
+-- events.events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 -- expiry_notices.expiry_notices_kind_check CHECK ((kind = ANY (ARRAY['certificate'::text, 'domain'::text])))
 -- expiry_notices.expiry_notices_pkey PRIMARY KEY (monitor_id, kind, not_after, threshold_days)
 -- flapping.flapping_pkey PRIMARY KEY (monitor_id)
@@ -1427,6 +1519,39 @@
 -- webhook_checks.webhook_checks_tags_check CHECK ((cardinality(tags) <= 20))
 -- webhook_checks.webhook_checks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- webhook_checks.webhook_checks_workspace_id_id_key UNIQUE (workspace_id, id)
+-- webhook_deliveries.webhook_deliveries_dlq_status_check CHECK ((dlq_status = ANY (ARRAY['failed'::text, 'retried'::text, 'resolved'::text])))
+-- webhook_deliveries.webhook_deliveries_pkey PRIMARY KEY (id)
+-- webhook_deliveries.webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'delivered'::text, 'failed'::text, 'missed'::text])))
+-- webhook_deliveries.webhook_deliveries_webhook_id_event_id_key UNIQUE (webhook_id, event_id)
+-- webhook_deliveries.webhook_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id)
+-- webhook_deliveries.webhook_deliveries_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- webhook_hours.webhook_hours_pkey PRIMARY KEY (webhook_id, hour)
+-- webhook_hours.webhook_hours_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE
+-- webhook_hours.webhook_hours_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- webhook_latencies.webhook_latencies_pkey PRIMARY KEY (webhook_id, hour, bucket)
+-- webhook_latencies.webhook_latencies_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE
+-- webhook_latencies.webhook_latencies_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- webhook_subjects.webhook_subjects_check CHECK ((num_nonnulls(monitor_id, group_id, heartbeat_id, webhook_check_id) = 1))
+-- webhook_subjects.webhook_subjects_pkey PRIMARY KEY (id)
+-- webhook_subjects.webhook_subjects_webhook_id_monitor_id_group_id_heartbeat_i_key UNIQUE NULLS NOT DISTINCT (webhook_id, monitor_id, group_id, heartbeat_id, webhook_check_id)
+-- webhook_subjects.webhook_subjects_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES monitor_groups(workspace_id, id) ON DELETE CASCADE
+-- webhook_subjects.webhook_subjects_workspace_id_heartbeat_id_fkey FOREIGN KEY (workspace_id, heartbeat_id) REFERENCES heartbeats(workspace_id, id) ON DELETE CASCADE
+-- webhook_subjects.webhook_subjects_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
+-- webhook_subjects.webhook_subjects_workspace_id_webhook_check_id_fkey FOREIGN KEY (workspace_id, webhook_check_id) REFERENCES webhook_checks(workspace_id, id) ON DELETE CASCADE
+-- webhook_subjects.webhook_subjects_workspace_id_webhook_id_fkey FOREIGN KEY (workspace_id, webhook_id) REFERENCES webhooks(workspace_id, id) ON DELETE CASCADE
+-- webhooks.webhooks_content_check CHECK ((content = ANY (ARRAY['full'::text, 'thin'::text])))
+-- webhooks.webhooks_description_check CHECK ((length(description) <= 2000))
+-- webhooks.webhooks_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['failing'::text, 'gone'::text, 'queue_full'::text])))
+-- webhooks.webhooks_during_maintenance_check CHECK ((during_maintenance = ANY (ARRAY['send'::text, 'skip'::text])))
+-- webhooks.webhooks_events_check CHECK (((cardinality(events) >= 1) AND (cardinality(events) <= 50)))
+-- webhooks.webhooks_maker_id_fkey FOREIGN KEY (maker_id) REFERENCES users(id) ON DELETE SET NULL
+-- webhooks.webhooks_max_per_second_check CHECK (((max_per_second >= 1) AND (max_per_second <= 1000)))
+-- webhooks.webhooks_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- webhooks.webhooks_pkey PRIMARY KEY (id)
+-- webhooks.webhooks_signature_check CHECK ((signature = ANY (ARRAY['v1'::text, 'v1a'::text, 'both'::text])))
+-- webhooks.webhooks_tags_check CHECK ((cardinality(tags) <= 20))
+-- webhooks.webhooks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- webhooks.webhooks_workspace_id_id_key UNIQUE (workspace_id, id)
 -- workspace_invites.workspace_invites_check CHECK (((email IS NULL) = (mailed_hash IS NULL)))
 -- workspace_invites.workspace_invites_email_check CHECK (((email = lower(email)) AND (length(email) <= 254)))
 -- workspace_invites.workspace_invites_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES users(id) ON DELETE SET NULL
@@ -1480,6 +1605,8 @@
 -- CREATE INDEX deliveries_target ON public.deliveries USING btree (target_key, created_at)
 -- CREATE INDEX diagnoses_wanted ON public.diagnoses USING btree (due_at) WHERE (state = 'wanted'::text)
 -- CREATE INDEX dnsbl_runs_ended ON public.dnsbl_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL)
+-- CREATE INDEX events_at ON public.events USING brin (at)
+-- CREATE INDEX events_of_workspace ON public.events USING btree (workspace_id, xid, id)
 -- CREATE INDEX flapping_calm ON public.flapping USING btree (calm_at)
 -- CREATE INDEX heartbeat_pings_at ON public.heartbeat_pings USING brin (at)
 -- CREATE INDEX heartbeats_deadline ON public.heartbeats USING btree (deadline_at) WHERE (deadline_at IS NOT NULL)
@@ -1555,6 +1682,26 @@
 -- CREATE INDEX webhook_check_events_delivery ON public.webhook_check_events USING btree (check_id, delivery_id, received_at) WHERE (accepted AND (reason IS DISTINCT FROM 'duplicate'::text))
 -- CREATE INDEX webhook_checks_deadline ON public.webhook_checks USING btree (deadline_at) WHERE (deadline_at IS NOT NULL)
 -- CREATE INDEX webhook_checks_deleted ON public.webhook_checks USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
+-- CREATE INDEX webhook_deliveries_answers ON public.webhook_deliveries USING btree (created_at) WHERE has_answers
+-- CREATE INDEX webhook_deliveries_dead ON public.webhook_deliveries USING btree (webhook_id, dlq_status, failed_at) WHERE (dlq_status IS NOT NULL)
+-- CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (due_at) WHERE (state = 'queued'::text)
+-- CREATE INDEX webhook_deliveries_leased ON public.webhook_deliveries USING btree (workspace_id, webhook_id) WHERE (leased_by IS NOT NULL)
+-- CREATE INDEX webhook_deliveries_made ON public.webhook_deliveries USING btree (created_at)
+-- CREATE INDEX webhook_deliveries_missed ON public.webhook_deliveries USING btree (webhook_id, event_at) WHERE (state = 'missed'::text)
+-- CREATE INDEX webhook_deliveries_queue ON public.webhook_deliveries USING btree (webhook_id, is_replay, due_at) WHERE (state = 'queued'::text)
+-- CREATE INDEX webhook_deliveries_time ON public.webhook_deliveries USING btree (webhook_id, event_at, id)
+-- CREATE INDEX webhook_deliveries_workspace ON public.webhook_deliveries USING btree (workspace_id)
+-- CREATE INDEX webhook_hours_hour ON public.webhook_hours USING btree (hour)
+-- CREATE INDEX webhook_latencies_hour ON public.webhook_latencies USING btree (hour)
+-- CREATE INDEX webhook_subjects_group ON public.webhook_subjects USING btree (group_id) WHERE (group_id IS NOT NULL)
+-- CREATE INDEX webhook_subjects_heartbeat ON public.webhook_subjects USING btree (heartbeat_id) WHERE (heartbeat_id IS NOT NULL)
+-- CREATE INDEX webhook_subjects_monitor ON public.webhook_subjects USING btree (monitor_id) WHERE (monitor_id IS NOT NULL)
+-- CREATE INDEX webhook_subjects_webhook_check ON public.webhook_subjects USING btree (webhook_check_id) WHERE (webhook_check_id IS NOT NULL)
+-- CREATE INDEX webhooks_deleted ON public.webhooks USING btree (id) WHERE (deleted_at IS NOT NULL)
+-- CREATE INDEX webhooks_failing ON public.webhooks USING btree (failing_since) WHERE ((failing_since IS NOT NULL) AND is_active)
+-- CREATE INDEX webhooks_maker ON public.webhooks USING btree (maker_id)
+-- CREATE INDEX webhooks_paced ON public.webhooks USING btree (paced_at) WHERE (max_per_second IS NOT NULL)
+-- CREATE INDEX webhooks_workspace ON public.webhooks USING btree (workspace_id, id) WHERE (deleted_at IS NULL)
 -- CREATE INDEX workspace_invites_expires ON public.workspace_invites USING btree (expires_at)
 -- CREATE INDEX workspace_invites_workspace ON public.workspace_invites USING btree (workspace_id)
 -- CREATE INDEX workspace_members_user ON public.workspace_members USING btree (user_id)
@@ -1594,6 +1741,8 @@
 -- CREATE UNIQUE INDEX dnsbl_runs_open ON public.dnsbl_runs USING btree (monitor_id, provider) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX dnsbl_runs_pkey ON public.dnsbl_runs USING btree (monitor_id, provider, started_at)
 -- CREATE UNIQUE INDEX dnsbl_views_pkey ON public.dnsbl_views USING btree (monitor_id, probe_id)
+-- CREATE UNIQUE INDEX events_event_id_key ON public.events USING btree (event_id)
+-- CREATE UNIQUE INDEX events_pkey ON public.events USING btree (xid, id)
 -- CREATE UNIQUE INDEX expiry_notices_pkey ON public.expiry_notices USING btree (monitor_id, kind, not_after, threshold_days)
 -- CREATE UNIQUE INDEX flapping_pkey ON public.flapping USING btree (monitor_id)
 -- CREATE UNIQUE INDEX heartbeat_bodies_pkey ON public.heartbeat_bodies USING btree (heartbeat_id, slot)
@@ -1709,6 +1858,14 @@
 -- CREATE UNIQUE INDEX webhook_checks_pkey ON public.webhook_checks USING btree (id)
 -- CREATE UNIQUE INDEX webhook_checks_slug_hash_key ON public.webhook_checks USING btree (slug_hash)
 -- CREATE UNIQUE INDEX webhook_checks_workspace_id_id_key ON public.webhook_checks USING btree (workspace_id, id)
+-- CREATE UNIQUE INDEX webhook_deliveries_pkey ON public.webhook_deliveries USING btree (id)
+-- CREATE UNIQUE INDEX webhook_deliveries_webhook_id_event_id_key ON public.webhook_deliveries USING btree (webhook_id, event_id)
+-- CREATE UNIQUE INDEX webhook_hours_pkey ON public.webhook_hours USING btree (webhook_id, hour)
+-- CREATE UNIQUE INDEX webhook_latencies_pkey ON public.webhook_latencies USING btree (webhook_id, hour, bucket)
+-- CREATE UNIQUE INDEX webhook_subjects_pkey ON public.webhook_subjects USING btree (id)
+-- CREATE UNIQUE INDEX webhook_subjects_webhook_id_monitor_id_group_id_heartbeat_i_key ON public.webhook_subjects USING btree (webhook_id, monitor_id, group_id, heartbeat_id, webhook_check_id) NULLS NOT DISTINCT
+-- CREATE UNIQUE INDEX webhooks_pkey ON public.webhooks USING btree (id)
+-- CREATE UNIQUE INDEX webhooks_workspace_id_id_key ON public.webhooks USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX workspace_invites_email ON public.workspace_invites USING btree (workspace_id, email) WHERE (used_at IS NULL)
 -- CREATE UNIQUE INDEX workspace_invites_mailed_hash_key ON public.workspace_invites USING btree (mailed_hash)
 -- CREATE UNIQUE INDEX workspace_invites_pkey ON public.workspace_invites USING btree (id)
@@ -1748,6 +1905,7 @@
 -- diagnoses.diagnoses_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- dnsbl_runs.dnsbl_runs_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = dnsbl_runs.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- dnsbl_views.dnsbl_views_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = dnsbl_views.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
+-- events.events_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- expiry_notices.expiry_notices_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = expiry_notices.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- flapping.flapping_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- heartbeat_bodies.heartbeat_bodies_of_tenant * using ((workspace_id = ANY (current_workspaces())))
@@ -1810,6 +1968,11 @@
 -- webhook_check_ranges.webhook_check_ranges_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- webhook_checks.lookups_of_owner * using (true) with check (true)
 -- webhook_checks.webhook_checks_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- webhook_deliveries.webhook_deliveries_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- webhook_hours.webhook_hours_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- webhook_latencies.webhook_latencies_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- webhook_subjects.webhook_subjects_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- webhooks.webhooks_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- workspace_invites.invites_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- workspace_invites.lookups_of_owner * using (true) with check (true)
 -- workspace_members.lookups_of_owner * using (true) with check (true)
@@ -1930,6 +2093,8 @@
 -- dnsbl_runs to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- dnsbl_views to parallax_api: SELECT
 -- dnsbl_views to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- events to parallax_api: SELECT
+-- events to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- expiry_notices to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- flapping to parallax_api: DELETE, SELECT
 -- flapping to parallax_worker: DELETE, INSERT, SELECT, UPDATE
@@ -2068,6 +2233,16 @@
 -- webhook_check_ranges to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- webhook_checks to parallax_api: INSERT, SELECT, UPDATE
 -- webhook_checks to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- webhook_deliveries to parallax_api: INSERT, SELECT, UPDATE
+-- webhook_deliveries to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- webhook_hours to parallax_api: SELECT
+-- webhook_hours to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- webhook_latencies to parallax_api: SELECT
+-- webhook_latencies to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- webhook_subjects to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- webhook_subjects to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- webhooks to parallax_api: INSERT, SELECT, UPDATE
+-- webhooks to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- workspace_invites to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- workspace_invites to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- workspace_members to parallax_api: DELETE, INSERT, SELECT, UPDATE

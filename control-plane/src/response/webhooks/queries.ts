@@ -12,7 +12,7 @@ import type { WebhookValues } from './values.ts';
 
 const upTo = (state: 'queued' | 'missed') => sql.fragment`(
   select count(*)::integer from (
-    select from webhook_deliveries d where d.webhook_id = w.id and d.state = ${sql.literalValue(state)} limit ${webhookLimits.queued}) some)`;
+    select from webhook_deliveries d where d.webhook_id = w.id and d.state = ${sql.literalValue(state)} limit ${webhookLimits.queued}) counted)`;
 
 const columns = sql.fragment`w.id, w.workspace_id, w.name, w.description, w.is_active, w.disabled_reason, w.sealed, w.origin, w.header_names,
   w.public_key, w.previous_until, w.events, w.covers_all, w.tags, w.during_maintenance, w.signature, w.content, w.max_per_second,

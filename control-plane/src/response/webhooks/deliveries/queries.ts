@@ -54,7 +54,7 @@ async function page(
   { page: number, page_size: size }: Page,
 ): Promise<Rows> {
   const total = await connection.oneFirst(sql.type(z.object({ n: z.number() }))`
-    select count(*)::integer as n from (select ${matching} limit ${mostCounted}) some`);
+    select count(*)::integer as n from (select ${matching} limit ${mostCounted}) counted`);
   const rows = await connection.any(sql.type(deliveryRow)`
     select ${columns} ${matching} order by ${order} limit ${size} offset ${(number - 1) * size}`);
   return { rows, total };

@@ -60,7 +60,7 @@ async function writeDeliveries(transaction: Transaction, replica: string, done: 
       history = case when jsonb_array_length(d.history) >= 20 then (d.history - 0) || g.entry else d.history || g.entry end,
       delivered_at = case when g.state = 'delivered' then g.at else d.delivered_at end,
       failed_at = case when g.state = 'failed' then g.at else d.failed_at end,
-      retries = d.retries + (g.state = 'failed' and d.dlq_status = 'retried')::integer,
+      retries = d.retries + (g.state = 'failed' and d.dlq_status is not distinct from 'retried')::integer,
       dlq_status = case when g.state = 'failed' and not d.is_test then 'failed' else d.dlq_status end,
       body = case when g.state = 'failed' then coalesce(d.body, (select e.body from events e where e.event_id = d.event_id)) else d.body end
     from ${sql.unnest(rows, [

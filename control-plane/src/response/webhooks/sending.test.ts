@@ -1,0 +1,218 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import { Webhook as SvixWebhook } from 'svix';
+import t from 'tap';
+import { z } from 'zod';
+import { createSealer } from '../../platform/crypto/seal.ts';
+import { sql } from '../../platform/database/pools.ts';
+import { createOutboundClients } from '../../platform/outbound-http/index.ts';
+import { claimDeliveries, pickedOf } from './sending/claim.queries.ts';
+import { Sender } from './sending/sender.job.ts';
+import { loopback, startReceiver, storeEvents, webhooksApi } from './testing.ts';
+import type { Received, WebhooksApi } from './testing.ts';
+import type { TestContext } from '@parallax/testkit';
+
+const sealer = createSealer(Buffer.alloc(32, 7));
+const client = createOutboundClients({
+  allowedPrivateTargets: loopback,
+  deniedListeners: () => [],
+  now: Date.now,
+  version: '0.0.0',
+}).guarded;
+
+async function world(t: TestContext) {
+  const api = await webhooksApi(t, { sealer });
+  let aheadMs = 0;
+  const now = () => Date.now() + aheadMs;
+  const sender = new Sender({
+    pool: api.database.worker,
+    client,
+    sealer,
+    replica: 'test',
+    now,
+    log: { error: (...given: unknown[]) => t.fail(JSON.stringify(given)) },
+    timeoutMs: 1_500,
+  });
+  const run = async (laterMs = 0): Promise<void> => {
+    aheadMs += laterMs;
+    while ((await sender.begin()) > 0) await sender.idle();
+  };
+  return { api, run, receiver: await startReceiver(t) };
+}
+
+const only = async (api: WebhooksApi, id: number) => {
+  const list = await api.webhooks('GET', `/${id}/deliveries`);
+  const [first] = z.object({ deliveries: z.array(z.object({ id: z.number() })) }).parse(list.body).deliveries;
+  return (await api.webhooks('GET', `/${id}/deliveries/${first?.id}`)).body;
+};
+
+const headersOf = ({ headers }: Received): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+
+void t.test('receivers verify with the libraries of the standard, also across a rotation with grace', async (t) => {
+  const { api, run, receiver } = await world(t);
+  const hook = await api.webhook({ url: receiver.url, signature: 'both', headers: { 'X-Own': 'own value' } });
+  const [eventId] = await storeEvents(api.database.worker, api.workspaceId, [{}]);
+  await run();
+  const [first] = receiver.received;
+  if (first === undefined) throw new Error('nothing arrived');
+  t.equal(first.headers['webhook-id'], eventId);
+  t.equal(first.headers['x-own'], 'own value');
+  const verified = (received: Received, secret: string): void => {
+    t.match(new StandardWebhook(secret).verify(received.body, headersOf(received)), { type: 'monitor.down' });
+    t.match(new SvixWebhook(secret).verify(received.body, headersOf(received)), { type: 'monitor.down' });
+  };
+  verified(first, hook.secret);
+  const { public_key: publicKey } = (await api.webhooks('GET', `/${hook.id}`)).body;
+  const asymmetric = ({ headers, body }: Received, key: unknown): boolean => {
+    const spki = Buffer.concat([
+      Buffer.from('302a300506032b6570032100', 'hex'),
+      Buffer.from(String(key).slice('whpk_'.length), 'base64'),
+    ]);
+    const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
+    return String(headers['webhook-signature'])
+      .split(' ')
+      .filter((one) => one.startsWith('v1a,'))
+      .some((one) =>
+        verify(
+          null,
+          Buffer.from(signed),
+          createPublicKey({ key: spki, type: 'spki', format: 'der' }),
+          Buffer.from(one.slice(4), 'base64'),
+        ),
+      );
+  };
+  t.ok(asymmetric(first, publicKey));
+  t.notOk(asymmetric({ ...first, body: `${first.body} ` }, publicKey));
+  const rotated = await api.webhooks('POST', `/${hook.id}/secret`, { grace_seconds: 600 });
+  t.match(rotated, { status: 200, body: { secret: /^whsec_/, public_key: /^whpk_/ } });
+  await storeEvents(api.database.worker, api.workspaceId, [{}]);
+  await run();
+  const second = receiver.received[1];
+  if (second === undefined) throw new Error('the second did not arrive');
+  verified(second, hook.secret);
+  verified(second, String(rotated.body['secret']));
+  t.ok(asymmetric(second, publicKey) && asymmetric(second, rotated.body['public_key']));
+  await storeEvents(api.database.worker, api.workspaceId, [{}]);
+  await run(601_000);
+  const third = receiver.received[2];
+  if (third === undefined) throw new Error('the third did not arrive');
+  t.throws(() => new StandardWebhook(hook.secret).verify(third.body, headersOf(third)), 'the grace is over');
+  t.match((await api.webhooks('GET', `/${hook.id}/stats`)).body, { success: 3, error: 0, attempts: 3, queued: 0 });
+});
+
+void t.test('what a receiver answers decides what becomes of a delivery', async (t) => {
+  const { api, run, receiver } = await world(t);
+  const secondsOf = (body: Record<string, unknown>): number => {
+    const [last] = z.array(z.object({ at: z.string() })).parse(body['attempt_list']).slice(-1);
+    return (Date.parse(String(body['next_attempt_at'])) - Date.parse(String(last?.at))) / 1_000;
+  };
+  const tried = async (answer: typeof receiver.answer) => {
+    receiver.answer = answer;
+    const { id } = await api.webhook({ url: receiver.url });
+    await storeEvents(api.database.worker, api.workspaceId, [{}]);
+    await run();
+    const body = await only(api, id);
+    const webhook = (await api.webhooks('GET', `/${id}`)).body;
+    await api.webhooks('DELETE', `/${id}`);
+    return { body, webhook, seconds: secondsOf(body) };
+  };
+  const moved = await tried((_request, response) => response.writeHead(302, { location: '/other' }).end());
+  t.match(moved.body, { state: 'queued', status_code: 302, error_code: 'redirected', attempts: 1 });
+  t.ok(moved.seconds >= 4 && moved.seconds <= 7.5, `after ${moved.seconds} s`);
+  t.equal(receiver.received.length, 1, 'redirects are not followed');
+  const busy = await tried((_request, response) => response.writeHead(429, { 'retry-after': '3600' }).end());
+  t.ok(busy.seconds >= 3_590 && busy.seconds <= 3_610, `after ${busy.seconds} s`);
+  const patient = await tried((_request, response) => response.writeHead(429).end());
+  t.ok(patient.seconds >= 60 && patient.seconds < 70, `after ${patient.seconds} s`);
+  const late = await tried((_request, response) => void setTimeout(() => response.end(), 2_500).unref());
+  t.match(late.body, { state: 'queued', status_code: null, error_code: 'timeout' });
+  t.ok(late.seconds >= 60, 'a timeout waits for a minute at least');
+  const garbage = await tried((request) => void request.socket.end('garbage\r\n\r\n'));
+  t.match(garbage.body, { state: 'queued', error_code: 'unexpected_answer' });
+  const bomb = await tried((_request, response) =>
+    response.writeHead(500, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(50_000_000))),
+  );
+  t.match(bomb.body, { state: 'queued', status_code: 500, attempt_list: [{ answer: '' }] });
+  const chatty = await tried((_request, response) => response.writeHead(500).end('x'.repeat(100_000)));
+  t.match(chatty.body['attempt_list'], [{ answer: 'x'.repeat(20_000) }]);
+  const gone = await tried((_request, response) => response.writeHead(410).end());
+  t.match(gone, { body: { state: 'failed' }, webhook: { is_active: false, disabled_reason: 'gone' } });
+});
+
+void t.test('ten attempts fail, the dead letter is retried under the same id, and resolved', async (t) => {
+  const { api, run, receiver } = await world(t);
+  receiver.answer = (_request, response) => void response.writeHead(500).end();
+  const { id } = await api.webhook({ url: receiver.url });
+  const [eventId] = await storeEvents(api.database.worker, api.workspaceId, [{}]);
+  for (let attempt = 0; attempt < 12; attempt += 1) await run(86_400_000 * 1.3);
+  t.equal(receiver.received.length, 10);
+  const dead = (await api.webhooks('GET', `/${id}/dlq`)).body;
+  t.match(dead, { total: 1, dead_letters: [{ event_id: eventId, status: 'failed', retries: 0, attempts: 10 }] });
+  const [letter] = z.array(z.object({ dlq_id: z.number() })).parse(dead['dead_letters']);
+  const at = `/${id}/dlq/${letter?.dlq_id}`;
+  // Events are kept for 30 days, dead letters for 30 days from when they failed.
+  await api.database.worker.query(sql.unsafe`delete from events`);
+  t.match(await api.webhooks('POST', `${at}/retry`), { status: 202, body: { status: 'retried' } });
+  t.match(await api.webhooks('POST', `${at}/retry`), { status: 409, body: { code: 'already_retried' } });
+  for (let attempt = 0; attempt < 12; attempt += 1) await run(86_400_000 * 1.3);
+  t.equal(receiver.received.length, 20, 'ten anew');
+  t.match((await api.webhooks('GET', `/${id}/dlq`)).body, { dead_letters: [{ status: 'failed', retries: 1 }] });
+  receiver.answer = (_request, response) => void response.end();
+  t.equal((await api.webhooks('POST', `${at}/retry`)).status, 202);
+  await run(1_000_000_000);
+  t.match((await api.webhooks('GET', `/${id}/dlq?status=retried`)).body, { dead_letters: [{ delivered_at: /T/ }] });
+  t.same(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])), new Set([eventId]));
+  await api.database.worker.query(sql.unsafe`update webhook_deliveries set dlq_status = 'failed', state = 'failed'`);
+  t.match(await api.webhooks('POST', `${at}/resolve`), { status: 200, body: { status: 'resolved' } });
+  t.match(await api.webhooks('POST', `${at}/resolve`), { status: 200, body: { status: 'resolved' } });
+  t.match(await api.webhooks('POST', `${at}/retry`), { status: 409, body: { code: 'already_resolved' } });
+});
+
+void t.test('a test is one attempt with its steps, also while it is off, and counted nowhere', async (t) => {
+  const { api, receiver } = await world(t);
+  const { id } = await api.webhook({ url: receiver.url, is_active: false });
+  const tested = await api.webhooks('POST', `/${id}/test`, {});
+  t.match(tested, { status: 200, body: { ok: true, status_code: 200 } }, tested.text);
+  const steps = z.array(z.object({ name: z.string() })).parse(tested.body['steps']);
+  t.same(steps.map(({ name }) => name), ['resolve', 'connect', 'request', 'response', 'result']);
+  t.match(JSON.parse(receiver.received[0]?.body ?? ''), { type: 'webhook.test' });
+  t.match(await only(api, id), { is_test: true, state: 'delivered' });
+  t.match((await api.webhooks('GET', `/${id}/stats`)).body, { success: 0, attempts: 0 });
+});
+
+void t.test('a name that leads to an address of the machine reaches nothing', async (t) => {
+  const { api, run } = await world(t);
+  for (const url of ['http://169.254.169.254/latest/meta-data', 'http://[::ffff:169.254.169.254]/', 'http://10.0.0.1/']) {
+    const { id } = await api.webhook({ url });
+    await storeEvents(api.database.worker, api.workspaceId, [{}]);
+    await run();
+    t.match(await only(api, id), { state: 'queued', error_code: 'address_denied' }, url);
+    await api.webhooks('DELETE', `/${id}`);
+  }
+});
+
+void t.test('a claim leaps over a hundred thousand that wait', async (t) => {
+  const { api } = await world(t);
+  const { worker } = api.database;
+  const slow = await api.webhook({ url: 'https://hooks.example/', max_per_second: 1 });
+  const busy = await api.webhook({ url: 'https://hooks.example/' });
+  await worker.query(sql.unsafe`
+    insert into webhook_deliveries (workspace_id, webhook_id, event_id, type, event_at, state, due_at)
+    select ${api.workspaceId}, case when n % 2 = 0 then ${slow.id} else ${busy.id} end, 'evt_' || n, 'monitor.down', now(), 'queued', now()
+    from generate_series(1, 100000) n`);
+  await worker.query(sql.unsafe`analyze webhook_deliveries`);
+  const nowMs = Date.now() + 1_000;
+  const room = { all: 200, slow: 128 };
+  const plan = await worker.any(sql.type(z.object({ 'QUERY PLAN': z.string() }))`
+    explain (costs off) with recursive ${pickedOf(nowMs, room)} select * from picked`);
+  const lines = plan.map((row) => row['QUERY PLAN']).join('\n');
+  t.notMatch(lines, /Seq Scan on webhook_deliveries/);
+  const started = performance.now();
+  const claimed = await claimDeliveries(worker, 'test', nowMs, room);
+  t.comment(`${Math.round(performance.now() - started)} ms`);
+  t.equal(claimed.filter(({ webhook_id: id }) => id === busy.id).length, 5, 'five of a webhook');
+  t.equal(claimed.filter(({ webhook_id: id }) => id === slow.id).length, 1, 'one a second of the other');
+  t.same(await claimDeliveries(worker, 'test', nowMs + 100, room), [], 'no more while they are under way');
+});
