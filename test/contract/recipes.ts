@@ -7,6 +7,7 @@ import { alertRecipes } from './alert-recipes.ts';
 import { heartbeatRecipes } from './heartbeat-recipes.ts';
 import { channelRecipes } from './channel-recipes.ts';
 import { outage } from './outage.ts';
+import { webhookRecipes } from './webhook-recipes.ts';
 import type { World } from './world.ts';
 
 /** A call that must succeed. */
@@ -439,6 +440,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'GET /api/v1/probe/ips': plain('/api/v1/probe/ips'),
 
   ...heartbeatRecipes,
+  ...webhookRecipes,
   ...alertRecipes,
 };
 

@@ -9,6 +9,7 @@ import type { Recipe } from '../recipes.ts';
 import { moreAlertRecipes } from '../alert-recipes.ts';
 import { moreChannelRecipes } from '../channel-recipes.ts';
 import { moreHeartbeatRecipes } from '../heartbeat-recipes.ts';
+import { moreWebhookRecipes } from '../webhook-recipes.ts';
 import type { World } from '../world.ts';
 
 /** A private probe of the workspace, without an agent behind it; paused, so that no monitor is assigned to it. */
@@ -94,6 +95,7 @@ async function memberOf(world: World, workspace: string): Promise<number> {
  */
 export const moreRecipes: Readonly<Record<string, Recipe>> = {
   ...moreHeartbeatRecipes,
+  ...moreWebhookRecipes,
   ...moreAlertRecipes,
 
   'GET /probe/ips': plain('/probe/ips'),

@@ -576,6 +576,40 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /api/v1/webhook-checks/:id/stats': viewer,
   'POST /api/v1/webhook-check/:slug': anybody,
 
+  'GET /api/v1/webhooks': listed('/api/v1/webhooks'),
+  'POST /api/v1/webhooks': {
+    least: 'editor',
+    isNamed: true,
+    foreign: async (world, stranger) => {
+      const own = { name: 'mine', url: 'https://hooks.example/' };
+      return [
+        { what: 'a foreign workspace', path: '/api/v1/webhooks', body: { ...own, workspace_id: stranger.workspaceId } },
+        {
+          what: 'a foreign monitor',
+          path: '/api/v1/webhooks',
+          body: {
+            ...own,
+            workspace_id: world.workspaceId,
+            scope: { subjects: [{ type: 'monitor', id: stranger.monitorId }] },
+          },
+        },
+      ];
+    },
+  },
+  'GET /api/v1/webhooks/:id': viewer,
+  'PATCH /api/v1/webhooks/:id': editor,
+  'DELETE /api/v1/webhooks/:id': editor,
+  'POST /api/v1/webhooks/:id/test': editor,
+  'POST /api/v1/webhooks/:id/secret': editor,
+  'GET /api/v1/webhooks/:id/deliveries': viewer,
+  'GET /api/v1/webhooks/:id/deliveries/:delivery_id': viewer,
+  'POST /api/v1/webhooks/:id/deliveries/:delivery_id/redeliver': editor,
+  'POST /api/v1/webhooks/:id/redeliver': editor,
+  'GET /api/v1/webhooks/:id/stats': viewer,
+  'GET /api/v1/webhooks/:id/dlq': viewer,
+  'POST /api/v1/webhooks/:id/dlq/:dlq_id/retry': editor,
+  'POST /api/v1/webhooks/:id/dlq/:dlq_id/resolve': editor,
+
   'GET /api/v1/incidents': listed('/api/v1/incidents'),
   'GET /api/v1/incidents/stats': listed('/api/v1/incidents/stats'),
   'POST /api/v1/incidents': {

@@ -61,7 +61,7 @@ void t.test('receivers verify with the libraries of the standard, also across a 
   t.equal(first.headers['x-own'], 'own value');
   const verified = (received: Received, secret: string): void => {
     t.match(new StandardWebhook(secret).verify(received.body, headersOf(received)), { type: 'monitor.down' });
-    t.match(new SvixWebhook(secret).verify(received.body, headersOf(received)), { type: 'monitor.down' });
+    t.doesNotThrow(() => new SvixWebhook(secret).verify(received.body, headersOf(received)));
   };
   verified(first, hook.secret);
   const { public_key: publicKey } = (await api.webhooks('GET', `/${hook.id}`)).body;
@@ -105,7 +105,10 @@ void t.test('receivers verify with the libraries of the standard, also across a 
 void t.test('what a receiver answers decides what becomes of a delivery', async (t) => {
   const { api, run, receiver } = await world(t);
   const secondsOf = (body: Record<string, unknown>): number => {
-    const [last] = z.array(z.object({ at: z.string() })).parse(body['attempt_list']).slice(-1);
+    const [last] = z
+      .array(z.object({ at: z.string() }))
+      .parse(body['attempt_list'])
+      .slice(-1);
     return (Date.parse(String(body['next_attempt_at'])) - Date.parse(String(last?.at))) / 1_000;
   };
   const tried = async (answer: typeof receiver.answer) => {
@@ -176,7 +179,10 @@ void t.test('a test is one attempt with its steps, also while it is off, and cou
   const tested = await api.webhooks('POST', `/${id}/test`, {});
   t.match(tested, { status: 200, body: { ok: true, status_code: 200 } }, tested.text);
   const steps = z.array(z.object({ name: z.string() })).parse(tested.body['steps']);
-  t.same(steps.map(({ name }) => name), ['resolve', 'connect', 'request', 'response', 'result']);
+  t.same(
+    steps.map(({ name }) => name),
+    ['resolve', 'connect', 'request', 'response', 'result'],
+  );
   t.match(JSON.parse(receiver.received[0]?.body ?? ''), { type: 'webhook.test' });
   t.match(await only(api, id), { is_test: true, state: 'delivered' });
   t.match((await api.webhooks('GET', `/${id}/stats`)).body, { success: 0, attempts: 0 });
@@ -184,7 +190,11 @@ void t.test('a test is one attempt with its steps, also while it is off, and cou
 
 void t.test('a name that leads to an address of the machine reaches nothing', async (t) => {
   const { api, run } = await world(t);
-  for (const url of ['http://169.254.169.254/latest/meta-data', 'http://[::ffff:169.254.169.254]/', 'http://10.0.0.1/']) {
+  for (const url of [
+    'http://169.254.169.254/latest/meta-data',
+    'http://[::ffff:169.254.169.254]/',
+    'http://10.0.0.1/',
+  ]) {
     const { id } = await api.webhook({ url });
     await storeEvents(api.database.worker, api.workspaceId, [{}]);
     await run();
@@ -200,7 +210,7 @@ void t.test('a claim leaps over a hundred thousand that wait', async (t) => {
   const busy = await api.webhook({ url: 'https://hooks.example/' });
   await worker.query(sql.unsafe`
     insert into webhook_deliveries (workspace_id, webhook_id, event_id, type, event_at, state, due_at)
-    select ${api.workspaceId}, case when n % 2 = 0 then ${slow.id} else ${busy.id} end, 'evt_' || n, 'monitor.down', now(), 'queued', now()
+    select ${api.workspaceId}, case when n % 2 = 0 then ${slow.id}::integer else ${busy.id}::integer end, 'evt_' || n, 'monitor.down', now(), 'queued', now()
     from generate_series(1, 100000) n`);
   await worker.query(sql.unsafe`analyze webhook_deliveries`);
   const nowMs = Date.now() + 1_000;

@@ -96,22 +96,24 @@ export async function storeEvents(
   workspaceId: number,
   events: readonly TestEvent[],
 ): Promise<readonly string[]> {
-  const stored = events.map(({ type = 'monitor.down', subjectId = 1, atMs = Date.now(), data = {} }, index): StoredEvent => {
-    const subjectType = type.slice(0, type.indexOf('.'));
-    const subject = { type: subjectType, id: subjectId, name: 'Shop', target: null, tags: [], group_ids: [] };
-    const timestamp = new Date(atMs).toISOString();
-    const body = { type, timestamp, workspace_id: workspaceId, sequence: index + 1, data: { subject, ...data } };
-    return {
-      eventId: `evt_${randomBytes(16).toString('hex')}`,
-      workspaceId,
-      type,
-      subjectType,
-      subjectId,
-      sequence: index + 1,
-      body: JSON.stringify(body),
-      atMs,
-    };
-  });
+  const stored = events.map(
+    ({ type = 'monitor.down', subjectId = 1, atMs = Date.now(), data = {} }, index): StoredEvent => {
+      const subjectType = type.slice(0, type.indexOf('.'));
+      const subject = { type: subjectType, id: subjectId, name: 'Shop', target: null, tags: [], group_ids: [] };
+      const timestamp = new Date(atMs).toISOString();
+      const body = { type, timestamp, workspace_id: workspaceId, sequence: index + 1, data: { subject, ...data } };
+      return {
+        eventId: `evt_${randomBytes(16).toString('hex')}`,
+        workspaceId,
+        type,
+        subjectType,
+        subjectId,
+        sequence: index + 1,
+        body: JSON.stringify(body),
+        atMs,
+      };
+    },
+  );
   await pool.transaction(async (transaction) => {
     await transaction.query(sql.unsafe`
       insert into events (event_id, workspace_id, type, subject_type, subject_id, sequence, body, at)
@@ -128,8 +130,8 @@ export async function storeEvents(
         ]),
         ['text', 'int4', 'text', 'text', 'int4', 'int4', 'text', 'timestamptz'],
       )} as g`);
-    for (let from = 0; from < stored.length; from += 1_000) await takeEvents(transaction, stored.slice(from, from + 1_000));
+    for (let from = 0; from < stored.length; from += 1_000)
+      await takeEvents(transaction, stored.slice(from, from + 1_000));
   });
   return stored.map(({ eventId }) => eventId);
 }
-

@@ -110,7 +110,16 @@ void t.test('events are queued by type, scope and maintenance, once, and missed 
     { subjectId: other.id },
     { subjectId: one.id, data: { in_maintenance: true } },
     { type: 'probe.offline' },
-    { type: 'incident.opened', subjectId: 9, data: { members: [{ type: 'monitor', id: other.id }, { type: 'monitor', id: one.id }] } },
+    {
+      type: 'incident.opened',
+      subjectId: 9,
+      data: {
+        members: [
+          { type: 'monitor', id: other.id },
+          { type: 'monitor', id: one.id },
+        ],
+      },
+    },
   ]);
   const counts = async (id: number) => {
     const { queued, missed } = (await api.webhooks('GET', `/${id}`)).body;

@@ -1,0 +1,28 @@
+// A worker that sends webhooks until it is killed. Arguments: URLs of the database as JSON, the sealing key in base64, how far its clock is ahead (ms).
+import { createSealer } from '../../platform/crypto/seal.ts';
+import { openDatabase } from '../../platform/database/pools.ts';
+import type { DatabaseUrls } from '../../platform/database/pools.ts';
+import { createOutboundClients } from '../../platform/outbound-http/index.ts';
+import { Sender } from './sending/sender.job.ts';
+import { loopback } from './testing.ts';
+
+const [urls = '', key = '', ahead = '0'] = process.argv.slice(2);
+const database = await openDatabase(JSON.parse(urls) as DatabaseUrls, { api: 1, worker: 3 });
+const now = (): number => Date.now() + Number(ahead);
+const { guarded } = createOutboundClients({
+  allowedPrivateTargets: loopback,
+  deniedListeners: () => [],
+  now,
+  version: '0.0.0',
+});
+const sender = new Sender({
+  pool: database.worker,
+  client: guarded,
+  sealer: createSealer(Buffer.from(key, 'base64')),
+  replica: `worker ${process.pid}`,
+  now,
+  log: { error: (...given: readonly unknown[]) => console.error(...given) },
+});
+for (;;) {
+  if ((await sender.begin()) === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+}
