@@ -1936,6 +1936,7 @@
 -- monitor_group_members.members_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitor_groups.groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitor_history.monitor_history_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = monitor_history.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
+-- monitors.lookups_of_owner * using (true)
 -- monitors.monitors_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- notifications.notifications_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- passkeys.lookups_of_owner * using (true) with check (true)
@@ -2031,6 +2032,7 @@
 -- identity_take_challengeof_token bytea, of_purpose text security definer 92a8eea6f4cc71419d51632aff135c6e
 -- identity_take_sign_inof_state bytea, of_browser bytea, of_way text, OUT known boolean, OUT for_user integer, OUT session_lives boolean, OUT invite_hash bytea security definer b303dcba9afa01c31867377b2ee18e8e
 -- identity_take_team_chat_requestof_state bytea, of_browser bytea security definer 69385ada84f4cb2d4f2be9b424b68afc
+-- identity_unconfirmed_ownersof_workspaces integer[], adding integer[] security definer 0517e591f58fde70a22d6529793e42f6
 -- identity_use_proofof_digest bytea, life interval security definer 24e5dcc055185489b83597925f29d091
 -- identity_webhook_checkof_slug_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- join_by_inviteinvite workspace_invites, by_hash bytea, as_user integer, from_address text, in_request text 5b3a8c18e2606fd443c38e82b8cb2f67
@@ -2302,6 +2304,7 @@
 -- identity_take_challenge to parallax_api
 -- identity_take_sign_in to parallax_api
 -- identity_take_team_chat_request to parallax_api
+-- identity_unconfirmed_owners to parallax_api
 -- identity_use_proof to parallax_api
 -- identity_webhook_check to parallax_api
 -- join_by_invite to parallax_worker

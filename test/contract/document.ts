@@ -24,6 +24,7 @@ type Operation = {
   readonly 'x-role': string;
   readonly security: readonly Readonly<Record<string, unknown>>[];
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: ParameterSchema }[];
+  readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, Response>>;
 };
 type Response = {

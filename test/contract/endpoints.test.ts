@@ -7,7 +7,7 @@ import type { TestAnswer, TestCall } from '../../control-plane/src/identity/test
 import { undocumented } from './document.ts';
 import { meaningful, recipes } from './recipes.ts';
 import type { Prepared } from './recipes.ts';
-import { contractOf, nameOf, rows, trialsOf } from './table.ts';
+import { contractOf, nameOf, rows, statusOf, trialsOf } from './table.ts';
 import type { Row } from './table.ts';
 import { openWorld } from './world.ts';
 
@@ -116,14 +116,6 @@ async function succeeds(
   const parsed = contract.success.answer.safeParse(answer.body);
   t.ok(parsed.success, `the body fits the contract ${parsed.success ? '' : parsed.error.message}`);
   t.same(parsed.data, answer.body, 'and holds nothing beside it');
-}
-
-/** What the specification names; where it names none: 204 for a deletion, 200 or (for what creates) 201, or (for what is taken from outside) 202. */
-function statusOf(row: Row, contract: RouteContract): number {
-  if (row.success !== undefined) return row.success;
-  if (row.method === 'DELETE') return 204;
-  const { status } = contract.success;
-  return row.method === 'POST' && (status === 201 || status === 202) ? status : 200;
 }
 
 async function refusesOthers(t: Test, row: Row, contract: RouteContract, prepared: Prepared): Promise<void> {

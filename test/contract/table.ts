@@ -48,6 +48,14 @@ function anonymous(path: string): string {
   return path.replaceAll(/\{[^}]+\}|:[a-z_]+/g, '*');
 }
 
+/** What the specification names; where it names none: 204 for a deletion, 200 or (for what creates) 201, or (for what is taken from outside) 202. */
+export function statusOf(row: Row, contract: RouteContract): number {
+  if (row.success !== undefined) return row.success;
+  if (row.method === 'DELETE') return 204;
+  const { status } = contract.success;
+  return row.method === 'POST' && (status === 201 || status === 202) ? status : 200;
+}
+
 /** A value with what the specification makes of it. */
 export type Trial = { readonly value: string; readonly isTaken: boolean };
 

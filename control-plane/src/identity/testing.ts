@@ -16,7 +16,7 @@ import { apiKeysCapability } from './api-keys/index.ts';
 import { auditCapability } from './audit/index.ts';
 import { authCapability, createPasswordHasher, setPasswordHasher } from './auth/index.ts';
 import { invitePageCapability } from './invite-page/index.ts';
-import { limitsWith } from './plans/index.ts';
+import { testLimits } from '../testing/limits.ts';
 import { accessTokensCapability } from './tokens/index.ts';
 import { signInCapability } from './sign-in/index.ts';
 import { workspacesCapability } from './workspaces/index.ts';
@@ -129,7 +129,7 @@ export function testContext(database: Database, more: Partial<Context>): Context
     now: Date.now,
     publicUrl: 'http://127.0.0.1',
     shards: 1,
-    limits: limitsWith(),
+    limits: testLimits,
     registration: 'open',
     signIn: { identityProviders: {} },
     defaultPlan: 'self_hosted',

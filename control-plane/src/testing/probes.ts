@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { quietLog } from '@parallax/testkit';
 import type { Context } from '../context.ts';
-import { limitsWith } from '../identity/plans/index.ts';
+import { testLimits } from './limits.ts';
 import type { Bus } from '../platform/bus/bus.ts';
 import { createSealer } from '../platform/crypto/seal.ts';
 import { sql } from '../platform/database/pools.ts';
@@ -49,7 +49,7 @@ export function testContext(database: Database, bus: Bus, more: Partial<Context>
     now: () => Date.now(),
     publicUrl: 'http://localhost:8080',
     shards: 1,
-    limits: limitsWith(),
+    limits: testLimits,
     registration: 'open',
     signIn: { identityProviders: {} },
     defaultPlan: 'self_hosted',

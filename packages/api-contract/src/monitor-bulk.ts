@@ -61,6 +61,7 @@ export const bulkFailures = [
   'secret_missing',
   'too_many_tags',
   'interval_below_plan',
+  'address_unconfirmed',
   'no_probe_able',
 ] as const;
 export type BulkFailure = (typeof bulkFailures)[number];

@@ -17,6 +17,7 @@ export const problems = {
   read_only_key: { status: 403, title: 'The key or token is read-only' },
   scope_missing: { status: 403, title: 'The scopes of the token do not cover this' },
   recent_sign_in_required: { status: 403, title: 'A recent sign-in is needed' },
+  address_unconfirmed: { status: 403, title: 'The mail address of the account is not confirmed' },
   registration_closed: { status: 403, title: 'Registration is closed' },
   setup_token_required: { status: 403, title: 'The first registration needs the set-up token' },
   invite_other_address: { status: 403, title: 'The invitation is for another address' },

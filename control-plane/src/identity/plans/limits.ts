@@ -197,6 +197,11 @@ export const namedLimits = {
     countedBy: 'target',
     meaning: 'deliveries to one webhook check that are signed as it asks',
   },
+  unconfirmed_test: {
+    rate: perHour(10),
+    countedBy: 'account',
+    meaning: 'checks by hand and test messages together, of an account whose mail address is not confirmed',
+  },
   channel_test: { rate: perHour(10), countedBy: 'account', meaning: 'test messages by alert channels' },
   channel_test_to_target: {
     rate: perHour(3),
@@ -261,15 +266,29 @@ export type LimitName = keyof typeof namedLimits;
 const planNumbers = ['requests_per_hour', 'requests_per_minute', 'minimum_interval_seconds', 'alert_channels'] as const;
 type PlanNumber = (typeof planNumbers)[number];
 
+/** What the owner of workspaces may have until the own mail address is confirmed. */
+const unconfirmed = {
+  monitors: 3,
+  heartbeats: 3,
+  webhook_checks: 3,
+  minimum_interval_seconds: 300,
+} as const;
+type UnconfirmedNumber = keyof typeof unconfirmed;
+
 /** Every name that `PARALLAX_LIMITS` may give a number. */
 export const limitNames: readonly string[] = [
   ...Object.keys(plans).flatMap((plan) => planNumbers.map((number) => `${plan}.${number}`)),
+  ...Object.keys(unconfirmed).map((number) => `unconfirmed.${number}`),
   ...Object.keys(namedLimits),
 ];
 
 /** The limits of this process: those of the product, with what the operator has set. */
 export type Limits = {
   readonly plan: (name: PlanName) => Plan;
+  /** Of owners whose mail address is not confirmed; undefined: not limited. */
+  readonly unconfirmed: Readonly<Record<Exclude<UnconfirmedNumber, 'minimum_interval_seconds'>, number | undefined>> & {
+    readonly minimumIntervalSeconds: number;
+  };
   readonly rate: (name: LimitName) => Rate;
   /** The rate per client address of a route whose contract names one. */
   readonly ofRoute: (route: { readonly method: string; readonly path: string }, quota: number) => Rate;
@@ -300,8 +319,18 @@ export function limitsWith(given: Readonly<Record<string, number | null>> = {}):
       route === undefined ? [] : [[route, name as LimitName]],
     ),
   );
+  const ofUnconfirmed = (number: UnconfirmedNumber): number | undefined => {
+    const value = given[`unconfirmed.${number}`];
+    return value === undefined ? unconfirmed[number] : (value ?? undefined);
+  };
   return {
     plan: (name) => changed[name],
+    unconfirmed: {
+      monitors: ofUnconfirmed('monitors'),
+      heartbeats: ofUnconfirmed('heartbeats'),
+      webhook_checks: ofUnconfirmed('webhook_checks'),
+      minimumIntervalSeconds: ofUnconfirmed('minimum_interval_seconds') ?? 1,
+    },
     rate,
     ofRoute: ({ method, path }, quota) => {
       const name = byRoute.get(`${method} ${path}`);

@@ -3,6 +3,8 @@ import { UniqueIntegrityConstraintViolationError } from 'slonik';
 import type { Context } from '../../context.ts';
 import { recordAudit } from '../../identity/audit/index.ts';
 import type { AuditEvent } from '../../identity/audit/index.ts';
+import { requireRoom } from '../../identity/unconfirmed/index.ts';
+import type { AddressRules } from '../../identity/unconfirmed/index.ts';
 import { randomKeyHash } from '../../platform/crypto/random-key.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import { inScope } from '../../platform/database/scope.ts';
@@ -99,10 +101,10 @@ export type Credentials = {
  * Makes a heartbeat with a slug that is free.
  * @param wantsExactly the slug was named by the client: taken, it is refused instead of getting a number
  * @returns its identifier; null when its uuid or token is another heartbeat's
- * @throws Problem `slug_taken`, `too_many_heartbeats`
+ * @throws Problem `slug_taken`, `too_many_heartbeats`, `address_unconfirmed`
  */
 export async function makeHeartbeat(
-  { sealer }: Pick<Context, 'sealer'>,
+  context: Pick<Context, 'sealer'> & AddressRules,
   scope: Scope,
   tx: Transaction,
   workspaceId: number,
@@ -113,6 +115,7 @@ export async function makeHeartbeat(
   if (count >= mostHeartbeats) {
     throw new Problem('too_many_heartbeats', `the workspace has ${mostHeartbeats} heartbeats; delete one first`);
   }
+  await requireRoom(context, tx, 'heartbeats', new Map([[workspaceId, 1]]));
   const isFree = (slug: string): boolean => !slugs.has(slug) && slugSchema.safeParse(slug).success;
   if (given.wantsExactly && slugs.has(given.fields.slug)) throw slugTaken();
   const uuid = credentials.uuid ?? makeUuid();
@@ -122,7 +125,7 @@ export async function makeHeartbeat(
     slug: freeSlug(given.fields.slug, isFree),
     workspace_id: workspaceId,
     uuid_hash: uuidHash,
-    sealed_uuid: sealer.seal(uuid, uuidContext(uuidHash)),
+    sealed_uuid: context.sealer.seal(uuid, uuidContext(uuidHash)),
     secret_hash: randomKeyHash(credentials.secret),
     push_hash: credentials.pushToken === undefined ? null : randomKeyHash(credentials.pushToken),
     is_paused: given.isPaused === true,

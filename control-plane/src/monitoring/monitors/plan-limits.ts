@@ -1,8 +1,17 @@
 import type { Context } from '../../context.ts';
 import type { PlanName } from '../../identity/plans/index.ts';
+import { unconfirmedIntervalSeconds } from '../../identity/unconfirmed/index.ts';
+import type { AddressStanding } from '../../identity/unconfirmed/index.ts';
 import type { PlanLimits } from './values.ts';
 
-/** What a plan rules of monitors. */
-export function planLimits({ limits }: Pick<Context, 'limits'>, plan: PlanName): PlanLimits {
-  return { plan, minimumIntervalSeconds: limits.plan(plan).minimumIntervalSeconds };
+/** What the plan of a workspace's owner rules of monitors, and an address of theirs that is not confirmed. */
+export function planLimits(
+  context: Pick<Context, 'limits' | 'isPublished' | 'channels'>,
+  { plan, standing }: { readonly plan: PlanName; readonly standing: AddressStanding },
+): PlanLimits {
+  return {
+    plan,
+    minimumIntervalSeconds: context.limits.plan(plan).minimumIntervalSeconds,
+    unconfirmedIntervalSeconds: unconfirmedIntervalSeconds(standing, context),
+  };
 }

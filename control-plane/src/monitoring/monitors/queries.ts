@@ -1,6 +1,8 @@
 import { consensusPolicySchema } from '@parallax/api-contract';
 import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
+import { standingColumns, standingOf, standingRow } from '../../identity/unconfirmed/index.ts';
+import type { AddressStanding } from '../../identity/unconfirmed/index.ts';
 import { sql } from '../../platform/database/pools.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
@@ -108,6 +110,7 @@ const ownerRow = z.object({
   is_administrators: z.boolean(),
   private_targets: z.array(z.string()),
   has_private_probe: z.boolean(),
+  ...standingRow,
 });
 
 /** Whose a workspace is, and what follows from it. */
@@ -117,6 +120,8 @@ export type WorkspaceOwner = {
   /** What its checks may reach beyond public addresses. */
   readonly reach: WorkspaceReach;
   readonly hasPrivateProbe: boolean;
+  /** Whether the owner's mail address is confirmed. */
+  readonly standing: AddressStanding;
 };
 
 /**
@@ -125,10 +130,16 @@ export type WorkspaceOwner = {
  */
 export async function workspaceOwner(worker: DatabasePool, workspaceId: number): Promise<WorkspaceOwner> {
   const row = await worker.one(sql.type(ownerRow)`
-    select workspace.owner_id, owner.plan, ${workspaceReachColumns},
+    select workspace.owner_id, owner.plan, ${workspaceReachColumns}, ${standingColumns},
       exists (select from probes where workspace_id = workspace.id and revoked_at is null) as has_private_probe
     from workspaces workspace join users owner on owner.id = workspace.owner_id where workspace.id = ${workspaceId}`);
-  return { ownerId: row.owner_id, plan: row.plan, reach: reachOf(row), hasPrivateProbe: row.has_private_probe };
+  return {
+    ownerId: row.owner_id,
+    plan: row.plan,
+    reach: reachOf(row),
+    hasPrivateProbe: row.has_private_probe,
+    standing: standingOf(row),
+  };
 }
 
 /** Names of an owner's monitors that are `name` or begin with it, in all workspaces. Read by the worker login for the same reason. */

@@ -10,6 +10,7 @@ import type { ChangedMonitor, CreateMonitor, Monitor, UpdateMonitor } from '@par
 import { UniqueIntegrityConstraintViolationError } from 'slonik';
 import type { Context } from '../../context.ts';
 import { recordAudit } from '../../identity/audit/index.ts';
+import { requireRoom } from '../../identity/unconfirmed/index.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import { inScope } from '../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../platform/http/caller.ts';
@@ -20,10 +21,10 @@ import { assignMonitor, touchAssignments } from '../assignments/index.ts';
 import { requireWatchable } from '../groups/check/index.ts';
 import { etagOf, requireMatch } from '../../platform/http/etag.ts';
 import { withDestination } from './bulk/move/queries.ts';
+import type { OpenDestination } from './bulk/move/queries.ts';
 import { moveSingle } from './bulk/move/single.queries.ts';
 import { lockPrivateProbes } from './bulk/queries.ts';
 import type { OnMonitorsMoved } from './bulk/queries.ts';
-import type { Destination } from './bulk/verdicts.ts';
 import { droppedSecrets } from './dropped-secrets.ts';
 import { announceChange } from './gateway.ts';
 import type { Actor } from './gateway.ts';
@@ -100,7 +101,7 @@ function watchedBy(workspaceId: number, { protocol, settings }: PlainValues) {
 export async function createMonitor(context: Context, actor: Actor, body: CreateMonitor): Promise<Monitor> {
   requireRole(actor.caller, body.workspace_id, 'editor');
   const owner = await workspaceOwner(context.database.worker, body.workspace_id);
-  const limits = planLimits(context, owner.plan);
+  const limits = planLimits(context, owner);
   for (let attempt = 1; ; attempt += 1) {
     const name = body.name ?? (await nameOf(context, owner.ownerId, body));
     const values = newMonitor(body, name, limits);
@@ -122,6 +123,7 @@ async function writeMonitor(
 ): Promise<Monitor> {
   const scope = scopeOf(actor.caller);
   const done = await inScope(context.database.api, scope, async (tx) => {
+    await requireRoom(context, tx, 'monitors', new Map([[body.workspace_id, 1]]));
     const id = await reserveMonitorId(tx);
     const place = { id, workspaceId: body.workspace_id, shards: context.shards };
     const row = await insertMonitor(tx, place, sealedValues(context.sealer, id, values));
@@ -176,7 +178,7 @@ async function rewriteMonitor(
   monitorId: number,
   { body: given, complete, view }: ChangeOfMonitor,
   { limits, owner }: LimitsOfChange,
-  move?: MoveOfMonitor & { readonly destination: Destination },
+  move?: MoveOfMonitor & { readonly destination: OpenDestination },
 ): Promise<ChangedMonitor> {
   const scope = scopeOf(actor.caller);
   const done = await inScope(context.database.api, scope, async (tx) => {
@@ -253,12 +255,12 @@ async function limitsOfChange(
 ): Promise<LimitsOfChange> {
   const { interval_seconds: interval, url, protocol } = body;
   if (interval === undefined && url === undefined && protocol === undefined)
-    return { limits: { plan: '', minimumIntervalSeconds: 0 } };
+    return { limits: { plan: '', minimumIntervalSeconds: 0, unconfirmedIntervalSeconds: 0 } };
   const scope = scopeOf(caller);
   const found = await inScope(context.database.api, scope, (tx) => findMonitor(tx, scope, monitorId));
   const stored = requireShown(found, monitorId, view);
   const owner = await workspaceOwner(context.database.worker, stored.workspace_id);
-  return { limits: planLimits(context, owner.plan), owner };
+  return { limits: planLimits(context, owner), owner };
 }
 
 async function nameOf(context: Context, ownerId: number, body: CreateMonitor): Promise<string> {

@@ -3,8 +3,8 @@ import t from 'tap';
 import type { MonitorRow } from './queries.ts';
 import { changedMonitor, newMonitor } from './values.ts';
 
-const selfHosted = { plan: 'self_hosted', minimumIntervalSeconds: 1 };
-const free = { plan: 'free', minimumIntervalSeconds: 60 };
+const selfHosted = { plan: 'self_hosted', minimumIntervalSeconds: 1, unconfirmedIntervalSeconds: 0 };
+const free = { plan: 'free', minimumIntervalSeconds: 60, unconfirmedIntervalSeconds: 0 };
 
 const make = (body: Record<string, unknown>, limits = selfHosted) =>
   newMonitor(createMonitorSchema.parse({ workspace_id: 1, url: 'https://example.com/', ...body }), 'name', limits);

@@ -1,6 +1,7 @@
 import { groupProtocol, invalidInput, Problem } from '@parallax/api-contract';
 import type { CreateMonitor, MonitorProtocol, UpdateMonitor } from '@parallax/api-contract';
 import { isProtocol } from '@parallax/checks';
+import { addressUnconfirmed } from '../../identity/unconfirmed/index.ts';
 import { requiredCapabilities } from '../assignments/index.ts';
 import { groupTarget, isMonitorProtocol } from './kinds.ts';
 import type { MonitorRow, MonitorValues } from './queries.ts';
@@ -14,7 +15,12 @@ export type PlainValues = Omit<MonitorValues, 'settings' | 'secret_fields' | 'se
 };
 
 /** What the plan of the workspace's owner rules. */
-export type PlanLimits = { readonly plan: string; readonly minimumIntervalSeconds: number };
+export type PlanLimits = {
+  readonly plan: string;
+  readonly minimumIntervalSeconds: number;
+  /** What an owner's unconfirmed address allows; 0: it does not rule. */
+  readonly unconfirmedIntervalSeconds: number;
+};
 
 const defaults = {
   confirmations: 2,
@@ -262,9 +268,16 @@ function requirePlace(
 }
 
 function requireInterval(intervalS: number, limits: PlanLimits): void {
-  if (intervalS >= limits.minimumIntervalSeconds) return;
+  if (intervalS < limits.minimumIntervalSeconds) throw belowPlan(intervalS, limits);
+  const least = limits.unconfirmedIntervalSeconds;
+  if (intervalS >= least) return;
+  const message = `interval_seconds is ${intervalS}; the shortest interval is ${least} seconds until the owner of the workspace has confirmed their mail address`;
+  throw addressUnconfirmed(message, [{ in: 'body', path: '/interval_seconds', code: 'interval_below_plan', message }]);
+}
+
+function belowPlan(intervalS: number, limits: PlanLimits): Problem {
   const message = `interval_seconds is ${intervalS}; the shortest interval of the plan "${limits.plan}" of the workspace's owner is ${limits.minimumIntervalSeconds} seconds`;
-  throw new Problem('interval_below_plan', message, {
+  return new Problem('interval_below_plan', message, {
     errors: [{ in: 'body', path: '/interval_seconds', code: 'interval_below_plan', message }],
   });
 }

@@ -13,6 +13,7 @@ import {
 } from '@parallax/api-contract';
 import type { CreateWebhookCheck, ShownWebhookCheck } from '@parallax/api-contract';
 import type { Context } from '../../context.ts';
+import { requireRoom } from '../../identity/unconfirmed/index.ts';
 import { randomKeyHash } from '../../platform/crypto/random-key.ts';
 import { inScope } from '../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../platform/http/caller.ts';
@@ -150,6 +151,7 @@ async function createCheck(context: Context, actor: Actor, body: CreateWebhookCh
       const detail = `the workspace has ${mostWebhookChecks} webhook checks; delete one first`;
       throw new Problem('too_many_webhook_checks', detail);
     }
+    await requireRoom(context, tx, 'webhook_checks', new Map([[body.workspace_id, 1]]));
     const { secret, isMade, ...plain } = createdValues(body);
     const id = await nextCheckId(tx);
     const place = {

@@ -12,6 +12,7 @@ import type { Context } from '../../../context.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
+import { requireConfirmedAddress } from '../../unconfirmed/index.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
@@ -38,6 +39,7 @@ export function inviteRoutes(context: Context): readonly Route[] {
   return [
     handle(inviteMemberRoute, async ({ caller, params, body, request }) => {
       requireRole(caller, params.id, 'owner');
+      await requireConfirmedAddress(context, caller, 'invitations are sent');
       await countMail(context, request, caller.userId, body.email);
       const scope = scopeOf(caller);
       const token = makeInviteToken();

@@ -21,7 +21,7 @@ const elsewhere: Destination = {
   workspaceId: 2,
   ownerId: 2,
   plan: 'free',
-  minimumIntervalSeconds: 60,
+  minimumIntervalSeconds: 60, unconfirmedIntervalSeconds: 0,
   takenNames: new Set(['taken']),
 };
 

@@ -79,6 +79,8 @@ export type Destination = {
   readonly ownerId: number;
   readonly plan: string;
   readonly minimumIntervalSeconds: number;
+  /** What an unconfirmed address of the owner allows; 0: it does not rule. */
+  readonly unconfirmedIntervalSeconds: number;
   /** Names among those of the request that the owner's monitors have already. */
   readonly takenNames: ReadonlySet<string>;
 };
@@ -110,6 +112,12 @@ function judgeMove(monitor: ListedMonitor, to: Destination, names: ReadonlySet<s
       `monitor ${monitor.id} is checked every ${monitor.interval_seconds} s, the plan ${to.plan} of the owner of workspace ` +
       `${to.workspaceId} allows ${to.minimumIntervalSeconds} s; change its interval first`;
     return { kind: 'refused', refusal: { code: 'interval_below_plan', detail } };
+  }
+  if (monitor.interval_seconds < to.unconfirmedIntervalSeconds) {
+    const detail =
+      `monitor ${monitor.id} is checked every ${monitor.interval_seconds} s; the owner of workspace ${to.workspaceId} may have monitors of ` +
+      `${to.unconfirmedIntervalSeconds} s and more until they have confirmed their mail address`;
+    return { kind: 'refused', refusal: { code: 'address_unconfirmed', detail } };
   }
   return { kind: 'changed' };
 }

@@ -1,6 +1,7 @@
 import { checkMonitorRoute } from '@parallax/api-contract';
 import type { MonitorTest } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
+import { countTrial } from '../../../identity/unconfirmed/index.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
@@ -46,6 +47,7 @@ export async function checkMonitor(
   { probeIds = [], view }: { readonly probeIds?: readonly number[]; readonly view?: MonitorView } = {},
 ): Promise<{ readonly answer: MonitorTest; readonly monitor: MonitorRow }> {
   const scope = scopeOf(caller);
+  await countTrial(context, caller);
   const { monitor, seats, isPaused } = await inScope(context.database.api, scope, async (tx) => {
     const found = requireShown(await findMonitor(tx, scope, monitorId), monitorId, view);
     requireRole(caller, found.workspace_id, 'editor');

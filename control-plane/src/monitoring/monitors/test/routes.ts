@@ -1,6 +1,7 @@
 import { groupProtocol, invalidInput, Problem, testMonitorRoute } from '@parallax/api-contract';
 import type { MonitorTest, TestMonitor } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
+import { countTrial } from '../../../identity/unconfirmed/index.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import { requireRole, roles, scopeOf } from '../../../platform/http/caller.ts';
@@ -53,13 +54,16 @@ export async function testConfiguration(
   { caller, request }: Actor,
   { body: given, complete, view }: Trial,
 ): Promise<MonitorTest> {
+  await countTrial(context, caller);
   const { workspaceId, edited, probes } = await inScope(context.database.api, scopeOf(caller), (tx) =>
     whatIsThere(tx, caller, given, view),
   );
   const owner = await workspaceOwner(context.database.worker, workspaceId);
   const open = edited && { stored: edited, secrets: openSecrets(context.sealer, edited) };
   const body = open === undefined || complete === undefined ? given : complete(open);
-  const values = newMonitor(body, body.name ?? nameFromTarget(body.url), planLimits(context, owner.plan), open);
+  // A configuration that is tested once is not checked at its interval, which an unconfirmed address would rule.
+  const limits = { ...planLimits(context, owner), unconfirmedIntervalSeconds: 0 };
+  const values = newMonitor(body, body.name ?? nameFromTarget(body.url), limits, open);
   requireReachable(context, values, owner);
   const seats = testersOf(values, probes);
   const askedMs = context.now();

@@ -1,6 +1,7 @@
 import { consensusPolicySchema, groupProtocol } from '@parallax/api-contract';
 import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
+import { standingColumns, standingRow } from '../../../identity/unconfirmed/index.ts';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
@@ -130,7 +131,12 @@ export async function namedProbes(transaction: Transaction, workspaceId: number)
   return candidates.map((candidate) => ({ ...candidate, name: byId.get(candidate.id) ?? '' }));
 }
 
-const ownerRow = z.object({ id: z.number(), owner_id: z.number(), plan: z.enum(['free', 'paid', 'self_hosted']) });
+const ownerRow = z.object({
+  id: z.number(),
+  owner_id: z.number(),
+  plan: z.enum(['free', 'paid', 'self_hosted']),
+  ...standingRow,
+});
 
 /**
  * Owners and plans of workspaces. Read by the worker login, because a member does not see the owner's row; the caller has shown a role
@@ -141,7 +147,7 @@ export async function workspaceOwners(
   workspaceIds: readonly number[],
 ): Promise<readonly z.infer<typeof ownerRow>[]> {
   return worker.any(sql.type(ownerRow)`
-    select w.id, w.owner_id, u.plan from workspaces w join users u on u.id = w.owner_id
+    select w.id, w.owner_id, owner.plan, ${standingColumns} from workspaces w join users owner on owner.id = w.owner_id
     where w.id = any(${sql.array(workspaceIds, 'int4')})`);
 }
 

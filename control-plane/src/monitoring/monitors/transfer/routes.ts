@@ -3,6 +3,7 @@ import type { ImportFormat, ImportRow } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { recordAudits } from '../../../identity/audit/index.ts';
 import type { AuditEvent } from '../../../identity/audit/index.ts';
+import { requireRoom, standingOf } from '../../../identity/unconfirmed/index.ts';
 import { listWorkspaces } from '../../../identity/workspaces/index.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { inScope } from '../../../platform/database/scope.ts';
@@ -114,8 +115,9 @@ async function gather(
   onDuplicate: 'skip' | 'create',
 ): Promise<PlanFacts> {
   const workspaces = new Map<number, WorkspaceFacts>();
-  for (const { id, owner_id: ownerId, plan } of owners.byWorkspace) {
-    workspaces.set(id, { ownerId, limits: planLimits(context, plan), probes: await namedProbes(tx, id) });
+  for (const { id, owner_id: ownerId, plan, ...row } of owners.byWorkspace) {
+    const limits = planLimits(context, { plan, standing: standingOf(row) });
+    workspaces.set(id, { ownerId, limits, probes: await namedProbes(tx, id) });
   }
   const monitors = rows.flatMap(({ row }) => (row.kind === 'monitor' ? [row] : []));
   const targets = monitors.flatMap(({ body, watches }) => (watches === undefined ? [targetOf(body)] : []));
@@ -161,6 +163,8 @@ async function create(tx: Transaction, context: Context, actor: Actor, { format,
   if (monitors.length === 0) return { reports: planned.map((row) => written(row)), shards: [], probeIds: [] };
   const probes = [...facts.workspaces.values()].flatMap((workspace) => workspace.probes);
   const placeFor = { sealer: context.sealer, shards: context.shards, probes };
+  const adding = Map.groupBy(monitors, ({ workspaceId }) => workspaceId);
+  await requireRoom(context, tx, 'monitors', new Map([...adding].map(([id, { length }]) => [id, length])));
   const { inserted, probeIds } = await insertMonitors(tx, placeFor, monitors);
   const byRow = new Map(monitors.map(({ row }, index) => [row, inserted[index] ?? null]));
   const reports = planned.map((row, index) => written(row, byRow.get(index), membersLost(row, planned, byRow)));

@@ -21,7 +21,10 @@ import type { AlertValues } from './values.ts';
 export type Actor = { readonly caller: Caller; readonly request: RequestFacts };
 
 /** What routes of alerts act with. */
-export type RuleParts = Pick<Context, 'database' | 'limits' | 'now' | 'publicUrl' | 'sealer'>;
+export type RuleParts = Pick<
+  Context,
+  'database' | 'limits' | 'now' | 'publicUrl' | 'sealer' | 'isPublished' | 'channels'
+>;
 
 /** What a change was, for the audit log. */
 export type Done = {

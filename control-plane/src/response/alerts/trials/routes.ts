@@ -1,5 +1,6 @@
 import { alertLimits, Problem, testAlertRoute } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
+import { countTrial } from '../../../identity/unconfirmed/index.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import { applyRates } from '../../../platform/http/apply-rates.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
@@ -23,6 +24,7 @@ export function alertTrialRoutes(context: Context): Route[] {
       if (alert.owner === null) {
         throw new Problem('conflict', 'the owner of this alert is no member any more; give it new steps first');
       }
+      await countTrial(context, caller);
       const rate = context.limits.rate('channel_test');
       const counted = await countOnce(context.database.api, `channel-tests:${caller.userId}`, rate);
       applyRates(request.reply, [counted], 'test messages', 'of this account');

@@ -1,4 +1,5 @@
 import type { Context } from '../../../context.ts';
+import { isLimited, readStanding } from '../../../identity/unconfirmed/index.ts';
 import { randomKeyHash } from '../../../platform/crypto/random-key.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { inScope } from '../../../platform/database/scope.ts';
@@ -16,7 +17,7 @@ import { askConsent, askFirst, hasUnsubscribed, unasked } from './queries.ts';
 import { confirmToken } from './token.ts';
 
 /** What asks readers. */
-export type AskParts = Pick<Context, 'database' | 'limits' | 'publicUrl' | 'sealer'>;
+export type AskParts = Pick<Context, 'database' | 'limits' | 'publicUrl' | 'sealer' | 'isPublished' | 'channels'>;
 
 /** How often readers are asked, of whom each is counted. In this order: what the account may not is not counted for the address. */
 export type AskLimit = { readonly key: string; readonly rate: Rate; readonly whose: string };
@@ -37,7 +38,7 @@ export function askLimits({ limits }: Pick<AskParts, 'limits'>, userId: number, 
 
 /** Asks the reader of an address anew, whoever was asked before. @returns false: none needs to be asked */
 export async function askAgain(
-  parts: Omit<AskParts, 'limits'>,
+  parts: Pick<AskParts, 'database' | 'publicUrl' | 'sealer'>,
   scope: Scope,
   tx: Transaction,
   address: string,
@@ -54,8 +55,8 @@ export async function askAgain(
 
 /**
  * Asks the readers of mail addresses whom the scope's user has named and nobody has asked: nobody who has agreed, unsubscribed or has a letter that
- * still works, and never the own address, which has a letter of its own. What is above a limit is left out: it can be asked for later. No transaction
- * is open.
+ * still works, and never the own address, which has a letter of its own. What is above a limit is left out: it can be asked for later. Nobody is asked
+ * on behalf of an account whose own address is not confirmed. No transaction is open.
  */
 export async function askNewReaders(
   parts: AskParts,
@@ -64,7 +65,9 @@ export async function askNewReaders(
 ): Promise<void> {
   const named = [...new Set(targets.filter(({ channel }) => channel === 'email').map(({ target }) => target))];
   if (named.length === 0) return;
-  const addresses = await inScope(parts.database.api, scope, (tx) => unasked(scope, tx, named));
+  const addresses = await inScope(parts.database.api, scope, async (tx) =>
+    isLimited(await readStanding(scope, tx), parts) ? [] : unasked(scope, tx, named),
+  );
   for (const address of addresses) {
     const [ofAccount, toAddress] = await countAsking(parts, scope.userId ?? 0, address);
     if (isAbove(ofAccount)) return;

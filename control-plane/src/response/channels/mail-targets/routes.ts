@@ -5,6 +5,7 @@ import {
   mailTargetPageRoute,
 } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
+import { requireConfirmedAddress } from '../../../identity/unconfirmed/index.ts';
 import { randomKeyHash } from '../../../platform/crypto/random-key.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import { applyRates } from '../../../platform/http/apply-rates.ts';
@@ -27,6 +28,7 @@ export function mailTargetRoutes(context: Context): readonly Route[] {
       const read = channel.target.parse(body.target, {});
       if (!read.ok) throw invalidInput('body', '/target', 'invalid_target', read.problem);
       const address = read.target;
+      await requireConfirmedAddress(context, caller, 'mails that ask readers are sent');
       for (const { key, rate, whose } of askLimits(context, caller.userId, address)) {
         const state = await countOnce(context.database.api, key, rate);
         applyRates(request.reply, [state], 'mails that ask', whose);

@@ -6,6 +6,7 @@ import {
   testSendRoute,
 } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
+import { countTrial } from '../../../identity/unconfirmed/index.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import { scopeOf } from '../../../platform/http/caller.ts';
 import type { Caller } from '../../../platform/http/caller.ts';
@@ -54,6 +55,7 @@ export function trialRoutes(context: Context): readonly Route[] {
     }),
 
     handle(testSendRoute, async ({ body, caller, request }) => {
+      await countTrial(context, caller);
       const channel = requireChannel(body.channel, '/channel');
       const given = body.settings == null ? undefined : readSettings(channel, body.settings);
       const { tester, row } = await facts(context, caller, channel.name, body.config_id ?? null);
@@ -71,6 +73,7 @@ export function trialRoutes(context: Context): readonly Route[] {
     }),
 
     handle(testChannelConfigRoute, async ({ params, body, caller, request }) => {
+      await countTrial(context, caller);
       const scope = scopeOf(caller);
       const row = await inScope(context.database.api, scope, (tx) => findConfig(scope, tx, params.config_id));
       if (row === null) throw new Problem('not_found', 'there is no such alert channel configuration');

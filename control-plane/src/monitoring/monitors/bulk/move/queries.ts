@@ -3,6 +3,7 @@ import type { DroppedReference } from '@parallax/api-contract';
 import { UniqueIntegrityConstraintViolationError } from 'slonik';
 import type { Context } from '../../../../context.ts';
 import type { AuditEvent } from '../../../../identity/audit/index.ts';
+import { requireRoom } from '../../../../identity/unconfirmed/index.ts';
 import type { Transaction } from '../../../../platform/database/pools.ts';
 import { inScope } from '../../../../platform/database/scope.ts';
 import type { Scope } from '../../../../platform/database/scope.ts';
@@ -13,6 +14,11 @@ import { lockPrivateProbes, moveMonitors, namesOf, namesTaken } from '../queries
 import type { OnMonitorsMoved } from '../queries.ts';
 import { judgeMoves } from '../verdicts.ts';
 import type { Destination, ListedMonitor, Outcome } from '../verdicts.ts';
+
+/** Where monitors are moved to, with what asks whether the owner may have as many more. */
+export type OpenDestination = Destination & {
+  readonly requireRoomFor: (tx: Transaction, count: number) => Promise<void>;
+};
 
 /** Each time somebody took a name meanwhile; then the whole request is tried again. */
 const attempts = 5;
@@ -31,16 +37,19 @@ export async function withDestination<Result>(
     /** What the monitors will be called, where the move renames them. */
     readonly names?: readonly string[] | undefined;
   },
-  move: (destination: Destination) => Promise<Result>,
+  move: (destination: OpenDestination) => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
-    const { ownerId, plan } = await workspaceOwner(context.database.worker, body.workspace_id);
+    const owner = await workspaceOwner(context.database.worker, body.workspace_id);
+    const { ownerId } = owner;
     const names =
       body.names ?? (await inScope(context.database.api, scope, (tx) => namesOf(scope, tx, body.monitor_ids)));
     const takenNames = await namesTaken(context.database.worker, ownerId, names);
-    const limits = planLimits(context, plan);
+    const limits = planLimits(context, owner);
     try {
-      return await move({ workspaceId: body.workspace_id, ownerId, takenNames, ...limits });
+      const requireRoomFor = (tx: Transaction, count: number) =>
+        requireRoom(context, tx, 'monitors', new Map([[body.workspace_id, count]]));
+      return await move({ workspaceId: body.workspace_id, ownerId, takenNames, requireRoomFor, ...limits });
     } catch (error) {
       const isTaken = error instanceof UniqueIntegrityConstraintViolationError && error.constraint === 'monitors_name';
       if (!isTaken) throw error;
@@ -58,7 +67,7 @@ type Dropped = Map<number, DroppedReference[]>;
 export async function moveListed(
   scope: Scope,
   tx: Transaction,
-  destination: Destination,
+  destination: OpenDestination,
   monitors: readonly ListedMonitor[],
   hooks: readonly OnMonitorsMoved[],
 ): Promise<{
@@ -70,6 +79,8 @@ export async function moveListed(
   const outcomes = new Map(judgeMoves(monitors, destination));
   const moving = monitors.filter(({ id }) => outcomes.get(id)?.kind === 'changed');
   if (moving.length === 0) return { outcomes, events: [], probeIds: [] };
+  const gained = moving.filter((monitor) => monitor.owner_id !== destination.ownerId).length;
+  if (gained > 0) await destination.requireRoomFor(tx, gained);
   const from = [...new Set(moving.map((monitor) => monitor.workspace_id))];
   const probes = await lockPrivateProbes(scope, tx, [...from, workspaceId]);
   const droppedProbes = probes.filter((probe) => probe.workspaceId !== workspaceId).map(({ id }) => id);

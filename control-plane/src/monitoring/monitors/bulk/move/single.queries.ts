@@ -1,12 +1,13 @@
 import { Problem } from '@parallax/api-contract';
 import { recordAudits } from '../../../../identity/audit/index.ts';
+import { addressUnconfirmed } from '../../../../identity/unconfirmed/index.ts';
 import type { Transaction } from '../../../../platform/database/pools.ts';
 import { scopeOf } from '../../../../platform/http/caller.ts';
 import type { Actor } from '../../gateway.ts';
 import { lockListed } from '../queries.ts';
 import type { OnMonitorsMoved } from '../queries.ts';
-import type { Destination } from '../verdicts.ts';
 import { moveListed } from './queries.ts';
+import type { OpenDestination } from './queries.ts';
 
 /**
  * Moves one monitor, whose row the caller has locked, with what is kept of it.
@@ -17,7 +18,7 @@ export async function moveSingle(
   tx: Transaction,
   actor: Actor,
   monitorId: number,
-  destination: Destination,
+  destination: OpenDestination,
   hooks: readonly OnMonitorsMoved[],
 ): Promise<readonly number[]> {
   const scope = scopeOf(actor.caller);
@@ -30,6 +31,7 @@ export async function moveSingle(
 }
 
 function refusedMove({ code, detail }: { readonly code: string; readonly detail: string }): Problem {
+  if (code === 'address_unconfirmed') return addressUnconfirmed(detail);
   const known = code === 'name_taken' || code === 'interval_below_plan' || code === 'no_probe_able' ? code : 'conflict';
   return new Problem(known, detail, { errors: [{ in: 'body', path: '/workspace_id', code: known, message: detail }] });
 }

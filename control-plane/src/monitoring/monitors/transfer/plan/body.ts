@@ -53,7 +53,7 @@ export function skippedDuplicate(
     const values = newMonitorLacking(
       body,
       body.name ?? twin.name,
-      { plan: '', minimumIntervalSeconds: 0 },
+      { plan: '', minimumIntervalSeconds: 0, unconfirmedIntervalSeconds: 0 },
       row.lacking,
     );
     const shown = shownValues({ ...values, is_active: body.is_active }, probes, row.lacking, row.watches);

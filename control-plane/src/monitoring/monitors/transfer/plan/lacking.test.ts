@@ -3,7 +3,7 @@ import t from 'tap';
 import { issue } from '../../../../../../packages/checks/src/testing/certificates.ts';
 import { newMonitorLacking } from './lacking.ts';
 
-const limits = { plan: 'self_hosted', minimumIntervalSeconds: 1 };
+const limits = { plan: 'self_hosted', minimumIntervalSeconds: 1, unconfirmedIntervalSeconds: 0 };
 const body = (fields: Record<string, unknown>) => createMonitorSchema.parse({ workspace_id: 1, ...fields });
 
 void t.test('what is not valid without its secret is stored without it and paused', async (t) => {
@@ -38,7 +38,7 @@ void t.test('a secret that is there stays, and what is wrong beside stays wrong'
     errors: [{ path: '/settings/nonsense' }],
   });
   t.throws(
-    () => newMonitorLacking(body({ ...radius, settings: {} }), 'n', { ...limits, minimumIntervalSeconds: 90 }, []),
+    () => newMonitorLacking(body({ ...radius, settings: {} }), 'n', { ...limits, minimumIntervalSeconds: 90, unconfirmedIntervalSeconds: 0 }, []),
     {
       code: 'interval_below_plan',
     },

@@ -1,0 +1,72 @@
+import type { Documented } from './document.ts';
+import type { Prepared } from './recipes.ts';
+
+/** The name of a parameter in the document, for a name in any case. */
+function documentedHeader({ operation }: Documented, name: string): string | undefined {
+  const headers = (operation.parameters ?? []).filter((parameter) => parameter.in === 'header');
+  return headers.find((parameter) => parameter.name.toLowerCase() === name.toLowerCase())?.name;
+}
+
+/** The values of the parts of a path that have names in the document. */
+function pathValues(one: Documented, path: string): Readonly<Record<string, string | number>> {
+  const given = path.split('/').map((part) => decodeURIComponent(part));
+  const names = one.path.split('/').flatMap((part, index) => {
+    const name = /^\{(.+)\}$/.exec(part)?.[1];
+    return name === undefined ? [] : [[name, given[index] ?? ''] as const];
+  });
+  return Object.fromEntries(names.map(([name, text]) => [name, typed(one, 'path', name, text)]));
+}
+
+/** A text as the type that the document gives the parameter. */
+function typed(one: Documented, place: string, name: string, text: string): string | number {
+  const parameter = (one.operation.parameters ?? []).find((each) => each.in === place && each.name === name);
+  if (parameter === undefined) throw new Error(`${one.name} has no parameter ${name} in its ${place}`);
+  return parameter.schema.type === 'integer' || parameter.schema.type === 'number' ? Number(text) : text;
+}
+
+/**
+ * The source text of a call of an operation through `client(token)`, a client that is generated from the document: every value is a literal, so that the
+ * compiler holds each against the document.
+ */
+export function callText(one: Documented, prepared: Prepared): string {
+  const { pathname, searchParams } = new URL(prepared.path, 'http://localhost');
+  const headers = Object.entries(prepared.headers ?? {});
+  const path = pathValues(one, pathname);
+  const query = Object.fromEntries([...searchParams].map(([name, text]) => [name, typed(one, 'query', name, text)]));
+  const header = Object.fromEntries(
+    headers.flatMap(([name, value]) => {
+      const documented = documentedHeader(one, name);
+      return documented === undefined ? [] : [[documented, value]];
+    }),
+  );
+  const params = withoutEmpty({ path, query, header });
+  const others = Object.fromEntries(headers.filter(([name]) => documentedHeader(one, name) === undefined));
+  const body = takesAnything(one) && prepared.body !== undefined ? textOf(prepared.body) : prepared.body;
+  const init = { ...withoutEmpty({ params, headers: others }), ...(body === undefined ? {} : { body }) };
+  const parts = Object.entries(init).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+  if (typeof body === 'string') parts.push('bodySerializer: (text) => text');
+  if (!answersJson(one)) parts.push("parseAs: 'text'");
+  const method = one.name.split(' ')[0] ?? '';
+  const token = prepared.token === undefined ? 'token' : JSON.stringify(prepared.token);
+  const given = parts.length === 0 ? '' : `, { ${parts.join(', ')} }`;
+  return `client(${token}).${method}(${JSON.stringify(one.path)}${given})`;
+}
+
+/** Whether the operation keeps whatever it is sent, such as a ping of a job. */
+function takesAnything({ operation }: Documented): boolean {
+  return Object.hasOwn(operation.requestBody?.content ?? {}, '*/*');
+}
+
+function textOf(body: unknown): string {
+  return typeof body === 'string' ? body : JSON.stringify(body);
+}
+
+function withoutEmpty(fields: Readonly<Record<string, object>>): Readonly<Record<string, object>> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => Object.keys(value).length > 0));
+}
+
+/** Whether every success is JSON or has no body: some answer text unless JSON is asked for. */
+function answersJson({ operation }: Documented): boolean {
+  const successes = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'));
+  return successes.every(([, { content }]) => Object.keys(content ?? {}).every((type) => /[/+]json\b/.test(type)));
+}
