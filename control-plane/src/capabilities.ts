@@ -68,10 +68,12 @@ import {
   removeMaintenanceOfWorkspace,
   removeMonitorMaintenance,
 } from './response/maintenance/index.ts';
+import { announceDeletion, announceMove, createEventsCapability } from './response/events/index.ts';
 import {
   leaveWebhooksOfDeleted,
   leaveWebhooksOfMoved,
   removeWebhooksOfWorkspace,
+  takeEvents,
   webhooksCapability,
 } from './response/webhooks/index.ts';
 import { createWebPushCapability } from './response/web-push/index.ts';
@@ -102,6 +104,7 @@ export const capabilities: readonly Capability<Context>[] = [
       leaveMaintenanceOfDeleted,
       leaveAlertsOfDeleted,
       leaveWebhooksOfDeleted,
+      announceDeletion,
     ],
     onWorkspaceEmptied: [
       removeAlertsOfWorkspace,
@@ -118,6 +121,7 @@ export const capabilities: readonly Capability<Context>[] = [
       leaveMaintenanceOfMoved,
       leaveAlertsOfMoved,
       leaveWebhooksOfMoved,
+      announceMove,
       moveIncidents,
     ],
     onMonitorReset: [removeIncidentsOfReset, removeAlertHistoryOfReset, forgetFlappingOfReset, startNewChain],
@@ -138,6 +142,7 @@ export const capabilities: readonly Capability<Context>[] = [
   createMessengerCapability(),
   teamChatCapability,
   consolePagesCapability,
+  createEventsCapability([takeEvents]),
   webhooksCapability,
   createWebPushCapability({ onSubscribed: [takeUpBrowser] }),
   statisticsCapability,

@@ -2,7 +2,6 @@ import type { Logger } from '@parallax/telemetry';
 import type { Route } from './platform/http/handler.ts';
 import type { OutboxConsumer } from './platform/outbox/consumer.ts';
 import type { RunningService } from './platform/running-service.ts';
-import type { EventTaker } from './response/events/event.ts';
 import type { Role } from './role.ts';
 
 /** What a capability adds to the process. Listed once in `capabilities.ts`. */
@@ -14,8 +13,6 @@ export type Capability<Context> = {
   readonly services?: readonly Service<Context>[];
   /** What acts on state changes from the outbox; run by the role `worker`. */
   readonly consumers?: readonly OutboxConsumer<Context>[];
-  /** What acts on events for other systems, in the transaction that stores them; run by the role `worker`. */
-  readonly eventTakers?: readonly EventTaker[];
 };
 
 export type Service<Context> = {

@@ -36,3 +36,9 @@ export const alertsSubject = 'alerts';
 
 /** A hint, after the commit, that deliveries of webhooks are due. */
 export const webhooksSubject = 'webhooks';
+
+/** A hint that state changes wait to be made events of; it comes before the commit. */
+export const eventInboxSubject = 'events.inbox';
+
+/** A hint, after the commit, that there are new events to read. */
+export const eventsSubject = 'events';

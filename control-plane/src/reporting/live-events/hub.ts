@@ -3,9 +3,10 @@ import type { DatabasePool } from 'slonik';
 import type { Bus } from '../../platform/bus/bus.ts';
 import { liveEventsSubject, liveResultsSubject, liveWantedSubject } from '../../platform/bus/subjects.ts';
 import { repeat } from '../../platform/repeat.ts';
-import type { Cursor } from './cursor.ts';
+import type { Cursor } from '../../platform/ordered-log/cursor.ts';
 import { resultsOf } from './live-results.ts';
-import { eventsBehind, presentCursor } from './queries.ts';
+import { presentCursor } from '../../platform/ordered-log/present.queries.ts';
+import { eventsBehind } from './queries.ts';
 import type { LiveStream } from './stream.ts';
 
 export type HubOptions = {

@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
-import type { Cursor } from './cursor.ts';
+import type { Cursor } from '../../platform/ordered-log/cursor.ts';
+import { presentCursor } from '../../platform/ordered-log/present.queries.ts';
 
 /** Something that happened, as it is kept. */
 export type LiveEvent = {
@@ -17,7 +18,6 @@ export type LiveEvent = {
 /** What lies behind a place, oldest first, and the place after it. */
 export type EventsRead = { readonly events: readonly LiveEvent[]; readonly upTo: Cursor; readonly isMore: boolean };
 
-const placeRow = z.object({ at: z.number(), xid: z.string() });
 const eventRow = z.object({
   xid: z.string(),
   id: z.bigint(),
@@ -39,13 +39,6 @@ export async function keepEvents(
     from ${sql.unnest(rows, ['int4', 'text', 'text'])} with ordinality as g (workspace_id, kind, payload, position)
       join workspaces w on w.id = g.workspace_id
     order by g.position`);
-}
-
-/** The present: everything of transactions that are over lies before it. */
-export async function presentCursor(connection: CommonQueryMethods): Promise<Cursor> {
-  const { at, xid } = await connection.one(sql.type(placeRow)`
-    select clock_timestamp() as at, pg_snapshot_xmin(pg_current_snapshot())::text as xid`);
-  return { atMs: at, xid: BigInt(xid), id: 0n };
 }
 
 /** What lies behind a place, of all workspaces. For the worker login; who may see it is judged with each stream. */

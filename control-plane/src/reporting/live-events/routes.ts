@@ -6,11 +6,12 @@ import { requireRole, scopeOf } from '../../platform/http/caller.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { handle } from '../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../platform/http/handler.ts';
-import { cursorOfText, isAfter, textOfCursor } from './cursor.ts';
-import type { Cursor } from './cursor.ts';
+import { cursorOfText, isAfter, textOfCursor } from '../../platform/ordered-log/cursor.ts';
+import type { Cursor } from '../../platform/ordered-log/cursor.ts';
 import { eventText, retryText } from './event-text.ts';
 import type { LiveHub } from './hub.ts';
-import { eventsOfScope, presentCursor } from './queries.ts';
+import { presentCursor } from '../../platform/ordered-log/present.queries.ts';
+import { eventsOfScope } from './queries.ts';
 import { LiveStream } from './stream.ts';
 
 /** How long events are told again to whoever comes back. */

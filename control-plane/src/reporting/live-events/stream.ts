@@ -1,6 +1,6 @@
 import { Problem } from '@parallax/api-contract';
-import { isAfter, textOfCursor } from './cursor.ts';
-import type { Cursor } from './cursor.ts';
+import { isAfter, textOfCursor } from '../../platform/ordered-log/cursor.ts';
+import type { Cursor } from '../../platform/ordered-log/cursor.ts';
 import { eventText, keepAliveText } from './event-text.ts';
 import type { LiveResult } from './live-results.ts';
 import type { LiveEvent } from './queries.ts';

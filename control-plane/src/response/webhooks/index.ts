@@ -3,8 +3,8 @@ import type { Context } from '../../context.ts';
 import { deliveryRoutes, redeliveryRoutes } from './deliveries/routes.ts';
 import { startWebhooks } from './job.ts';
 import { webhookRoutes } from './routes.ts';
-import { takeEvents } from './taker.queries.ts';
 
+export { takeEvents } from './taker.queries.ts';
 export { leaveWebhooksOfDeleted, leaveWebhooksOfMoved, removeWebhooksOfWorkspace } from './upkeep/queries.ts';
 
 /** Other systems that are sent events, signed after Standard Webhooks. */
@@ -12,5 +12,4 @@ export const webhooksCapability: Capability<Context> = {
   name: 'webhooks',
   routes: (context) => [...webhookRoutes(context), ...deliveryRoutes(context), ...redeliveryRoutes(context)],
   services: [{ name: 'webhook-sender', role: 'worker', start: startWebhooks }],
-  eventTakers: [takeEvents],
 };

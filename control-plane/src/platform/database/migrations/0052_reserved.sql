@@ -1,2 +1,0 @@
--- Stands in for the migration of this number until it is merged.
-select 1;
