@@ -12,6 +12,10 @@ export const suites = {
       args: [runner, '--stage', 'faults'],
       env: { PARALLAX_FAULT_SECONDS: '120', PARALLAX_FAULT_BROKER_PAUSE_MS: '60000' },
     },
+    {
+      args: [runner, 'control-plane/src/response/webhooks/killed.test.ts'],
+      env: { PARALLAX_WEBHOOK_KILLS: '200' },
+    },
   ],
   /** Months from three seeds, in which every question is asked about every monitor. */
   months: ['1', '2', '3'].map((seed) => ({

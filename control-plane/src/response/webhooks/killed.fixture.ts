@@ -4,13 +4,12 @@ import { openDatabase } from '../../platform/database/pools.ts';
 import type { DatabaseUrls } from '../../platform/database/pools.ts';
 import { createOutboundClients } from '../../platform/outbound-http/index.ts';
 import { Sender } from './sending/sender.job.ts';
-import { loopback } from './testing.ts';
 
 const [urls = '', key = '', ahead = '0'] = process.argv.slice(2);
 const database = await openDatabase(JSON.parse(urls) as DatabaseUrls, { api: 1, worker: 3 });
 const now = (): number => Date.now() + Number(ahead);
 const { guarded } = createOutboundClients({
-  allowedPrivateTargets: loopback,
+  allowedPrivateTargets: ['127.0.0.1/32'],
   deniedListeners: () => [],
   now,
   version: '0.0.0',

@@ -54,7 +54,7 @@ void t.test('workers that are killed lose nothing and repeat at most what was un
   const ids = await storeEvents(
     pool,
     workspaceId,
-    Array.from({ length: kills * 6 }, (_, index) => ({ subjectId: index + 1 })),
+    Array.from({ length: kills * 3 }, (_, index) => ({ subjectId: index + 1 })),
   );
   const wanted = ids.length * hooks.length;
   const left = () =>

@@ -80,7 +80,7 @@ export class Sender {
       outcome,
     });
     if (delivery.is_slow) this.#slow -= 1;
-    this.#timer ??= setTimeout(() => void this.#note(), noteEveryMs);
+    this.#noteSoon();
   }
 
   async #attempt(delivery: Claimed): Promise<Attempt> {
@@ -114,6 +114,14 @@ export class Sender {
     }
   }
 
+  #noteSoon(): void {
+    this.#timer ??= setTimeout(() => {
+      // While others are noted, whoever notes them sees to these.
+      this.#timer = undefined;
+      void this.#note();
+    }, noteEveryMs);
+  }
+
   #note(): Promise<void> {
     this.#noting ??= this.#noteAll().finally(() => {
       this.#noting = undefined;
@@ -134,7 +142,7 @@ export class Sender {
       log.error({ err: error }, 'outcomes of webhook deliveries were not noted');
     }
     this.#underWay -= done.length;
-    if (this.#done.length > 0) this.#timer ??= setTimeout(() => void this.#note(), noteEveryMs);
+    if (this.#done.length > 0) this.#noteSoon();
     this.#onRoom();
   }
 }
