@@ -45,6 +45,7 @@ export const webhookRecipes: Readonly<Record<string, Recipe>> = {
     path: '/api/v1/webhooks',
     body: { workspace_id: world.workspaceId, name: `contract ${world.unique()}`, url: 'https://hooks.example/' },
   }),
+  'GET /api/v1/webhooks/events': async () => ({ path: '/api/v1/webhooks/events' }),
   'GET /api/v1/webhooks/{id}': of(),
   'PATCH /api/v1/webhooks/{id}': of('', { description: 'changed' }),
   'DELETE /api/v1/webhooks/{id}': of(),

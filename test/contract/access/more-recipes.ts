@@ -100,6 +100,7 @@ export const moreRecipes: Readonly<Record<string, Recipe>> = {
 
   'GET /probe/ips': plain('/probe/ips'),
   'GET /api/v1/events/stream': plain('/api/v1/events/stream'),
+  'GET /api/v1/events': plain('/api/v1/events'),
 
   'GET /api/v1/api-checks': plain('/api/v1/api-checks'),
   'POST /api/v1/api-checks': async (world) => ({

@@ -426,6 +426,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /api/v1/sla/verify': account,
 
   'GET /api/v1/events/stream': listed('/api/v1/events/stream'),
+  'GET /api/v1/events': listed('/api/v1/events'),
+  'GET /api/v1/webhooks/events': account,
   'GET /api/v1/alerts': listed('/api/v1/alerts'),
   'POST /api/v1/alerts': alertOfForeign(newAlert, alertBody),
   'GET /api/v1/alerts/:alert_id': viewer,

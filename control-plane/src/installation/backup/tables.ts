@@ -121,6 +121,9 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   deliveries: copied,
   push_subscriptions: copied,
 
+  events: copied,
+  event_inbox: copied,
+  event_subjects: copied,
   webhooks: copied,
   webhook_subjects: copied,
   webhook_deliveries: copied,

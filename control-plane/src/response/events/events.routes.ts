@@ -51,8 +51,11 @@ export function eventRoutes(context: Context): Route[] {
       if (after === undefined) {
         throw invalidInput('query', '/after', 'invalid_format', '`after` must be `next` of an earlier answer');
       }
-      const hasGap = after.atMs < context.now() - keptMs;
-      let found = await read(after);
+      const present = await inScope(context.database.api, scope, (tx) => presentCursor(tx));
+      // A place of before a restore of the database is one that nobody has come to yet.
+      const isElsewhere = after.xid > present.xid;
+      const hasGap = isElsewhere || after.atMs < context.now() - keptMs;
+      let found = await read(isElsewhere ? { ...after, xid: 0n, id: 0n } : after);
       const untilMs = performance.now() + query.wait_seconds * 1_000;
       if (found.events.length === 0 && query.wait_seconds > 0) {
         const leave = waiting.enter(caller.userId);

@@ -40,7 +40,7 @@ export async function claimInbox(transaction: Transaction, limit: number): Promi
 }
 
 /** Whether anything waits; one short statement, since mostly nothing does. */
-export const somethingWaits = sql.fragment`
+export const somethingWaits = sql.unsafe`
   select from event_inbox where attempts < ${mostAttempts} and available_at <= now()`;
 
 /** Removes what events were made of, and puts back what failed, each time for twice as long. */
