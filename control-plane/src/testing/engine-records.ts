@@ -25,7 +25,10 @@ export function engineRecordsIn(value: unknown, { hasOthersNames = false }: Look
     if (typeof one !== 'object' || one === null) return;
     for (const [name, inner] of Object.entries(one)) {
       const at = `${place}/${name}`;
-      if (isEngineName(name, inner) || (!hasOthersNames && isCamelCase(name))) found.push(`${at}: ${shown(inner)}`);
+      // Beside `success` it counts what failed.
+      const isCount = name === 'error' && 'success' in one;
+      if ((isEngineName(name, inner) && !isCount) || (!hasOthersNames && isCamelCase(name)))
+        found.push(`${at}: ${shown(inner)}`);
       if (!othersWords.has(name)) look(inner, at);
     }
   };

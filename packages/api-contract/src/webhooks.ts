@@ -19,9 +19,8 @@ import {
 
 const tag = 'Webhooks';
 const params = z.object({ id: idSchema });
-const longId = integerParameter(1, 999_999_999_999_999);
-const ofDelivery = z.object({ id: idSchema, delivery_id: longId });
-const ofDeadLetter = z.object({ id: idSchema, dlq_id: longId });
+const ofDelivery = z.object({ id: idSchema, delivery_id: idSchema });
+const ofDeadLetter = z.object({ id: idSchema, dlq_id: idSchema });
 const ifMatch = '`If-Match` takes the version.';
 
 export const listWebhooksRoute = route({

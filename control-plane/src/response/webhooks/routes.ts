@@ -89,7 +89,6 @@ export function webhookRoutes(context: Context): Route[] {
         return { action: 'webhook.secret_rotated', detail: { grace_seconds: graceSeconds } };
       });
       if (row === null) throw noWebhook(params.id);
-      shown(context, { caller, request }, row);
       return { secret, public_key: pair.publicKey };
     }),
   ];
