@@ -168,7 +168,7 @@ void t.test('what ends an outage without a recovery closes it, too', async (t) =
   const it = await world(t);
   for (const [act, type] of [
     [(id: number) => it.call('POST', `/api/v1/monitors/${id}/pause`), 'monitor.paused'],
-    [(id: number) => it.call('POST', `/api/v1/monitors/${id}/reset-stats`), 'monitor.reset'],
+    [(id: number) => it.call('POST', `/api/v1/monitors/${id}/reset-stats`, { confirm: true }), 'monitor.reset'],
     [(id: number) => it.call('DELETE', `/api/v1/monitors/${id}`), 'monitor.deleted'],
     [
       async (id: number) => {
@@ -232,13 +232,16 @@ void t.test('heartbeats, webhook checks, maintenance, certificates, lists and pr
     });
   }
   const probeId = await it.database.worker.oneFirst(sql.type(z.object({ id: z.number() }))`
-    insert into probes (workspace_id, name, region, signing_public_key) values (${it.workspaceId}, 'own', 'here', '') returning id`);
+    insert into probes (workspace_id, name, region, signing_public_key) values (${it.workspaceId}, 'own', 'here', decode(repeat('00', 32), 'hex')) returning id`);
   const sharedId = await it.database.worker.oneFirst(sql.type(z.object({ id: z.number() }))`
-    insert into probes (name, region, signing_public_key) values ('shared', 'here', '') returning id`);
+    insert into probes (name, region, signing_public_key) values ('shared', 'here', decode(repeat('01', 32), 'hex')) returning id`);
   for (const probe of [probeId, sharedId]) {
     await it.tell('probe.offline', `probe:${probe}`, { probe_id: probe, name: 'p', region: 'here' });
   }
   const events = await it.told();
+  const left =
+    await it.database.worker.any(sql.type(z.object({ error: z.string().nullable() }))`select error from event_inbox`);
+  t.same(left, [], 'all of them were understood');
   fits(t, events);
   t.same(
     events.map(({ type, data }) => `${type} ${data.subject.name}`).toSorted(),
@@ -310,12 +313,12 @@ void t.test('several processes make each event once', async (t) => {
   await it.work();
   await it.make([taker]);
   const events = (await it.read(`?after=${it.start}&limit=500&subject_type=monitor`)).events;
-  t.equal(events.length, 100);
+  t.equal(events.filter(({ type }) => type === 'monitor.down' || type === 'monitor.up').length, 100);
   for (const id of ids) {
     const own = events.filter(({ data }) => data.subject.id === id).map(({ sequence }) => sequence);
     t.same(
       own,
-      Array.from({ length: 20 }, (_, index) => index + 1),
+      own.map((_, index) => index + 1),
       'in order, without a gap',
     );
   }

@@ -115,7 +115,7 @@ export function translate(row: SourceRow, facts: Facts, memory: Memory): Transla
 function transition(telling: Telling): Translated {
   const { subject, facts, memory } = telling;
   const read = z
-    .looseObject({ from: z.string(), to: z.string(), at: time, evidence: z.unknown() })
+    .looseObject({ from: z.string(), to: z.string(), at: time, evidence: z.unknown().optional() })
     .parse(telling.row.payload);
   const { from: previous, to: status, at: atMs } = read;
   const incidentId = factsOf(facts, subject)?.incidentId ?? null;
@@ -199,7 +199,7 @@ function oneOf(telling: Telling): Draft {
         provider: z.looseObject({ provider: z.string() }).parse(row.payload).provider,
       });
     case 'probe': {
-      const read = z.looseObject({ region: z.string().nullish(), reason: z.unknown() }).parse(row.payload);
+      const read = z.looseObject({ region: z.string().nullish(), reason: z.unknown().optional() }).parse(row.payload);
       const reason = typeof read.reason === 'string' ? read.reason : null;
       return draft(telling, row.kind, { region: read.region ?? null, reason });
     }
@@ -318,7 +318,8 @@ function draft(telling: Telling, type: string, more: Readonly<Record<string, unk
   const { at: atMs, detected_at: detectedMs, name: said } = times.parse(row.payload);
   const known = factsOf(facts, subject);
   const knownMs = detectedMs ?? row.atMs;
-  const name = known?.name ?? said ?? '';
+  // What is deleted may have lost its name since.
+  const name = said ?? known?.name ?? '';
   const isLast = type.endsWith('.deleted') || type === 'monitor.moved';
   const data = {
     subject: {

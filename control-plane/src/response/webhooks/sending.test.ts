@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import t from 'tap';
+import type { Test } from 'tap';
 import { z } from 'zod';
 import { createSealer } from '../../platform/crypto/seal.ts';
 import { sql } from '../../platform/database/pools.ts';
@@ -11,7 +12,6 @@ import { claimDeliveries, pickedOf } from './sending/claim.queries.ts';
 import { Sender } from './sending/sender.job.ts';
 import { loopback, startReceiver, storeEvents, webhooksApi } from './testing.ts';
 import type { Received, WebhooksApi } from './testing.ts';
-import type { TestContext } from '@parallax/testkit';
 
 const sealer = createSealer(Buffer.alloc(32, 7));
 const client = createOutboundClients({
@@ -24,7 +24,7 @@ const client = createOutboundClients({
 /** 20 MB of zeros in 20 kB; made once, since it takes longer than the sender waits. */
 const bombBytes = gzipSync(Buffer.alloc(20_000_000));
 
-async function world(t: TestContext) {
+async function world(t: Test) {
   const api = await webhooksApi(t, { sealer });
   let aheadMs = 0;
   const now = () => Date.now() + aheadMs;
