@@ -11,15 +11,19 @@ type Probe = {
 };
 
 t.test('a probe that finds everything refused is quarantined, and let out by hand', { timeout: 180_000 }, async (t) => {
-  const { api, target, agents, addresses, monitor, statusOf, incidents } = await threeAgents(t, [
+  const { api, workspaceId, target, agents, addresses, monitor, incidents } = await threeAgents(t, [
     '127.0.0.34',
     '127.0.0.35',
     '127.0.0.36',
   ]);
-  const paths: string[] = [];
   for (let number = 1; number <= monitors; number += 1)
-    paths.push(await monitor(`monitor ${number}`, { interval_seconds: intervalS }));
-  const statuses = async () => new Set(await Promise.all(paths.map(statusOf)));
+    await monitor(`monitor ${number}`, { interval_seconds: intervalS });
+  const statuses = async () => {
+    const path = `/api/v1/monitors?workspace_id=${workspaceId}&page_size=100`;
+    const { monitors: listed } = await api.call<{ monitors: { status: string }[] }>('GET', path, 200);
+    if (listed.length !== monitors) throw new Error(`${listed.length} monitors are listed`);
+    return new Set(listed.map(({ status }) => status));
+  };
   const areAll = (status: string, timeoutMs: number) =>
     eventually(
       `all ${status}`,
