@@ -11,24 +11,18 @@ type Probe = {
 };
 
 t.test('a probe that finds everything refused is quarantined, and let out by hand', { timeout: 180_000 }, async (t) => {
-  const { api, workspaceId, target, agents, addresses, monitor, incidents } = await threeAgents(t, [
+  const { api, target, agents, addresses, monitor, statuses, incidents } = await threeAgents(t, [
     '127.0.0.34',
     '127.0.0.35',
     '127.0.0.36',
   ]);
   for (let number = 1; number <= monitors; number += 1)
     await monitor(`monitor ${number}`, { interval_seconds: intervalS });
-  const statuses = async () => {
-    const path = `/api/v1/monitors?workspace_id=${workspaceId}&page_size=100`;
-    const { monitors: listed } = await api.call<{ monitors: { status: string }[] }>('GET', path, 200);
-    if (listed.length !== monitors) throw new Error(`${listed.length} monitors are listed`);
-    return new Set(listed.map(({ status }) => status));
-  };
   const areAll = (status: string, timeoutMs: number) =>
     eventually(
       `all ${status}`,
       async () => {
-        const found = await statuses();
+        const found = new Set(await statuses());
         if (found.size !== 1 || !found.has(status)) throw new Error([...found].join());
         return true;
       },

@@ -47,8 +47,6 @@ async function complaints(tree: TreeCopy, file: string): Promise<string | undefi
     // As the runner starts a file: with a prepared database, and with programs that are bundled, here from the copy, for who starts any.
     TAP: '1',
     ...(file.startsWith('test/') ? { PARALLAX_TEST_PROGRAMS: JSON.stringify(await tree.programs()) } : {}),
-    // What comes after the first complaint would only wait for what never happens.
-    TAP_BAIL: '1',
     // The one of `kill.test.ts` after which the broker delivers again what is stored, for certain.
     PARALLAX_FAULTS: 'put the broker store back',
     TAP_TIMEOUT: '270',
