@@ -15,7 +15,7 @@ type Row = { monitor_id: number; from: string; to: string };
 type Range = { status: string; revised: boolean; started_ms: number; ended_ms: number | null };
 
 t.test('the broker stands still while a target fails and recovers', { timeout: 180_000 }, async (t) => {
-  const { product, api, target, agents, monitor, statusOf } = await threeAgents(t, [
+  const { product, api, target, agents, monitor, statuses } = await threeAgents(t, [
     '127.0.0.37',
     '127.0.0.38',
     '127.0.0.39',
@@ -26,7 +26,7 @@ t.test('the broker stands still while a target fails and recovers', { timeout: 1
   for (let number = 1; number <= monitors; number += 1)
     paths.push(await monitor(`monitor ${number}`, { interval_seconds: 2 }));
   const areAllUp = () =>
-    eventually('all UP', async () => (await Promise.all(paths.map(statusOf))).every((status) => status === 'UP'), {
+    eventually('all UP', async () => (await statuses()).every((status) => status === 'UP'), {
       timeoutMs: 60_000,
       everyMs: 250,
     });

@@ -11,20 +11,18 @@ type Probe = {
 };
 
 t.test('a probe that finds everything refused is quarantined, and let out by hand', { timeout: 180_000 }, async (t) => {
-  const { api, target, agents, addresses, monitor, statusOf, incidents } = await threeAgents(t, [
+  const { api, target, agents, addresses, monitor, statuses, incidents } = await threeAgents(t, [
     '127.0.0.34',
     '127.0.0.35',
     '127.0.0.36',
   ]);
-  const paths: string[] = [];
   for (let number = 1; number <= monitors; number += 1)
-    paths.push(await monitor(`monitor ${number}`, { interval_seconds: intervalS }));
-  const statuses = async () => new Set(await Promise.all(paths.map(statusOf)));
+    await monitor(`monitor ${number}`, { interval_seconds: intervalS });
   const areAll = (status: string, timeoutMs: number) =>
     eventually(
       `all ${status}`,
       async () => {
-        const found = await statuses();
+        const found = new Set(await statuses());
         if (found.size !== 1 || !found.has(status)) throw new Error([...found].join());
         return true;
       },

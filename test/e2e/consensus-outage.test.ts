@@ -35,7 +35,7 @@ t.test('a target that dies just after a check is down soon after the next one', 
       await eventually('a check of it', async () => asked().length > before, { timeoutMs: 40_000, everyMs: 10 });
       const died = Date.now();
       target.everybody(how);
-      await eventually(status, async () => (await statusOf(path)) === status, { timeoutMs: 70_000, everyMs: 50 });
+      await eventually(status, async () => (await statusOf(path)) === status, { timeoutMs: 70_000, everyMs: 200 });
       const reached = Date.now();
       // By what was found, not by what was asked: a check that was under way when it died may still have been answered.
       const found = await foundSince(died - 1_000);

@@ -44,9 +44,9 @@ async function complaints(tree: TreeCopy, file: string): Promise<string | undefi
     HOME: process.env['HOME'] ?? '/',
     TMPDIR: process.env['TMPDIR'] ?? '/tmp',
     NODE_COMPILE_CACHE: path.join(root, 'node_modules/.cache/parallax-compile'),
-    // As the runner starts a file: with a prepared database, and with programs that are bundled, here from the copy.
+    // As the runner starts a file: with a prepared database, and with programs that are bundled, here from the copy, for who starts any.
     TAP: '1',
-    PARALLAX_TEST_PROGRAMS: JSON.stringify(await tree.programs()),
+    ...(file.startsWith('test/') ? { PARALLAX_TEST_PROGRAMS: JSON.stringify(await tree.programs()) } : {}),
     // The one of `kill.test.ts` after which the broker delivers again what is stored, for certain.
     PARALLAX_FAULTS: 'put the broker store back',
     TAP_TIMEOUT: '270',

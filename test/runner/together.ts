@@ -3,19 +3,23 @@
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import t from 'tap';
-import './programs-used.ts';
-import { runWith } from './tap-of-file.ts';
 
-const standIn = pathToFileURL(path.join(import.meta.dirname, 'tap-of-file.ts')).href;
+const standIn = (name: string): string => pathToFileURL(path.join(import.meta.dirname, name)).href;
 const timeout = Number(process.env['PARALLAX_TEST_FILE_TIMEOUT']) * 1_000;
 
-registerHooks({
-  resolve: (specifier, context, next) => next(specifier === 'tap' ? standIn : specifier, context),
-});
+// Before tap is loaded, which asks for it.
+replace('async-hook-domain', standIn('one-domain.ts'));
+const { default: t } = await import('tap');
+await import('./programs-used.ts');
+const { runWith } = await import('./tap-of-file.ts');
+replace('tap', standIn('tap-of-file.ts'));
 
 for (const file of JSON.parse(process.env['PARALLAX_TEST_FILES'] ?? '[]') as readonly string[]) {
   await t.test(file, { timeout }, async (test) => {
     await runWith(file, test, () => import(pathToFileURL(path.resolve(file)).href));
   });
+}
+
+function replace(name: string, by: string): void {
+  registerHooks({ resolve: (specifier, context, next) => next(specifier === name ? by : specifier, context) });
 }

@@ -114,3 +114,36 @@ t.test('when the process of several files ends, the one that ran and those behin
   t.match(results[1]?.complaints.join('\n'), /ended with SIGKILL/);
   t.match(results[2]?.complaints.join('\n'), /it was not run/);
 });
+
+t.test(
+  'what is thrown beside a test that shares its process fails that test, and the files behind it are run',
+  async (t) => {
+    const waits = 'await new Promise((resolve) => setTimeout(resolve, 50));';
+    const folder = t.testdir({
+      'thrown.test.ts': `import t from 'tap'; t.test('a', async (t) => { setTimeout(() => { throw new Error('from a timer'); }); ${waits} t.ok(1); });`,
+      'rejected.test.ts': `import t from 'tap'; t.test('b', async (t) => { void Promise.reject(new Error('by nobody awaited')); ${waits} t.ok(1); });`,
+      'inner.test.ts': `import t from 'tap'; t.test('c', async (t) => { await t.test('d', async (t) => { void Promise.reject(new Error('deep inside')); ${waits} }); });`,
+      'after.test.ts': `import t from 'tap'; t.test('e', async (t) => t.ok(1));`,
+    });
+    const files = ['thrown', 'rejected', 'inner', 'after'].map((name) => path.join(folder, `${name}.test.ts`));
+    const results = await runFiles({ ...usual, isShared: true, files });
+    t.same(
+      results.map(({ isGood }) => isGood),
+      [false, false, false, true],
+    );
+    for (const [index, says] of [/from a timer/, /by nobody awaited/, /deep inside/].entries())
+      t.match(results[index]?.complaints.join('\n'), says);
+  },
+);
+
+t.test('what listens itself for what nobody catches is not disturbed in a process of several files', async (t) => {
+  const folder = t.testdir({
+    'listens.test.ts': `import t from 'tap'; t.test('a', async (t) => {
+      const heard = new Promise((resolve) => process.once('uncaughtException', resolve));
+      setTimeout(() => { throw new Error('expected'); });
+      t.match(await heard, { message: 'expected' });
+    });`,
+  });
+  const results = await runFiles({ ...usual, isShared: true, files: [path.join(folder, 'listens.test.ts')] });
+  t.match(results, [{ isGood: true, passed: 1 }]);
+});

@@ -103,9 +103,10 @@ function first<Item>(items: readonly Item[]): Item {
   return item;
 }
 
-/** Waits for a condition; what it throws counts as not yet. */
+/** Waits for a condition; what it throws counts as not yet. What does not come at once is looked for less often: most looks are queries. */
 export async function eventually(check: () => Promise<boolean> | boolean, what: string, ms = 30_000): Promise<void> {
-  const until = performance.now() + ms;
+  const since = performance.now();
+  const until = since + ms;
   let last: unknown;
   while (performance.now() < until) {
     try {
@@ -113,7 +114,8 @@ export async function eventually(check: () => Promise<boolean> | boolean, what: 
     } catch (error) {
       last = error;
     }
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    const waitedMs = performance.now() - since;
+    await new Promise((resolve) => setTimeout(resolve, Math.min(Math.max(5, waitedMs / 20), 100)));
   }
   throw new Error(`not within ${ms} ms: ${what}`, { cause: last });
 }
