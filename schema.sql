@@ -234,6 +234,24 @@
 -- dnsbl_views.probe_revision integer not null
 -- dnsbl_views.listings jsonb not null
 -- dnsbl_views.seen_at timestamp with time zone not null
+-- event_inbox.id bigint not null generated always as identity
+-- event_inbox.key text not null
+-- event_inbox.kind text not null
+-- event_inbox.payload jsonb not null
+-- event_inbox.at timestamp with time zone not null
+-- event_inbox.attempts integer not null default 0
+-- event_inbox.available_at timestamp with time zone not null default now()
+-- event_inbox.error text
+-- event_subjects.workspace_id integer not null
+-- event_subjects.subject_type text not null
+-- event_subjects.subject_id integer not null
+-- event_subjects.sequence integer not null
+-- event_subjects.name text not null
+-- event_subjects.outage_started_at timestamp with time zone
+-- event_subjects.outage_incident_id integer
+-- event_subjects.revised_at timestamp with time zone
+-- event_subjects.revised_since timestamp with time zone
+-- event_subjects.ended_at timestamp with time zone
 -- events.xid xid8 not null default pg_current_xact_id()
 -- events.id bigint not null generated always as identity
 -- events.event_id text not null
@@ -1027,6 +1045,8 @@
 -- diagnoses row-level security forced
 -- dnsbl_runs row-level security forced
 -- dnsbl_views row-level security forced
+-- event_inbox
+-- event_subjects
 -- events row-level security forced
 -- expiry_notices row-level security forced
 -- flapping row-level security forced
@@ -1227,6 +1247,9 @@
 -- dnsbl_runs.dnsbl_runs_provider_check CHECK (((length(provider) >= 1) AND (length(provider) <= 253)))
 -- dnsbl_runs.dnsbl_runs_state_check CHECK ((state = ANY (ARRAY['listed'::text, 'clean'::text, 'error'::text])))
 -- dnsbl_views.dnsbl_views_pkey PRIMARY KEY (monitor_id, probe_id)
+-- event_inbox.event_inbox_pkey PRIMARY KEY (id)
+-- event_subjects.event_subjects_pkey PRIMARY KEY (workspace_id, subject_type, subject_id)
+-- event_subjects.event_subjects_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 -- events.events_event_id_key UNIQUE (event_id)
 -- events.events_pkey PRIMARY KEY (xid, id)
 -- events.events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
@@ -1605,6 +1628,8 @@
 -- CREATE INDEX deliveries_target ON public.deliveries USING btree (target_key, created_at)
 -- CREATE INDEX diagnoses_wanted ON public.diagnoses USING btree (due_at) WHERE (state = 'wanted'::text)
 -- CREATE INDEX dnsbl_runs_ended ON public.dnsbl_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL)
+-- CREATE INDEX event_inbox_key ON public.event_inbox USING btree (key, id)
+-- CREATE INDEX event_subjects_ended ON public.event_subjects USING btree (ended_at) WHERE (ended_at IS NOT NULL)
 -- CREATE INDEX events_at ON public.events USING brin (at)
 -- CREATE INDEX events_of_workspace ON public.events USING btree (workspace_id, xid, id)
 -- CREATE INDEX flapping_calm ON public.flapping USING btree (calm_at)
@@ -1741,6 +1766,8 @@
 -- CREATE UNIQUE INDEX dnsbl_runs_open ON public.dnsbl_runs USING btree (monitor_id, provider) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX dnsbl_runs_pkey ON public.dnsbl_runs USING btree (monitor_id, provider, started_at)
 -- CREATE UNIQUE INDEX dnsbl_views_pkey ON public.dnsbl_views USING btree (monitor_id, probe_id)
+-- CREATE UNIQUE INDEX event_inbox_pkey ON public.event_inbox USING btree (id)
+-- CREATE UNIQUE INDEX event_subjects_pkey ON public.event_subjects USING btree (workspace_id, subject_type, subject_id)
 -- CREATE UNIQUE INDEX events_event_id_key ON public.events USING btree (event_id)
 -- CREATE UNIQUE INDEX events_pkey ON public.events USING btree (xid, id)
 -- CREATE UNIQUE INDEX expiry_notices_pkey ON public.expiry_notices USING btree (monitor_id, kind, not_after, threshold_days)
@@ -2095,6 +2122,8 @@
 -- dnsbl_runs to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- dnsbl_views to parallax_api: SELECT
 -- dnsbl_views to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- event_inbox to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- event_subjects to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- events to parallax_api: SELECT
 -- events to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- expiry_notices to parallax_worker: DELETE, INSERT, SELECT, UPDATE

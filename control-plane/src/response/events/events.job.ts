@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { eventReading } from '@parallax/api-contract';
 import type { Logger } from '@parallax/telemetry';
@@ -138,7 +139,8 @@ export async function startEvents(
     },
     onError: (error) => log.warn({ err: error }, 'events cannot be made; tried again'),
   });
-  const lookAgain = (): void => {
+  // Bound to the start: a hint may come from within a transaction, whose connection slonik would hold whatever follows to.
+  const lookAgain = AsyncResource.bind((): void => {
     const afterMs = looksAfterMs[looks];
     if (afterMs === undefined || timer !== undefined) return;
     timer = setTimeout(() => {
@@ -146,7 +148,7 @@ export async function startEvents(
       looks += 1;
       void making.soon().then(lookAgain);
     }, afterMs);
-  };
+  });
   const hints = context.bus.listen(eventInboxSubject, () => {
     looks = 0;
     lookAgain();

@@ -8,7 +8,7 @@ import { testApi } from '../../identity/testing.ts';
 import { sql } from '../../platform/database/pools.ts';
 import { enqueue } from '../../platform/outbox/enqueue.ts';
 import { workOnce } from '../../platform/outbox/worker.ts';
-import { memoryBus } from '../../testing/probes.ts';
+import { loopBus } from '../../reporting/live-events/testing.ts';
 import { takeEvents } from '../webhooks/index.ts';
 import { mostBytes } from './body.ts';
 import type { EventTaker } from './event.ts';
@@ -30,7 +30,7 @@ const readShape = z.object({
 });
 
 async function world(t: TestContext) {
-  const api = await testApi(t, { capabilities, context: { bus: memoryBus() } });
+  const api = await testApi(t, { capabilities, context: { bus: loopBus() } });
   const owner = await api.account('owner@example.com');
   const token = owner.accessToken;
   const call = (method: string, path: string, body?: unknown) =>
