@@ -7,6 +7,12 @@ const sla = (file: string, title: string): Shown => [`reporting/sla/${file}`, ti
 const checks = (file: string, title: string): Shown => [`monitoring/api-checks/${file}`, title];
 const statistics = (title: string): Shown => ['reporting/statistics/statistics', title];
 
+const events = (title: string): Shown => ['response/events/events', title];
+const webhooks = (file: string, title: string): Shown => [`response/webhooks/${file}`, title];
+
+const made = 'a webhook is made, read, changed and deleted, and shows its secret once';
+const seen = 'viewers see the origin and change nothing, others see nothing';
+const letter = 'ten attempts fail, the dead letter is retried under the same id, and resolved';
 const exported = 'the files have proper names, the figures of the report, and are genuine';
 
 /**
@@ -15,6 +21,41 @@ const exported = 'the files have proper names, the figures of the report, and ar
  * access-matrix.test.ts, and what it refuses by bad-input.test.ts.
  */
 export const endpoints: Readonly<Record<string, readonly Shown[]>> = {
+  'GET /api/v1/events': [
+    events('reading: filters, places, tenants and waiting'),
+    events('several processes make each event once'),
+  ],
+  'GET /api/v1/events/stream': [
+    ['reporting/live-events/live-events', 'what changes is told as it happens, to who may see it'],
+  ],
+  'GET /api/v1/webhooks/events': [events('an outage from its beginning to its end, in numbers without a gap')],
+  'GET /api/v1/webhooks': [webhooks('webhooks', made), webhooks('webhooks', seen)],
+  'POST /api/v1/webhooks': [webhooks('webhooks', made), webhooks('webhooks', 'what cannot be is refused by its place')],
+  'GET /api/v1/webhooks/{id}': [webhooks('webhooks', made), webhooks('webhooks', seen)],
+  'PATCH /api/v1/webhooks/{id}': [webhooks('webhooks', made), webhooks('webhooks', seen)],
+  'DELETE /api/v1/webhooks/{id}': [webhooks('webhooks', made), webhooks('webhooks', seen)],
+  'POST /api/v1/webhooks/{id}/test': [
+    webhooks('sending', 'a test is one attempt with its steps, also while it is off, and counted nowhere'),
+  ],
+  'POST /api/v1/webhooks/{id}/secret': [
+    webhooks('sending', 'receivers verify with the libraries of the standard, also across a rotation with grace'),
+  ],
+  'GET /api/v1/webhooks/{id}/deliveries': [
+    webhooks('webhooks', 'events are queued by type, scope and maintenance, once, and missed while it is off'),
+  ],
+  'GET /api/v1/webhooks/{id}/deliveries/{delivery_id}': [
+    webhooks('sending', 'what a receiver answers decides what becomes of a delivery'),
+  ],
+  'POST /api/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver': [webhooks('sending', letter)],
+  'POST /api/v1/webhooks/{id}/redeliver': [
+    webhooks('upkeep/failing', 'a webhook that fails for five days is switched off with mails before, and catches up'),
+  ],
+  'GET /api/v1/webhooks/{id}/stats': [
+    webhooks('sending', 'receivers verify with the libraries of the standard, also across a rotation with grace'),
+  ],
+  'GET /api/v1/webhooks/{id}/dlq': [webhooks('sending', letter)],
+  'POST /api/v1/webhooks/{id}/dlq/{dlq_id}/retry': [webhooks('sending', letter)],
+  'POST /api/v1/webhooks/{id}/dlq/{dlq_id}/resolve': [webhooks('sending', letter)],
   'POST /api/v1/monitors': [
     monitors('monitors', 'a monitor is created with its history, answered whole and read again'),
     monitors('monitors', 'what is wrong with a body is said with its place'),

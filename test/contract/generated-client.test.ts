@@ -125,7 +125,8 @@ void t.test('a generated client compiles, and calls the product', { timeout: 280
   symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
   const served = path.join(folder, 'openapi.json');
   writeFileSync(served, await (await fetch(`${world.url}/openapi.json`)).text());
-  const run = async (args: readonly string[], what: string) => runToEnd(startCommand(process.execPath, args, {}), what);
+  const run = async (args: readonly string[], what: string) =>
+    runToEnd(startCommand(process.execPath, args, {}), what, 100_000);
   const generator = 'test/generated-client/node_modules/openapi-typescript/bin/cli.js';
   // A field with a default may be left out of a request.
   const generated = [served, '--default-non-nullable=false', '--output', path.join(folder, 'schema.ts')];

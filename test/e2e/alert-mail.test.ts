@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
 import t from 'tap';
+import type { Test } from 'tap';
 import { mailServer } from '../../control-plane/src/platform/mail/testing/mail-server.ts';
 import {
   callThat,
@@ -15,12 +17,57 @@ import {
   webhookReceiver,
   webhookTarget,
 } from '../harness/alerted.ts';
+import type { Person, WebhookReceiver } from '../harness/alerted.ts';
 import { eventually } from '../harness/processes.ts';
 import { loopbackTargetsForAll, startProduct, untilOnline } from '../harness/product.ts';
 import { startTarget } from '../harness/target.ts';
 
 /** What two seconds for the first message may become on a machine that does other things as well. */
 const firstSendWithinMs = 15_000;
+
+/** What another system is sent of the outage of the blog, and may read instead. */
+async function isSentEvents(
+  t: Test,
+  given: {
+    readonly ada: Person;
+    readonly webhookId: number;
+    readonly secret: string;
+    readonly place: string;
+    readonly receiver: WebhookReceiver;
+  },
+): Promise<void> {
+  const { ada, receiver } = given;
+  const types = () => receiver.received.map(({ body }) => String(body['type'])).toSorted();
+  const expected = ['incident.opened', 'incident.resolved', 'monitor.down', 'monitor.up', 'monitor.up'];
+  await eventually(`the events to arrive`, async () => types().length >= expected.length);
+  t.same(types(), expected, 'the first checks, the outage, and its end');
+  const verifier = new Webhook(given.secret);
+  for (const { text, headers } of receiver.received) {
+    t.same(
+      verifier.verify(text, headers as Record<string, string>),
+      JSON.parse(text),
+      'a library of the standard agrees',
+    );
+  }
+  const { events } = await ada.api.call<{ events: { id: string; type: string }[] }>(
+    'GET',
+    `/api/v1/events?after=${given.place}&workspace_id=${ada.workspaceId}&types=monitor.*,incident.*`,
+    200,
+  );
+  t.same(
+    events.map(({ id }) => id).toSorted(),
+    receiver.received.map(({ headers }) => String(headers['webhook-id'])).toSorted(),
+    'who cannot be called reads the same events',
+  );
+  await eventually('the deliveries to be noted', async () => {
+    const { deliveries } = await ada.api.call<{ deliveries: { state: string; attempts: number }[] }>(
+      'GET',
+      `/api/v1/webhooks/${given.webhookId}/deliveries`,
+      200,
+    );
+    return deliveries.length === expected.length && deliveries.every(({ state }) => state === 'delivered');
+  });
+}
 
 t.test('from a failure to the people, without set-up', { timeout: 300_000 }, async (t) => {
   const mails = await mailServer(t);
@@ -93,6 +140,14 @@ t.test('from a failure to the people, without set-up', { timeout: 300_000 }, asy
   await t.test('a webhook is told of DOWN and UP, signed', async (t) => {
     const ops = await webhookTarget(ada, hook, secret);
     await newAlert(ada, { name: 'Operations', steps: [{ targets: [ops] }] });
+    const other = await webhookReceiver(t);
+    const { next: place } = await ada.api.call<{ next: string }>('GET', '/api/v1/events', 200);
+    const { id: webhookId, secret: ownSecret } = await ada.api.call<{ id: number; secret: string }>(
+      'POST',
+      '/api/v1/webhooks',
+      201,
+      { workspace_id: ada.workspaceId, name: 'Data', url: other.url, events: ['monitor.*', 'incident.*'] },
+    );
     await watch(ada, 'Blog', blog.url);
     await blog.shut();
     const opened = await callThat(hook, 'alert.opened');
@@ -106,6 +161,7 @@ t.test('from a failure to the people, without set-up', { timeout: 300_000 }, asy
     }
     t.match(opened.body, { state: 'problem', title: 'Blog is down', data: { votes: [{ code: 'connect_refused' }] } });
     t.match(resolved.body, { state: 'recovered', subject_key: opened.body['subject_key'] });
+    await isSentEvents(t, { ada, webhookId, secret: ownSecret, place, receiver: other });
     await eventually('the history to say that all was sent', async () =>
       (await historyOf(ada)).every(({ status }) => status === 'sent'),
     );

@@ -156,7 +156,7 @@ type Received = {
   readonly body: Readonly<Record<string, unknown>>;
 };
 
-type WebhookReceiver = { readonly url: string; readonly received: readonly Received[] };
+export type WebhookReceiver = { readonly url: string; readonly received: readonly Received[] };
 
 /** A real server that takes whatever is posted to it; it ends with the test. */
 export async function webhookReceiver(t: TestContext): Promise<WebhookReceiver> {

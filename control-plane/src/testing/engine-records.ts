@@ -3,8 +3,17 @@
  * errors and voters, the control plane as probe 0, and figures with more than four decimals.
  */
 
-/** Below these names stands what users or other services wrote in words of their own. */
-const othersWords = new Set(['headers', 'payload', 'settings', 'secret_headers', 'variables', 'json', 'form']);
+/** Below these names stands what users, other services or a standard (JSON Schema) wrote in words of their own. */
+const othersWords = new Set([
+  'schema',
+  'headers',
+  'payload',
+  'settings',
+  'secret_headers',
+  'variables',
+  'json',
+  'form',
+]);
 /** Numbers by which the engine knows what people know by a name. */
 const numbered = new Set(['error', 'voter', 'voters', 'missing']);
 
@@ -25,8 +34,8 @@ export function engineRecordsIn(value: unknown, { hasOthersNames = false }: Look
     if (typeof one !== 'object' || one === null) return;
     for (const [name, inner] of Object.entries(one)) {
       const at = `${place}/${name}`;
-      // Beside `success` it counts what failed.
-      const isCount = name === 'error' && 'success' in one;
+      // Beside `success` it counts what failed, and beside `failing` who voted.
+      const isCount = (name === 'error' && 'success' in one) || (name === 'voters' && 'failing' in one);
       if ((isEngineName(name, inner) && !isCount) || (!hasOthersNames && isCamelCase(name)))
         found.push(`${at}: ${shown(inner)}`);
       if (!othersWords.has(name)) look(inner, at);

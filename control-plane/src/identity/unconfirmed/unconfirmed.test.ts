@@ -192,6 +192,7 @@ async function trialsOf(person: Person): Promise<Readonly<Record<string, () => P
   const config = String(made.body['id']);
   const targets = [{ channel: 'email', target: 'somebody@example.org' }];
   const alert = await idOf('/api/v1/alerts', { name: 'tried', steps: [{ targets }] });
+  const webhook = await idOf('/api/v1/webhooks', { name: 'tried', url: 'https://hooks.example/' });
   const post = (path: string, body?: object) => () => person.call('POST', path, body);
   return {
     'POST /api/v1/monitors/:monitor_id/check': post(`/api/v1/monitors/${monitor}/check`),
@@ -204,6 +205,7 @@ async function trialsOf(person: Person): Promise<Readonly<Record<string, () => P
     }),
     'POST /api/v1/alerts/:alert_id/test': post(`/api/v1/alerts/${alert}/test`),
     'POST /api/v1/alerts/test-send': post('/api/v1/alerts/test-send', { channel: 'email', target: 't@example.org' }),
+    'POST /api/v1/webhooks/:id/test': post(`/api/v1/webhooks/${webhook}/test`, {}),
     'POST /api/v1/alert-channel-configs/:config_id/test': post(`/api/v1/alert-channel-configs/${config}/test`, {}),
   };
 }

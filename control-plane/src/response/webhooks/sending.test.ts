@@ -10,6 +10,7 @@ import { sql } from '../../platform/database/pools.ts';
 import { createOutboundClients } from '../../platform/outbound-http/index.ts';
 import { claimDeliveries, pickedOf } from './sending/claim.queries.ts';
 import { Sender } from './sending/sender.job.ts';
+import { switchOffFull } from './upkeep/queries.ts';
 import { loopback, startReceiver, storeEvents, webhooksApi } from './testing.ts';
 import type { Received, WebhooksApi } from './testing.ts';
 
@@ -228,4 +229,25 @@ void t.test('a claim leaps over a hundred thousand that wait', async (t) => {
   t.equal(claimed.filter(({ webhook_id: id }) => id === busy.id).length, 5, 'five of a webhook');
   t.equal(claimed.filter(({ webhook_id: id }) => id === slow.id).length, 1, 'one a second of the other');
   t.same(await claimDeliveries(worker, 'test', nowMs + 100, room), [], 'no more while they are under way');
+
+  const full = await api.webhook({ url: 'https://hooks.example/' });
+  await worker.query(sql.unsafe`
+    insert into webhook_deliveries (workspace_id, webhook_id, event_id, type, event_at, state, due_at)
+    select ${api.workspaceId}, ${full.id}, 'evt_full_' || n, 'monitor.down', now(), 'queued', now() from generate_series(1, 99999) n`);
+  await switchOffFull(worker);
+  t.match(
+    (await api.webhooks('GET', `/${full.id}`)).body,
+    { is_active: true, queued: 99_999 },
+    'one less than too many',
+  );
+  await worker.query(sql.unsafe`
+    insert into webhook_deliveries (workspace_id, webhook_id, event_id, type, event_at, state, due_at)
+    values (${api.workspaceId}, ${full.id}, 'evt_full_0', 'monitor.down', now(), 'queued', now())`);
+  await switchOffFull(worker);
+  t.match((await api.webhooks('GET', `/${full.id}`)).body, { is_active: false, disabled_reason: 'queue_full' });
+  t.match((await api.webhooks('GET', `/${busy.id}`)).body, { is_active: true });
+  await worker.query(sql.unsafe`
+    update webhook_deliveries set state = 'missed' where webhook_id = ${full.id} and state = 'queued'`);
+  const on = await api.webhooks('PATCH', `/${full.id}`, { is_active: true });
+  t.match(on, { status: 200, body: { is_active: true, missed: 100_000, disabled_reason: null } });
 });

@@ -15,6 +15,7 @@ import {
   webhookStatsRoute,
 } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
+import { countTrial } from '../../../identity/unconfirmed/index.ts';
 import { webhooksSubject } from '../../../platform/bus/subjects.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { inScope } from '../../../platform/database/scope.ts';
@@ -108,6 +109,7 @@ export function redeliveryRoutes(context: Context): Route[] {
     handle(testWebhookRoute, async ({ params, body, caller, request }) => {
       const row = await readWebhook(context, caller, params.id);
       requireRole(caller, row.workspace_id, 'editor');
+      await countTrial(context, caller);
       const counted = await countOnce(
         context.database.api,
         `webhook-tests:${caller.userId}`,
