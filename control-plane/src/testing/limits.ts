@@ -6,5 +6,6 @@ export const testLimits = limitsWith({
   'unconfirmed.heartbeats': null,
   'unconfirmed.webhook_checks': null,
   'unconfirmed.minimum_interval_seconds': 1,
+  'unconfirmed.mailed_addresses': null,
   unconfirmed_test: 1_000_000,
 });

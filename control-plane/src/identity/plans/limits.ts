@@ -272,6 +272,7 @@ const unconfirmed = {
   heartbeats: 3,
   webhook_checks: 3,
   minimum_interval_seconds: 300,
+  mailed_addresses: 0,
 } as const;
 type UnconfirmedNumber = keyof typeof unconfirmed;
 
@@ -329,6 +330,7 @@ export function limitsWith(given: Readonly<Record<string, number | null>> = {}):
       monitors: ofUnconfirmed('monitors'),
       heartbeats: ofUnconfirmed('heartbeats'),
       webhook_checks: ofUnconfirmed('webhook_checks'),
+      mailed_addresses: ofUnconfirmed('mailed_addresses'),
       minimumIntervalSeconds: ofUnconfirmed('minimum_interval_seconds') ?? 1,
     },
     rate,
@@ -359,6 +361,8 @@ function planWith(plan: Plan, given: (number: PlanNumber) => number | null | und
 }
 
 function faultOf(name: string, value: number | null): string[] {
+  if (name === 'unconfirmed.mailed_addresses')
+    return value === null || value === 0 ? [] : [`${name} must be 0, or unlimited`];
   if (!limitNames.includes(name)) return [`${name} is not known; known are ${limitNames.join(', ')}`];
   if (name.endsWith('.minimum_interval_seconds')) {
     return value !== null && value >= 1 && value <= 86_400

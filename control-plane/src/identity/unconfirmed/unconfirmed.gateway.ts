@@ -52,7 +52,7 @@ export async function countTrial(context: CallerParts, caller: Caller): Promise<
  * @throws Problem `address_unconfirmed`
  */
 export async function requireConfirmedAddress(context: CallerParts, caller: Caller, what: string): Promise<void> {
-  if (await isLimitedCaller(context, caller)) {
+  if (context.limits.unconfirmed.mailed_addresses !== undefined && (await isLimitedCaller(context, caller))) {
     throw addressUnconfirmed(
       `${what} to the addresses of others only from an account whose own mail address is confirmed`,
     );

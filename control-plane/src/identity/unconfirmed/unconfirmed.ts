@@ -31,6 +31,11 @@ export function unconfirmedIntervalSeconds(owner: AddressStanding, rules: Addres
   return isLimited(owner, rules) ? rules.limits.unconfirmed.minimumIntervalSeconds : 0;
 }
 
+/** Whether mail may be sent to the addresses of others on behalf of an account. */
+export function mayMailOthers(account: AddressStanding, rules: AddressRules): boolean {
+  return rules.limits.unconfirmed.mailed_addresses === undefined || !isLimited(account, rules);
+}
+
 /** What is counted. */
 export type Counted = 'monitors' | 'heartbeats' | 'webhook_checks';
 

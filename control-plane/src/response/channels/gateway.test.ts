@@ -274,7 +274,8 @@ void t.test(
     t.equal((await api.call('POST', unsubscribe, oneClick)).status, 200);
     t.equal((await api.call('POST', unsubscribe, oneClick)).status, 200, 'twice is once');
     t.match(await mail('ada@example.com'), { ok: false, code: 'target_not_confirmed', message: /unsubscribed/ });
-    const unknown = `/api/v1/public/mail-alerts/${token.slice(0, -1)}x`;
+    // Another last character, whichever it has.
+    const unknown = `/api/v1/public/mail-alerts/${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`;
     const none = await api.call('GET', unknown);
     t.match(none, { status: 404, text: /This link does not work any more/ });
     t.equal(none.headers.get('content-type'), 'text/html; charset=utf-8');

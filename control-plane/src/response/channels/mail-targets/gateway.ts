@@ -1,5 +1,5 @@
 import type { Context } from '../../../context.ts';
-import { isLimited, readStanding } from '../../../identity/unconfirmed/index.ts';
+import { mayMailOthers, readStanding } from '../../../identity/unconfirmed/index.ts';
 import { randomKeyHash } from '../../../platform/crypto/random-key.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { inScope } from '../../../platform/database/scope.ts';
@@ -66,7 +66,7 @@ export async function askNewReaders(
   const named = [...new Set(targets.filter(({ channel }) => channel === 'email').map(({ target }) => target))];
   if (named.length === 0) return;
   const addresses = await inScope(parts.database.api, scope, async (tx) =>
-    isLimited(await readStanding(scope, tx), parts) ? [] : unasked(scope, tx, named),
+    mayMailOthers(await readStanding(scope, tx), parts) ? unasked(scope, tx, named) : [],
   );
   for (const address of addresses) {
     const [ofAccount, toAddress] = await countAsking(parts, scope.userId ?? 0, address);
