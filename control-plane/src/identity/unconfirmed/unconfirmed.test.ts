@@ -157,6 +157,19 @@ void t.test('a move to a workspace of theirs counts, too', async (t) => {
   });
 });
 
+void t.test('a full workspace is not handed on to make room', async (t) => {
+  const una = await newcomer('una');
+  const taker = await newcomer('taker');
+  const spare = Number((await una.call('POST', '/api/v1/workspaces', { name: 'spare' })).body['id']);
+  for (let count = 0; count < 3; count += 1) await una.call('POST', '/api/v1/monitors', monitorBody(spare));
+  const memberId = await api.database.worker.oneFirst(sql.type(z.object({ id: z.number() }))`
+    insert into workspace_members (workspace_id, user_id, role) values (${spare}, ${taker.id}, 'editor') returning id`);
+  const hand = () => una.call('POST', `/api/v1/workspaces/${spare}/transfer`, { member_id: memberId });
+  isRefused(t, await hand(), 'to somebody who is not confirmed either');
+  await confirm(taker);
+  t.equal((await hand()).status, 200, 'confirmed');
+});
+
 void t.test('three heartbeats and three webhook checks', async (t) => {
   const noa = await newcomer('noa');
   const heartbeat = () =>

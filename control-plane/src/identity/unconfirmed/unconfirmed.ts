@@ -36,6 +36,13 @@ export function mayMailOthers(account: AddressStanding, rules: AddressRules): bo
   return rules.limits.unconfirmed.mailed_addresses === undefined || !isLimited(account, rules);
 }
 
+/**
+ * Whether an account is not handed a workspace: what is in it would count as theirs, so that one account after another could fill a workspace and hand it on.
+ */
+export function mayNotOwnMore(account: AddressStanding, rules: AddressRules): boolean {
+  return rules.limits.unconfirmed.monitors !== undefined && isLimited(account, rules);
+}
+
 /** What is counted. */
 export type Counted = 'monitors' | 'heartbeats' | 'webhook_checks';
 
@@ -62,6 +69,6 @@ export function requireRoomOf(owners: readonly UnconfirmedOwner[], what: Counted
 
 /** The refusal, which says what to do. */
 export function addressUnconfirmed(limit: string, errors: readonly InputError[] = []): Problem {
-  const detail = `${limit}. Open the link in the confirmation mail, or ask for another one: POST /api/v1/auth/verify-email`;
+  const detail = `${limit}. Whose address it is opens the link in the confirmation mail, or asks for another one: POST /api/v1/auth/verify-email`;
   return new Problem('address_unconfirmed', detail, errors.length === 0 ? {} : { errors });
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
+import { standingColumns, standingRow } from '../../unconfirmed/index.ts';
 
 /** Monitors named in an answer. */
 const mostNamed = 100;
@@ -14,6 +15,7 @@ const newOwnerRow = z.object({
   verified_email: z.string().nullable(),
   locale: z.enum(['en', 'ru']),
   owned: z.number(),
+  ...standingRow,
 });
 export type NewOwner = z.output<typeof newOwnerRow>;
 
@@ -24,8 +26,8 @@ export type NewOwner = z.output<typeof newOwnerRow>;
 export async function readNewOwner(worker: DatabasePool, userId: number): Promise<NewOwner | null> {
   return worker.maybeOne(sql.type(newOwnerRow)`
     select plan, case when email_verified then email end as verified_email, locale,
-      (select count(*)::integer from workspaces w where w.owner_id = users.id and w.deleted_at is null) as owned
-    from users where id = ${userId}`);
+      (select count(*)::integer from workspaces w where w.owner_id = owner.id and w.deleted_at is null) as owned, ${standingColumns}
+    from users owner where id = ${userId}`);
 }
 
 /**

@@ -10,6 +10,7 @@ import { renderLetter } from '../../../platform/mail/letter.ts';
 import { enqueueMail } from '../../../platform/mail/mail.ts';
 import { recordAudit } from '../../audit/index.ts';
 import { planOf } from '../../plans/index.ts';
+import { addressUnconfirmed, mayNotOwnMore, standingOf } from '../../unconfirmed/index.ts';
 import { readInviter } from '../invites/queries.ts';
 import { transferLetter } from '../letters.ts';
 import { mostOwnWorkspaces } from '../limits.ts';
@@ -36,6 +37,9 @@ export function transferRoutes(context: Context): readonly Route[] {
       if (newOwner === null) throw noMember(params.id, body.member_id);
       if (newOwner.owned >= mostOwnWorkspaces) {
         throw new Problem('conflict', `this member owns as many workspaces as one may (${mostOwnWorkspaces})`);
+      }
+      if (mayNotOwnMore(standingOf(newOwner), context)) {
+        throw addressUnconfirmed('a workspace is handed on to a member whose mail address is confirmed only');
       }
       const target = { workspaceId: params.id, memberId: body.member_id, userId };
       try {

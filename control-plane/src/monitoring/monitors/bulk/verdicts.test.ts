@@ -21,7 +21,8 @@ const elsewhere: Destination = {
   workspaceId: 2,
   ownerId: 2,
   plan: 'free',
-  minimumIntervalSeconds: 60, unconfirmedIntervalSeconds: 0,
+  minimumIntervalSeconds: 60,
+  unconfirmedIntervalSeconds: 0,
   takenNames: new Set(['taken']),
 };
 

@@ -47,7 +47,6 @@ export async function checkMonitor(
   { probeIds = [], view }: { readonly probeIds?: readonly number[]; readonly view?: MonitorView } = {},
 ): Promise<{ readonly answer: MonitorTest; readonly monitor: MonitorRow }> {
   const scope = scopeOf(caller);
-  await countTrial(context, caller);
   const { monitor, seats, isPaused } = await inScope(context.database.api, scope, async (tx) => {
     const found = requireShown(await findMonitor(tx, scope, monitorId), monitorId, view);
     requireRole(caller, found.workspace_id, 'editor');
@@ -57,6 +56,7 @@ export async function checkMonitor(
       isPaused: !found.is_active || (await pausedByGroup(tx, [monitorId])).has(monitorId),
     };
   });
+  await countTrial(context, caller);
   const { reach } = await workspaceOwner(context.database.worker, monitor.workspace_id);
   const askedMs = context.now();
   const replies =

@@ -54,10 +54,10 @@ export async function testConfiguration(
   { caller, request }: Actor,
   { body: given, complete, view }: Trial,
 ): Promise<MonitorTest> {
-  await countTrial(context, caller);
   const { workspaceId, edited, probes } = await inScope(context.database.api, scopeOf(caller), (tx) =>
     whatIsThere(tx, caller, given, view),
   );
+  await countTrial(context, caller);
   const owner = await workspaceOwner(context.database.worker, workspaceId);
   const open = edited && { stored: edited, secrets: openSecrets(context.sealer, edited) };
   const body = open === undefined || complete === undefined ? given : complete(open);

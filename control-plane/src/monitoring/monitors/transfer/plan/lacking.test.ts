@@ -38,7 +38,13 @@ void t.test('a secret that is there stays, and what is wrong beside stays wrong'
     errors: [{ path: '/settings/nonsense' }],
   });
   t.throws(
-    () => newMonitorLacking(body({ ...radius, settings: {} }), 'n', { ...limits, minimumIntervalSeconds: 90, unconfirmedIntervalSeconds: 0 }, []),
+    () =>
+      newMonitorLacking(
+        body({ ...radius, settings: {} }),
+        'n',
+        { ...limits, minimumIntervalSeconds: 90, unconfirmedIntervalSeconds: 0 },
+        [],
+      ),
     {
       code: 'interval_below_plan',
     },
