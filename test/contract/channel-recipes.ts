@@ -9,8 +9,11 @@ const path = '/api/v1/alert-channel-configs';
 
 /** Every channel may be configured once, and few tests are sent in an hour. */
 async function emptied(world: World): Promise<void> {
-  await world.database.worker.query(sql.unsafe`
-    delete from channel_configs where user_id = (select owner_id from workspaces where id = ${world.workspaceId})`);
+  const whose =
+    world.keepsOthers === true
+      ? sql.fragment`user_id = (select owner_id from workspaces where id = ${world.workspaceId})`
+      : sql.fragment`true`;
+  await world.database.worker.query(sql.unsafe`delete from channel_configs where ${whose}`);
   await world.database.worker.query(
     sql.unsafe`delete from rate_limits where key like 'channel-tests%' or key like 'consent-mails%'`,
   );

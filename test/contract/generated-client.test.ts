@@ -73,7 +73,7 @@ async function ofNewAccount(world: World): Promise<World> {
   const make: World['make'] = (method, path, body) =>
     world.call(method, path, { token, ...(body === undefined ? {} : { body }) });
   const { workspaces } = (await make('GET', '/api/v1/workspaces')).body as { workspaces: { id: number }[] };
-  return { ...world, token, make, workspaceId: workspaces[0]?.id ?? 0 };
+  return { ...world, keepsOthers: true, token, make, workspaceId: workspaces[0]?.id ?? 0 };
 }
 
 /** Every row of the specification that is built: its call in the words of the generated client, and the status that it must answer. */

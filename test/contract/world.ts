@@ -22,6 +22,8 @@ export type World = TestApi & {
   /** Calls as the account and expects success. */
   readonly make: (method: string, path: string, body?: unknown) => Promise<TestAnswer>;
   readonly monitor: () => Promise<number>;
+  /** Other accounts have prepared calls of their own, which a recipe must leave as they are. */
+  readonly keepsOthers?: boolean;
   /** Something new each time, for names and addresses. */
   readonly unique: () => number;
 };

@@ -9,8 +9,8 @@ export const isOfSignals = (path: string): boolean =>
 export const isOfResponse = (path: string): boolean =>
   /^\/api\/v1\/(public\/)?(incidents|maintenance)(\/|$)/.test(path);
 
-/** Routes of alerts, their pages included. */
-export const isOfAlerts = (path: string): boolean => /^\/(api\/v1\/)?alerts(\/|$)/.test(path);
+/** Routes of alerts, their pages included, and of events and webhooks. */
+export const isOfAlerts = (path: string): boolean => /^\/(api\/v1\/)?(alerts|events|webhooks)(\/|$)/.test(path);
 
 /** Routes of accounts and workspaces: most of the rest. */
 export const isOfAccount = (path: string): boolean =>

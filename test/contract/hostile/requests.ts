@@ -131,6 +131,16 @@ const valid: Readonly<Record<string, Record<string, unknown>>> = {
   '/api/v1/alerts/:alert_id': alertChange,
   '/api/v1/alerts/:alert_id/snooze': { minutes: 5 },
   '/api/v1/alerts/preview': { workspace_id: 1, event: 'monitor.down', subject: { type: 'monitor', id: 1 } },
+  '/api/v1/webhooks': {
+    workspace_id: 1,
+    name: 'w',
+    url: 'https://hooks.example/',
+    events: ['*'],
+    scope: { all: true },
+    headers: { a: 'b' },
+  },
+  '/api/v1/webhooks/:id': { name: 'v', url: 'https://other.example/', max_per_second: 5 },
+  '/api/v1/webhooks/:id/redeliver': { since: '2026-01-01T00:00:00Z', only: 'all' },
   '/api/v1/maintenance': maintenance,
   '/api/v1/maintenance/:id': maintenance,
   '/api/v1/maintenance/preview': maintenance,
@@ -155,6 +165,7 @@ export async function sendHostile(t: Test, isMine: (path: string) => boolean, le
     '/api/v1/incidents',
     '/api/v1/maintenance',
     '/api/v1/alerts',
+    '/api/v1/webhooks',
   ]) {
     await world.make('POST', `${path}${path.endsWith('heartbeats') ? '?workspace_id=1' : ''}`, valid[path]);
   }
