@@ -18,7 +18,7 @@ export type ThreeAgents = {
   /** Makes a monitor of the target. @returns its path */
   readonly monitor: (name: string, more: Record<string, unknown>) => Promise<string>;
   readonly statusOf: (path: string) => Promise<string>;
-  /** Of all monitors, by one request: each look at a monitor by itself costs 16 ms of a core. */
+  /** The statuses of all monitors by one request: a request for each costs 16 ms of a core. */
   readonly statuses: () => Promise<readonly string[]>;
   readonly incidents: () => Promise<{ id: number; status: string; started_at: string; monitor_id: number }[]>;
 };

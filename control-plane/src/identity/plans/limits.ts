@@ -286,7 +286,7 @@ export const limitNames: readonly string[] = [
 /** The limits of this process: those of the product, with what the operator has set. */
 export type Limits = {
   readonly plan: (name: PlanName) => Plan;
-  /** Of owners whose mail address is not confirmed; undefined: not limited. */
+  /** What owners may have whose mail address is not confirmed; undefined: not limited. */
   readonly unconfirmed: Readonly<Record<Exclude<UnconfirmedNumber, 'minimum_interval_seconds'>, number | undefined>> & {
     readonly minimumIntervalSeconds: number;
   };

@@ -52,7 +52,7 @@ export function eventRoutes(context: Context): Route[] {
         throw invalidInput('query', '/after', 'invalid_format', '`after` must be `next` of an earlier answer');
       }
       const present = await inScope(context.database.api, scope, (tx) => presentCursor(tx));
-      // A place of before a restore of the database is one that nobody has come to yet.
+      // The database was restored since: its transactions have not come as far as this place.
       const isElsewhere = after.xid > present.xid;
       const hasGap = isElsewhere || after.atMs < context.now() - keptMs;
       let found = await read(isElsewhere ? { ...after, xid: 0n, id: 0n } : after);
