@@ -42,6 +42,9 @@ export async function outage(
   };
   await addResults(database, [{ monitorId, probeId, atMs, outcome: 'fail', code: 'connect_refused' }]);
   await addRange(database, { monitorId, fromMs: atMs, toMs: null, status: 'DOWN' });
+  // The engine writes a range and the status in one transaction, and the health of the read models is judged by that.
+  await database.worker.query(sql.unsafe`
+    update monitors set status = 'DOWN', status_since = ${at} where id = ${monitorId}`);
   await database.worker.query(sql.unsafe`
     insert into result_evidence (e, monitor_id, probe_id, message, evidence)
     values (${at}, ${monitorId}, ${probeId}, 'It refuses.', ${JSON.stringify(keptEvidence)}::jsonb)`);

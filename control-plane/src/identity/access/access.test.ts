@@ -277,6 +277,7 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
       'identity_take_challenge',
       'identity_take_sign_in',
       'identity_take_team_chat_request',
+      'identity_unconfirmed_owners',
       'identity_use_proof',
       'identity_webhook_check',
     ].map((name) => ({ name, api: true, worker: false, anybody: false, path: true })),

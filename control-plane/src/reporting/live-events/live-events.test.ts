@@ -9,7 +9,8 @@ import { enqueue } from '../../platform/outbox/enqueue.ts';
 import { workOnce } from '../../platform/outbox/worker.ts';
 import { liveEventsCapability } from './index.ts';
 import { eventsBehind, forgetEvents, keepEvents } from './queries.ts';
-import { loopBus, watch } from './testing.ts';
+import { loopBus } from '../../testing/loop-bus.ts';
+import { watch } from './testing.ts';
 
 async function world(t: TestContext) {
   const bus = loopBus();

@@ -8,7 +8,7 @@ import { webhookChecksCapability } from '../../monitoring/webhook-checks/index.t
 import { sql } from '../../platform/database/pools.ts';
 import { startOutboxWorker, workOnce } from '../../platform/outbox/worker.ts';
 import { liveEventsCapability } from './index.ts';
-import { loopBus } from './testing.ts';
+import { loopBus } from '../../testing/loop-bus.ts';
 import { incidentsCapability } from '../../response/incidents/index.ts';
 import { startTelling } from '../../response/incidents/job.ts';
 import { incidentsApi } from '../../response/incidents/testing.ts';

@@ -8,7 +8,7 @@ import { testApi } from '../../identity/testing.ts';
 import { sql } from '../../platform/database/pools.ts';
 import { enqueue } from '../../platform/outbox/enqueue.ts';
 import { workOnce } from '../../platform/outbox/worker.ts';
-import { loopBus } from '../../reporting/live-events/testing.ts';
+import { loopBus } from '../../testing/loop-bus.ts';
 import { takeEvents } from '../webhooks/index.ts';
 import { mostBytes } from './body.ts';
 import type { EventTaker } from './event.ts';

@@ -6,6 +6,7 @@ import { startEvents } from './events.job.ts';
 import { eventRoutes } from './events.routes.ts';
 import type { EventTaker } from './event.ts';
 
+export type { EventTaker, StoredEvent } from './event.ts';
 export { announceDeletion, announceMove } from './hooks.queries.ts';
 
 /** @param takers what acts on events in the transaction that stores them */

@@ -2,7 +2,7 @@ import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
-import type { StoredEvent } from '../events/event.ts';
+import type { StoredEvent } from '../events/index.ts';
 import { factsOf, matches } from './match.ts';
 import type { WebhookFilters } from './match.ts';
 

@@ -10,7 +10,7 @@ import type { TestAnswer, TestCall } from '../../identity/testing.ts';
 import { groupsApi } from '../../monitoring/groups/testing.ts';
 import type { GroupsApi } from '../../monitoring/groups/testing.ts';
 import { sql } from '../../platform/database/pools.ts';
-import type { StoredEvent } from '../events/event.ts';
+import type { StoredEvent } from '../events/index.ts';
 import { leaveWebhooksOfDeleted, leaveWebhooksOfMoved, webhooksCapability } from './index.ts';
 import { takeEvents } from './taker.queries.ts';
 
