@@ -114,7 +114,7 @@ console.log(JSON.stringify(answered));
 
 const options = ['--strict', '--noEmit', '--skipLibCheck', '--target', 'es2024', '--module', 'nodenext'];
 
-void t.test('a generated client compiles, and calls the product', { timeout: 280_000 }, async (t) => {
+void t.test('a generated client compiles, and calls the product', { timeout: 580_000 }, async (t) => {
   const world = await openWorld(t);
   const table = await tableCalls(world);
   const folder = t.testdir({

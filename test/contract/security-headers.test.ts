@@ -4,7 +4,7 @@ import { securityHeaders } from '../../control-plane/src/platform/http/security-
 import type { Test } from 'tap';
 import { openWorld } from './world.ts';
 
-t.test('every answer of every route has the security headers, errors included', { timeout: 170_000 }, async (t) => {
+t.test('every answer of every route has the security headers, errors included', { timeout: 580_000 }, async (t) => {
   const world = await openWorld(t);
   const id = await world.monitor();
   const contracts = capabilities

@@ -58,11 +58,11 @@ const unitFiles = [
 ];
 
 export const stages: readonly Stage[] = [
-  { name: 'slow', tier: 'gate', files: slowFiles, cores: 0.66, timeoutS: 300, isShared: true },
+  { name: 'slow', tier: 'gate', files: slowFiles, cores: 0.66, timeoutS: 600, isShared: true },
   { name: 'unit', tier: 'usual', files: unitFiles, cores: 0.66, timeoutS: 240, isShared: true },
   { name: 'stories', tier: 'usual', files: stories, cores: 0.5, timeoutS: 300 },
-  { name: 'walls', tier: 'gate', files: walls, cores: 0.66, timeoutS: 300 },
-  { name: 'contract', tier: 'usual', files: ['test/contract/*.test.ts'], cores: 0.66, timeoutS: 300, isShared: true },
+  { name: 'walls', tier: 'gate', files: walls, cores: 0.66, timeoutS: 600 },
+  { name: 'contract', tier: 'usual', files: ['test/contract/*.test.ts'], cores: 0.66, timeoutS: 600, isShared: true },
   { name: 'end-to-end', tier: 'gate', files: ['test/e2e/*.test.ts'], cores: 0.5, timeoutS: 480 },
   { name: 'simulation', tier: 'gate', files: ['test/simulation/*.test.ts'], cores: 1, timeoutS: 900 },
   { name: 'gate', tier: 'gate', files: ['test/gate/*.test.ts'], cores: 1, timeoutS: 600 },

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { quietLog } from '@parallax/testkit';
 import type { TestContext } from '@parallax/testkit';
+import { request } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Capability } from '../capability.ts';
 import type { Context } from '../context.ts';
 import { createSealer } from '../platform/crypto/seal.ts';
@@ -168,36 +170,41 @@ function caller(url: string): TestApi['call'] {
     if (options.token !== undefined) headers['authorization'] = `Bearer ${options.token}`;
     if (options.key !== undefined) headers['x-api-key'] = options.key;
     if (options.body !== undefined) headers['content-type'] ??= 'application/json';
-    const response = await fetch(url + path, {
-      method,
-      headers,
-      redirect: 'manual',
+    const answer = await request(url + path, {
+      method: method as Dispatcher.HttpMethod,
+      headers: { accept: '*/*', 'user-agent': 'node', ...headers },
       ...(options.body === undefined
         ? {}
         : { body: typeof options.body === 'string' ? options.body : JSON.stringify(options.body) }),
     });
-    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-    const text = isStream ? await firstEvent(response) : await response.text();
-    const isJson = text !== '' && /[/+]json\b/.test(response.headers.get('content-type') ?? '');
+    const answered = headersOf(answer.headers);
+    const type = answered.get('content-type') ?? '';
+    const text = type.startsWith('text/event-stream') ? await firstEvent(answer.body) : await answer.body.text();
     return {
-      status: response.status,
-      headers: response.headers,
-      body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
+      status: answer.statusCode,
+      headers: answered,
+      body: text !== '' && /[/+]json\b/.test(type) ? (JSON.parse(text) as Record<string, unknown>) : {},
       text,
     };
   };
 }
 
-/** What a stream begins with, up to the first blank line behind an event; then it is left. */
-async function firstEvent(response: Response): Promise<string> {
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  let text = '';
-  while (!/^event: .*\n(?:.+\n)*\n/m.test(text)) {
-    const part = await reader?.read();
-    if (part === undefined || part.done) break;
-    text += part.value;
+function headersOf(raw: Dispatcher.ResponseData['headers']): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(raw)) {
+    for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) headers.append(name, one);
   }
-  await reader?.cancel();
+  return headers;
+}
+
+/** What a stream begins with, up to the first blank line behind an event; then it is left. */
+async function firstEvent(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const part of body) {
+    text += decoder.decode(part, { stream: true });
+    if (/^event: .*\n(?:.+\n)*\n/m.test(text)) break;
+  }
   return text;
 }
 

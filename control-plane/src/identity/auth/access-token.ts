@@ -45,7 +45,18 @@ export async function makeAccessToken(
     .sign(keys.privateKey);
 }
 
-const claims = z.object({ sid: z.uuid(), jti: z.string(), nbf: z.number() });
+const claims = z.object({ sid: z.uuid(), jti: z.string(), nbf: z.number(), exp: z.number() });
+
+/** What a token says whose signature was verified. */
+type Verified = { readonly sessionId: string; readonly notBeforeMs: number; readonly expiresMs: number };
+
+/**
+ * Tokens whose signature each pair of keys has verified. Verifying costs a request a fifth of its processor time (0.3 to 0.7 ms), and a client sends the
+ * same token until it expires. Only what was verified gets in, so nobody fills this with forgeries.
+ */
+const verified = new WeakMap<AccessTokenKeys, Map<string, Verified>>();
+/** About 700 bytes each. */
+const mostVerified = 1_000;
 
 /**
  * Judges an access token; whether its session still lives is for the database.
@@ -53,6 +64,8 @@ const claims = z.object({ sid: z.uuid(), jti: z.string(), nbf: z.number() });
  * @throws Problem `token_expired` or `invalid_credentials`
  */
 export async function readAccessToken(keys: AccessTokenKeys, token: string, nowMs: number): Promise<string> {
+  const known = verified.get(keys)?.get(token);
+  if (known !== undefined && known.notBeforeMs <= nowMs && nowMs < known.expiresMs) return known.sessionId;
   try {
     const { payload } = await jwtVerify(token, keys.publicKey, {
       algorithms: ['EdDSA'],
@@ -63,11 +76,22 @@ export async function readAccessToken(keys: AccessTokenKeys, token: string, nowM
       clockTolerance: toleranceSeconds,
       currentDate: new Date(nowMs),
     });
-    return claims.parse(payload).sid;
+    const { sid, nbf, exp } = claims.parse(payload);
+    remember(keys, token, { sessionId: sid, notBeforeMs: nbf * 1_000, expiresMs: exp * 1_000 });
+    return sid;
   } catch (error) {
     if (error instanceof errors.JWTExpired) {
       throw new Problem('token_expired', 'the access token has expired; exchange the refresh token for a new one');
     }
     throw new Problem('invalid_credentials', 'the access token is not valid', { cause: error });
   }
+}
+
+function remember(keys: AccessTokenKeys, token: string, what: Verified): void {
+  const tokens = verified.get(keys) ?? new Map<string, Verified>();
+  verified.set(keys, tokens);
+  tokens.set(token, what);
+  // The one that was verified first leaves: it expires first, too.
+  const [oldest] = tokens.keys();
+  if (tokens.size > mostVerified && oldest !== undefined) tokens.delete(oldest);
 }

@@ -19,17 +19,28 @@ t.test('a connection carries nothing over to who takes it next', async (t) => {
   });
   t.equal(await api.oneFirst(backend), pid, 'the same connection');
   t.equal(await api.oneFirst(setting), '', 'the scope ended with its transaction');
-
-  await api.query(
-    sql.unsafe`select set_config('parallax.workspaces', '8', false), set_config('search_path', 'pg_temp', false)`,
-  );
-  t.equal(await api.oneFirst(backend), pid);
-  t.equal(await api.oneFirst(setting), '', 'nor does what was set beyond a transaction outlast its use');
-  t.not(
-    await api.oneFirst(sql.type(z.object({ path: z.string() }))`select current_setting('search_path') as path`),
-    'pg_temp',
-  );
 });
+
+for (const statement of [
+  sql.unsafe`select set_config('parallax.workspaces', '8', false), set_config('search_path', 'pg_temp', true)`,
+  sql.unsafe`set parallax.workspaces = '8'`,
+  sql.unsafe`
+    SET SESSION parallax.workspaces TO '8'`,
+]) {
+  t.test(`what is set beyond a transaction does not outlast its use: ${statement.sql.trim()}`, async (t) => {
+    const database = await openDatabase(urls, { api: 1, worker: 1 });
+    t.teardown(() => database.close());
+    const { api } = database;
+    const pid = await api.oneFirst(backend);
+    const within = await api.connect(async (connection) => {
+      await connection.query(statement);
+      return connection.oneFirst(setting);
+    });
+    t.equal(within, '8');
+    t.equal(await api.oneFirst(backend), pid, 'the same connection');
+    t.equal(await api.oneFirst(setting), '');
+  });
+}
 
 // What a session prepared goes with the plans of its functions, which cannot be listed.
 t.test('plans outlast the use of a connection', async (t) => {

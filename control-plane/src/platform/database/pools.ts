@@ -20,6 +20,8 @@ export type Database = {
 /** A transaction as queries take it. */
 export type Transaction = DatabaseTransactionConnection;
 
+type ResetConnection = (raw: { readonly query: (text: string) => Promise<void> }) => Promise<void>;
+
 /** Tagged templates whose rows are checked by a zod schema: `sql.type(schema)`. */
 export const sql = createSqlTag({
   typeAliases: {
@@ -41,6 +43,34 @@ const rowsThroughSchema: Interceptor = {
   },
 };
 
+/** Whether a statement may leave a setting to whoever takes its connection next. @param text of one statement */
+function leavesSetting(text: string): boolean {
+  if (/^\s*(?:set|reset|discard)\s(?!\s*local\b)/i.test(text)) return true;
+  const settings = text.split('set_config(').length - 1;
+  return settings > 0 && settings > text.split(', true)').length - 1;
+}
+
+/**
+ * Resets a connection at its return once any statement of the pool may have left a setting, such as whose rows are seen. In the product none does: what a
+ * statement sets ends with its transaction (`inScope`). To reset after each use cost two of seven statements of a request.
+ */
+function resetWhereNeeded(): { readonly interceptor: Interceptor; readonly resetConnection: ResetConnection } {
+  let isNeeded = false;
+  return {
+    interceptor: {
+      name: 'settings-that-stay',
+      transformQuery: (_context, query) => {
+        isNeeded ||= leavesSetting(query.sql);
+        return query;
+      },
+    },
+    // slonik's own DISCARD ALL would also throw away the plans of functions, which cost some ms to make.
+    resetConnection: async ({ query }) => {
+      if (isNeeded) await query('reset all');
+    },
+  };
+}
+
 /** Opens the pools; nothing is connected until the first query. `timestamptz` arrives as a number of milliseconds, `int8` as bigint. */
 export async function openDatabase(urls: DatabaseUrls, sizes: { api: number; worker: number }): Promise<Database> {
   const common = {
@@ -49,13 +79,13 @@ export async function openDatabase(urls: DatabaseUrls, sizes: { api: number; wor
     idleTimeout: 60_000,
     captureStackTrace: false,
   };
+  const reset = resetWhereNeeded();
   const api = await createPool(urls.api, {
     ...common,
+    interceptors: [reset.interceptor, ...common.interceptors],
     maximumPoolSize: sizes.api,
     statementTimeout: 15_000,
-    // What a statement sets ends with its transaction (`inScope`); this is for what would be set beyond it by mistake, such as whose rows are seen.
-    // slonik's own DISCARD ALL would also throw away the plans of functions, which cost some ms to make.
-    resetConnection: ({ query }) => query('reset all'),
+    resetConnection: reset.resetConnection,
   });
   const worker = await createPool(urls.worker, {
     ...common,
