@@ -171,7 +171,7 @@ function caller(url: string): TestApi['call'] {
     if (options.key !== undefined) headers['x-api-key'] = options.key;
     if (options.body !== undefined) headers['content-type'] ??= 'application/json';
     const answer = await request(url + path, {
-      method: method,
+      method,
       headers: { accept: '*/*', 'user-agent': 'node', ...headers },
       ...(options.body === undefined
         ? {}
