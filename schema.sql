@@ -430,6 +430,14 @@
 -- join_tokens.used_by_key bytea
 -- join_tokens.probe_id integer
 -- join_tokens.created_at timestamp with time zone not null default now()
+-- latency_day_marks.id bigint not null generated always as identity
+-- latency_day_marks.workspace_id integer not null
+-- latency_day_marks.day integer not null
+-- latency_day_marks.noted_at timestamp with time zone not null default clock_timestamp()
+-- latency_days.workspace_id integer not null
+-- latency_days.day integer not null
+-- latency_days.probe_id integer not null
+-- latency_days.summary bytea not null
 -- live_events.xid xid8 not null default pg_current_xact_id()
 -- live_events.id bigint not null generated always as identity
 -- live_events.workspace_id integer not null
@@ -1087,6 +1095,8 @@
 -- intake_outages
 -- intake_watch
 -- join_tokens row-level security forced
+-- latency_day_marks
+-- latency_days row-level security forced
 -- live_events row-level security forced
 -- lost_results
 -- lost_watch
@@ -1359,6 +1369,8 @@
 -- join_tokens.join_tokens_pkey PRIMARY KEY (id)
 -- join_tokens.join_tokens_probe_id_fkey FOREIGN KEY (probe_id) REFERENCES probes(id)
 -- join_tokens.join_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- latency_day_marks.latency_day_marks_pkey PRIMARY KEY (id)
+-- latency_days.latency_days_pkey PRIMARY KEY (workspace_id, day, probe_id)
 -- live_events.live_events_pkey PRIMARY KEY (xid, id)
 -- live_events.live_events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 -- lost_results.lost_results_pkey PRIMARY KEY (id)
@@ -1682,6 +1694,7 @@
 -- CREATE INDEX incidents_held ON public.incidents USING btree (workspace_id) WHERE (held_at IS NOT NULL)
 -- CREATE INDEX incidents_workspace ON public.incidents USING btree (workspace_id, started_at DESC, id DESC)
 -- CREATE INDEX join_tokens_workspace ON public.join_tokens USING btree (workspace_id) WHERE (workspace_id IS NOT NULL)
+-- CREATE INDEX latency_days_day ON public.latency_days USING btree (day)
 -- CREATE INDEX live_events_at ON public.live_events USING brin (at)
 -- CREATE INDEX lost_results_received ON public.lost_results USING btree (received_at)
 -- CREATE INDEX mails_due ON public.mails USING btree (due_at) WHERE (given_up_at IS NULL)
@@ -1831,6 +1844,8 @@
 -- CREATE UNIQUE INDEX intake_outages_pkey ON public.intake_outages USING btree (from_at)
 -- CREATE UNIQUE INDEX intake_watch_pkey ON public.intake_watch USING btree (singleton)
 -- CREATE UNIQUE INDEX join_tokens_pkey ON public.join_tokens USING btree (id)
+-- CREATE UNIQUE INDEX latency_day_marks_pkey ON public.latency_day_marks USING btree (id)
+-- CREATE UNIQUE INDEX latency_days_pkey ON public.latency_days USING btree (workspace_id, day, probe_id)
 -- CREATE UNIQUE INDEX live_events_pkey ON public.live_events USING btree (xid, id)
 -- CREATE UNIQUE INDEX lost_results_pkey ON public.lost_results USING btree (id)
 -- CREATE UNIQUE INDEX lost_watch_pkey ON public.lost_watch USING btree (is_one)
@@ -1989,6 +2004,7 @@
 -- incidents.incidents_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- incidents.lookups_of_owner * using (true) with check (true)
 -- join_tokens.join_tokens_of_tenant * using (((workspace_id IS NULL) OR (workspace_id = ANY (current_workspaces()))))
+-- latency_days.latency_days_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- live_events.live_events_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- maintenance.maintenance_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- maintenance_groups.maintenance_groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
@@ -2114,6 +2130,8 @@
 -- make_default_alertof_user integer, in_workspace integer d41d8cd98f00b204e9800998ecf8427e
 -- mark_all_subject_days security definer 12ce020538f59996bae1b424db363a94
 -- mark_days_of_intake_outage security definer 2a3760395d1dedb56c4899c4052a62f4
+-- mark_latency_days security definer c0d86c0185e14685b258a48746dccb3f
+-- mark_latency_days_of_monitor security definer acb12ce032225f90c4c22f1729f0c313
 -- mark_subject_days security definer 83319dbcc3705c1196546a8f1302fc6e
 -- monitor_expiryof_monitor integer, of_kind text, of_revision integer 915297ace7ff1a80803fe64addc4c7cc
 -- touch_seats_of_workspacesof_workspaces integer[] ae5c7708691d31cac89817044b6a2f3e
@@ -2134,10 +2152,14 @@
 -- CREATE TRIGGER monitors_look_at_expiries AFTER UPDATE OF is_active, deleted_at, probe_revision, certificate_thresholds_days, domain_thresholds_days ON public.monitors FOR EACH ROW WHEN ((((((old.is_active IS DISTINCT FROM new.is_active) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)) OR (old.probe_revision IS DISTINCT FROM new.probe_revision)) OR (old.certificate_thresholds_days IS DISTINCT FROM new.certificate_thresholds_days)) OR (old.domain_thresholds_days IS DISTINCT FROM new.domain_thresholds_days))) EXECUTE FUNCTION look_at_expiries_of_monitor()
 -- CREATE TRIGGER monitors_mark_days AFTER INSERT OR DELETE ON public.monitors FOR EACH ROW EXECUTE FUNCTION mark_all_subject_days('monitor')
 -- CREATE TRIGGER monitors_mark_days_u AFTER UPDATE OF workspace_id, reset_at, deleted_at, created_at ON public.monitors FOR EACH ROW WHEN (((((old.workspace_id IS DISTINCT FROM new.workspace_id) OR (old.reset_at IS DISTINCT FROM new.reset_at)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)) OR (old.created_at IS DISTINCT FROM new.created_at))) EXECUTE FUNCTION mark_all_subject_days('monitor')
+-- CREATE TRIGGER monitors_mark_latency_days AFTER UPDATE OF workspace_id, deleted_at ON public.monitors FOR EACH ROW WHEN (((old.workspace_id IS DISTINCT FROM new.workspace_id) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION mark_latency_days_of_monitor()
 -- CREATE TRIGGER pauses_look_at_expiries AFTER INSERT OR UPDATE OF ended_at ON public.pauses FOR EACH ROW EXECUTE FUNCTION look_at_expiries_of_pause()
 -- CREATE TRIGGER pauses_mark_days_d AFTER DELETE ON public.pauses REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'id')
 -- CREATE TRIGGER pauses_mark_days_i AFTER INSERT ON public.pauses REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'id')
 -- CREATE TRIGGER pauses_mark_days_u AFTER UPDATE ON public.pauses REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'id')
+-- CREATE TRIGGER result_days_mark_d AFTER DELETE ON public.result_days REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_latency_days()
+-- CREATE TRIGGER result_days_mark_i AFTER INSERT ON public.result_days REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_latency_days()
+-- CREATE TRIGGER result_days_mark_u AFTER UPDATE ON public.result_days REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_latency_days()
 -- CREATE TRIGGER status_ranges_mark_days_d AFTER DELETE ON public.status_ranges REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'status')
 -- CREATE TRIGGER status_ranges_mark_days_i AFTER INSERT ON public.status_ranges REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'status')
 -- CREATE TRIGGER status_ranges_mark_days_u AFTER UPDATE ON public.status_ranges REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'status')
@@ -2221,6 +2243,9 @@
 -- intake_watch to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- join_tokens to parallax_api: INSERT, SELECT, UPDATE
 -- join_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- latency_day_marks to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- latency_days to parallax_api: SELECT
+-- latency_days to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- live_events to parallax_api: SELECT
 -- live_events to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- lost_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
@@ -2420,6 +2445,8 @@
 -- make_account to parallax_worker
 -- mark_all_subject_days to parallax_worker
 -- mark_days_of_intake_outage to parallax_worker
+-- mark_latency_days to parallax_worker
+-- mark_latency_days_of_monitor to parallax_worker
 -- mark_subject_days to parallax_worker
 -- monitor_expiry to parallax_api
 -- monitor_expiry to parallax_worker

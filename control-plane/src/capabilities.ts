@@ -40,6 +40,7 @@ import { createHealthCapability } from './platform/health/index.ts';
 import { idempotencyCapability } from './platform/http/idempotency/index.ts';
 import { mailCapability } from './platform/mail/index.ts';
 import { accountStatsCapability } from './reporting/account-stats/index.ts';
+import { analyticsCapability, removeLatencyDaysOfWorkspace } from './reporting/analytics/index.ts';
 import { daySumsCapability, removeDaysOfWorkspace, removeSubjectDays } from './reporting/day-sums/index.ts';
 import { liveEventsCapability } from './reporting/live-events/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
@@ -117,6 +118,7 @@ export const capabilities: readonly Capability<Context>[] = [
       removeIncidentsOfWorkspace,
       removeMessengerGroupsOfWorkspace,
       removeDaysOfWorkspace,
+      removeLatencyDaysOfWorkspace,
     ],
     onMonitorsMoved: [
       leaveGroupsOfMoved,
@@ -151,5 +153,6 @@ export const capabilities: readonly Capability<Context>[] = [
   daySumsCapability,
   slaCapability,
   accountStatsCapability,
+  analyticsCapability,
   liveEventsCapability,
 ];

@@ -135,6 +135,8 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   sla_progress: copied,
   subject_days: copied,
   subject_day_marks: copied,
+  latency_days: copied,
+  latency_day_marks: copied,
   subject_day_runner: leftOut('one row that the migration makes: whoever holds it sums'),
 };
 

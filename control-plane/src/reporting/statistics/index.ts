@@ -5,6 +5,7 @@ import { statisticsRoutes } from './routes.ts';
 export { iso, latencyAnswer, secondsAnswer, windowAnswer } from './answer.ts';
 export { addTime, availabilityOf, noTime } from './availability.ts';
 export type { Availability, Counting, TimeByStatus } from './availability.ts';
+export { bucketEdges } from './buckets.ts';
 export { createAvailabilityFold } from './availability-fold.ts';
 export type { AvailabilityReport, DayFigures } from './availability-fold.ts';
 export { ofSubject, readProbeFigures, readSummary, windowOf } from './gateway.ts';
