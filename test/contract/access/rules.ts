@@ -427,6 +427,11 @@ export const rules: Readonly<Record<string, Rule>> = {
 
   'GET /api/v1/events/stream': listed('/api/v1/events/stream'),
   'GET /api/v1/events': listed('/api/v1/events'),
+  'GET /api/v1/analytics/availability': listed('/api/v1/analytics/availability'),
+  'GET /api/v1/analytics/latency': listed('/api/v1/analytics/latency'),
+  'GET /api/v1/analytics/worst': listed('/api/v1/analytics/worst'),
+  'GET /api/v1/analytics/noisiest': listed('/api/v1/analytics/noisiest'),
+  'GET /api/v1/analytics/response': listed('/api/v1/analytics/response'),
   'GET /api/v1/webhooks/events': account,
   'GET /api/v1/alerts': listed('/api/v1/alerts'),
   'POST /api/v1/alerts': alertOfForeign(newAlert, alertBody),

@@ -68,7 +68,7 @@ export async function countSummaries(
   if (parts.at.length === 0) return 0;
   const { from } = partsOf(scope, selection, parts);
   return tx.oneFirst(sql.type(z.object({ n: z.number() }))`
-    select count(*)::integer as n from (select ${from} limit ${most + 1}) as some`);
+    select count(*)::integer as n from (select ${from} limit ${most + 1}) as found`);
 }
 
 /** The summaries. */
