@@ -40,6 +40,8 @@ import { createHealthCapability } from './platform/health/index.ts';
 import { idempotencyCapability } from './platform/http/idempotency/index.ts';
 import { mailCapability } from './platform/mail/index.ts';
 import { accountStatsCapability } from './reporting/account-stats/index.ts';
+import { analyticsCapability, removeLatencyDaysOfWorkspace } from './reporting/analytics/index.ts';
+import { daySumsCapability, removeDaysOfWorkspace, removeSubjectDays } from './reporting/day-sums/index.ts';
 import { liveEventsCapability } from './reporting/live-events/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
@@ -115,6 +117,8 @@ export const capabilities: readonly Capability<Context>[] = [
       removeWebhookChecksOfWorkspace,
       removeIncidentsOfWorkspace,
       removeMessengerGroupsOfWorkspace,
+      removeDaysOfWorkspace,
+      removeLatencyDaysOfWorkspace,
     ],
     onMonitorsMoved: [
       leaveGroupsOfMoved,
@@ -125,7 +129,7 @@ export const capabilities: readonly Capability<Context>[] = [
       moveIncidents,
     ],
     onMonitorReset: [removeIncidentsOfReset, removeAlertHistoryOfReset, forgetFlappingOfReset, startNewChain],
-    rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings, removeMonitorMaintenance],
+    rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings, removeMonitorMaintenance, removeSubjectDays],
     resources: [apiCheckRoutes],
   }),
   certificatesCapability,
@@ -146,7 +150,9 @@ export const capabilities: readonly Capability<Context>[] = [
   webhooksCapability,
   createWebPushCapability({ onSubscribed: [takeUpBrowser] }),
   statisticsCapability,
+  daySumsCapability,
   slaCapability,
   accountStatsCapability,
+  analyticsCapability,
   liveEventsCapability,
 ];

@@ -8,6 +8,7 @@ const checks = (file: string, title: string): Shown => [`monitoring/api-checks/$
 const statistics = (title: string): Shown => ['reporting/statistics/statistics', title];
 
 const events = (title: string): Shown => ['response/events/events', title];
+const analytics = (title: string): Shown => ['reporting/analytics/analytics', title];
 const webhooks = (file: string, title: string): Shown => [`response/webhooks/${file}`, title];
 
 const made = 'a webhook is made, read, changed and deleted, and shows its secret once';
@@ -28,6 +29,17 @@ export const endpoints: Readonly<Record<string, readonly Shown[]>> = {
   'GET /api/v1/events/stream': [
     ['reporting/live-events/live-events', 'what changes is told as it happens, to who may see it'],
   ],
+  'GET /api/v1/analytics/availability': [
+    analytics('series say what the statistics of their monitors say, in the buckets of any zone'),
+    analytics('regions and probes go by their own votes'),
+    analytics('what cannot be asked is refused, and what others own is not there'),
+  ],
+  'GET /api/v1/analytics/latency': [
+    ['reporting/analytics/latency', 'series say what their results come to, in UTC and in other zones'],
+  ],
+  'GET /api/v1/analytics/worst': [analytics('the worst monitors are found, as JSON and as CSV')],
+  'GET /api/v1/analytics/noisiest': [analytics('noise is counted: incidents, messages that were sent, and flapping')],
+  'GET /api/v1/analytics/response': [analytics('response: means of the incidents that began in each bucket')],
   'GET /api/v1/webhooks/events': [events('an outage from its beginning to its end, in numbers without a gap')],
   'GET /api/v1/webhooks': [webhooks('webhooks', made), webhooks('webhooks', seen)],
   'POST /api/v1/webhooks': [webhooks('webhooks', made), webhooks('webhooks', 'what cannot be is refused by its place')],

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { agentBench } from './agent.ts';
 import { alertsBench } from './alerts.ts';
+import { analyticsBench } from './analytics.ts';
 import { apiBench } from './api.ts';
 import { checksBench } from './checks.ts';
 import { consensusBench } from './consensus.ts';
@@ -14,6 +15,7 @@ import type { Bench } from './report.ts';
 const benches: readonly Bench[] = [
   agentBench,
   alertsBench,
+  analyticsBench,
   apiBench,
   checksBench,
   consensusBench,

@@ -1,6 +1,8 @@
 import type { TestContext } from '@parallax/testkit';
 import { monitorsApi } from '../monitoring/testing.ts';
 import type { MonitorsApi } from '../monitoring/testing.ts';
+import type { Capability } from '../capability.ts';
+import type { Context } from '../context.ts';
 import { sql } from '../platform/database/pools.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './sla/index.ts';
 import { statisticsCapability } from './statistics/index.ts';
@@ -22,17 +24,21 @@ export type ReportingApi = MonitorsApi & {
 };
 
 /**
+ * @param options.more capabilities beside these
  * @param options.aheadMs of the clock of the database, by which access tokens begin: those of accounts that are made later are to be good at the
  * time that stands still. 0 where what goes by the database's clock is compared too.
  */
 export async function reportingApi(
   t: TestContext,
-  { aheadMs = 5 * minuteMs }: { readonly aheadMs?: number } = {},
+  {
+    aheadMs = 5 * minuteMs,
+    more = [],
+  }: { readonly aheadMs?: number; readonly more?: readonly Capability<Context>[] } = {},
 ): Promise<ReportingApi> {
   let stoppedMs: number | undefined;
   const api = await monitorsApi(t, {
     monitors: { onMonitorReset: [startNewChain], rowsOfMonitor: [removeSlaRows] },
-    more: [statisticsCapability, slaCapability],
+    more: [statisticsCapability, slaCapability, ...more],
     context: { now: () => stoppedMs ?? Date.now() },
   });
   const nowMs = Math.floor(Date.now() / 1_000) * 1_000 + aheadMs;

@@ -4,6 +4,7 @@ export * from './alert-channel-configs.ts';
 export * from './alert-links.ts';
 export * from './alert-shapes.ts';
 export * from './alerts.ts';
+export * from './analytics.ts';
 export * from './api-checks.ts';
 export * from './api-keys.ts';
 export * from './audit.ts';

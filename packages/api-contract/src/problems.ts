@@ -61,6 +61,7 @@ export const problems = {
   too_many_tags: { status: 422, title: 'A monitor would have too many tags' },
   interval_below_plan: { status: 422, title: 'The interval is below the minimum of the plan' },
   range_too_large: { status: 422, title: 'The range holds too much' },
+  too_wide: { status: 422, title: 'The question spans more than is answered at once' },
   no_probe_able: { status: 422, title: 'No probe can run this check' },
   target_denied: { status: 422, title: 'The target may not be reached' },
   rate_limited: { status: 429, title: 'Too many requests' },

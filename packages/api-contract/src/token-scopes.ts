@@ -5,6 +5,7 @@ import type { RouteContract } from './route.ts';
 export const scopeResources = [
   'alert-channel-configs',
   'alerts',
+  'analytics',
   'api-checks',
   'api-keys',
   'audit-log',

@@ -101,6 +101,11 @@ export const moreRecipes: Readonly<Record<string, Recipe>> = {
   'GET /probe/ips': plain('/probe/ips'),
   'GET /api/v1/events/stream': plain('/api/v1/events/stream'),
   'GET /api/v1/events': plain('/api/v1/events'),
+  'GET /api/v1/analytics/availability': plain('/api/v1/analytics/availability'),
+  'GET /api/v1/analytics/latency': plain('/api/v1/analytics/latency'),
+  'GET /api/v1/analytics/worst': plain('/api/v1/analytics/worst'),
+  'GET /api/v1/analytics/noisiest': plain('/api/v1/analytics/noisiest'),
+  'GET /api/v1/analytics/response': plain('/api/v1/analytics/response'),
 
   'GET /api/v1/api-checks': plain('/api/v1/api-checks'),
   'POST /api/v1/api-checks': async (world) => ({

@@ -42,6 +42,16 @@ const listed = (path: string): Rule => ({
   ],
 });
 
+/** The same of a route whose series can be named. */
+const ofNamed = (path: string): Rule => ({
+  least: 'account',
+  foreign: async (_world, stranger) => [
+    { what: 'a foreign workspace', path: `${path}?workspace_id=${stranger.workspaceId}` },
+    { what: 'a foreign workspace by name', path: `${path}?by=workspace&ids=${stranger.workspaceId}` },
+    { what: 'a foreign monitor', path: `${path}?by=monitor&ids=${stranger.monitorId}` },
+  ],
+});
+
 /** The number of somebody who is a member of a workspace. */
 async function ownMember(world: World, workspaceId: number): Promise<number> {
   return world.database.worker.oneFirst(sql.type(z.object({ id: z.number() }))`
@@ -427,6 +437,11 @@ export const rules: Readonly<Record<string, Rule>> = {
 
   'GET /api/v1/events/stream': listed('/api/v1/events/stream'),
   'GET /api/v1/events': listed('/api/v1/events'),
+  'GET /api/v1/analytics/availability': ofNamed('/api/v1/analytics/availability'),
+  'GET /api/v1/analytics/latency': ofNamed('/api/v1/analytics/latency'),
+  'GET /api/v1/analytics/worst': listed('/api/v1/analytics/worst'),
+  'GET /api/v1/analytics/noisiest': listed('/api/v1/analytics/noisiest'),
+  'GET /api/v1/analytics/response': listed('/api/v1/analytics/response'),
   'GET /api/v1/webhooks/events': account,
   'GET /api/v1/alerts': listed('/api/v1/alerts'),
   'POST /api/v1/alerts': alertOfForeign(newAlert, alertBody),

@@ -9,8 +9,7 @@ import { startRetention } from './packing/retention/job.ts';
 
 export { centralFlag, fallbackFlag } from './flags.ts';
 export { latestResultJoin } from './queries.ts';
-export { mergeSummaries } from './packed/summary.ts';
-export type { RunningSummary } from './packed/summary.ts';
+export { encodeSummary, mergeSummaries, RunningSummary, SummaryError } from './packed/summary.ts';
 export { bucketSummaries } from './reading/bucket-summaries/queries.ts';
 export type { BucketSummary } from './reading/bucket-summaries/queries.ts';
 export { latencySeries } from './reading/latency-series/queries.ts';
