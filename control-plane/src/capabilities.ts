@@ -40,6 +40,7 @@ import { createHealthCapability } from './platform/health/index.ts';
 import { idempotencyCapability } from './platform/http/idempotency/index.ts';
 import { mailCapability } from './platform/mail/index.ts';
 import { accountStatsCapability } from './reporting/account-stats/index.ts';
+import { feedbackCapability } from './reporting/feedback/index.ts';
 import { liveEventsCapability } from './reporting/live-events/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
@@ -148,5 +149,6 @@ export const capabilities: readonly Capability<Context>[] = [
   statisticsCapability,
   slaCapability,
   accountStatsCapability,
+  feedbackCapability,
   liveEventsCapability,
 ];

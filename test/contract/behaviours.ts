@@ -10,9 +10,13 @@ const statistics = (title: string): Shown => ['reporting/statistics/statistics',
 const events = (title: string): Shown => ['response/events/events', title];
 const webhooks = (file: string, title: string): Shown => [`response/webhooks/${file}`, title];
 
+const feedback = (title: string): Shown => ['reporting/feedback/feedback', title];
+
 const made = 'a webhook is made, read, changed and deleted, and shows its secret once';
 const seen = 'viewers see the origin and change nothing, others see nothing';
 const letter = 'ten attempts fail, the dead letter is retried under the same id, and resolved';
+const ofAuthor = 'feedback is sent, and read by its author and by administrators alone';
+const ofAdministrators = 'administrators set the status and delete, others may not';
 const exported = 'the files have proper names, the figures of the report, and are genuine';
 
 /**
@@ -28,6 +32,21 @@ export const endpoints: Readonly<Record<string, readonly Shown[]>> = {
   'GET /api/v1/events/stream': [
     ['reporting/live-events/live-events', 'what changes is told as it happens, to who may see it'],
   ],
+  'POST /api/v1/feedback': [
+    feedback(ofAuthor),
+    feedback('an account sends ten items in 24 hours'),
+    feedback('administrators are mailed once an hour at most, about what others sent'),
+  ],
+  'GET /api/v1/feedback': [feedback(ofAuthor)],
+  'GET /api/v1/feedback/{id}': [
+    feedback(ofAuthor),
+    feedback('items of a deleted account lose their user and address, and three years end all'),
+  ],
+  'PUT /api/v1/feedback/{id}/status': [
+    feedback(ofAdministrators),
+    feedback('each reply is mailed to the author once, in their language'),
+  ],
+  'DELETE /api/v1/feedback/{id}': [feedback(ofAdministrators)],
   'GET /api/v1/webhooks/events': [events('an outage from its beginning to its end, in numbers without a gap')],
   'GET /api/v1/webhooks': [webhooks('webhooks', made), webhooks('webhooks', seen)],
   'POST /api/v1/webhooks': [webhooks('webhooks', made), webhooks('webhooks', 'what cannot be is refused by its place')],

@@ -16,6 +16,7 @@ export * from './event-patterns.ts';
 export * from './event-data.ts';
 export * from './event-types.ts';
 export * from './events.ts';
+export * from './feedback.ts';
 export * from './group-check.ts';
 export * from './health.ts';
 export * from './heartbeat-import.ts';

@@ -10,6 +10,7 @@ export const scopeResources = [
   'audit-log',
   'auth',
   'events',
+  'feedback',
   'heartbeats',
   'incidents',
   'maintenance',
