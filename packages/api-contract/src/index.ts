@@ -11,6 +11,7 @@ export * from './auth.ts';
 export * from './durable-credentials.ts';
 export * from './certificates.ts';
 export * from './console-pages.ts';
+export * from './dashboard.ts';
 export * from './dnsbl.ts';
 export * from './event-patterns.ts';
 export * from './event-data.ts';

@@ -9,6 +9,7 @@ export const scopeResources = [
   'api-keys',
   'audit-log',
   'auth',
+  'dashboard',
   'events',
   'feedback',
   'heartbeats',

@@ -57,3 +57,7 @@ revoke execute on function identity_is_administrator() from public, parallax_wor
 grant execute on function identity_is_administrator() to parallax_api;
 revoke execute on function identity_feedback_addresses(integer[]) from public, parallax_worker;
 grant execute on function identity_feedback_addresses(integer[]) to parallax_api;
+
+-- The dashboard asks for what is open or ended lately, and for the messages of a time.
+create index incidents_ended on incidents (workspace_id, resolved_at) where deleted_at is null;
+create index notifications_time on notifications (workspace_id, created_at);
