@@ -868,6 +868,30 @@
 -- status_ranges.status text not null
 -- status_ranges.evidence jsonb not null default '{}'::jsonb
 -- status_ranges.revised_at timestamp with time zone
+-- subject_day_marks.id bigint not null generated always as identity
+-- subject_day_marks.subject_type text not null
+-- subject_day_marks.subject_id integer not null
+-- subject_day_marks.from_at timestamp with time zone not null
+-- subject_day_marks.to_at timestamp with time zone not null
+-- subject_day_marks.due_at timestamp with time zone not null default '-infinity'::timestamp with time zone
+-- subject_day_runner.is_only boolean not null default true
+-- subject_days.subject_type text not null
+-- subject_days.subject_id integer not null
+-- subject_days.workspace_id integer not null
+-- subject_days.day integer not null
+-- subject_days.up_ms integer not null default 0
+-- subject_days.degraded_ms integer not null default 0
+-- subject_days.down_ms integer not null default 0
+-- subject_days.timeout_ms integer not null default 0
+-- subject_days.unknown_ms integer not null default 0
+-- subject_days.maintenance_ms integer not null default 0
+-- subject_days.paused_ms integer not null default 0
+-- subject_days.until_ms integer not null
+-- subject_days.tail smallint
+-- subject_days.outages integer not null default 0
+-- subject_days.repairs integer not null default 0
+-- subject_days.repair_ms bigint not null default 0
+-- subject_days.spans integer[]
 -- team_chat_requests.state_hash bytea not null
 -- team_chat_requests.browser_hash bytea not null
 -- team_chat_requests.user_id integer not null
@@ -1135,6 +1159,9 @@
 -- sla_progress
 -- stale_hours row-level security forced
 -- status_ranges row-level security forced
+-- subject_day_marks
+-- subject_day_runner
+-- subject_days row-level security forced
 -- team_chat_requests row-level security forced
 -- totp_factors row-level security forced
 -- used_proofs row-level security forced
@@ -1534,6 +1561,14 @@
 -- status_ranges.status_ranges_check CHECK (((ended_at IS NULL) OR (ended_at > started_at)))
 -- status_ranges.status_ranges_pkey PRIMARY KEY (id)
 -- status_ranges.status_ranges_status_check CHECK ((status = ANY (ARRAY['UP'::text, 'DOWN'::text, 'TIMEOUT'::text, 'DEGRADED'::text])))
+-- subject_day_marks.subject_day_marks_pkey PRIMARY KEY (id)
+-- subject_day_runner.subject_day_runner_is_only_check CHECK (is_only)
+-- subject_day_runner.subject_day_runner_pkey PRIMARY KEY (is_only)
+-- subject_days.subject_days_check CHECK (((tail IS NOT NULL) OR (until_ms = 86400000)))
+-- subject_days.subject_days_pkey PRIMARY KEY (subject_type, subject_id, day)
+-- subject_days.subject_days_subject_type_check CHECK ((subject_type = ANY (ARRAY['monitor'::text, 'heartbeat'::text, 'webhook_check'::text])))
+-- subject_days.subject_days_tail_check CHECK (((tail >= 0) AND (tail <= 6)))
+-- subject_days.subject_days_until_ms_check CHECK (((until_ms >= 0) AND (until_ms <= 86400000)))
 -- team_chat_requests.team_chat_requests_pkey PRIMARY KEY (state_hash)
 -- team_chat_requests.team_chat_requests_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE
 -- team_chat_requests.team_chat_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
@@ -1674,6 +1709,7 @@
 -- CREATE INDEX incident_members_subject ON public.incident_members USING btree (subject_type, subject_id, started_at)
 -- CREATE INDEX incident_updates_incident ON public.incident_updates USING btree (incident_id, id)
 -- CREATE INDEX incidents_due ON public.incidents USING btree (tell_at) WHERE (tell_at IS NOT NULL)
+-- CREATE INDEX incidents_ended ON public.incidents USING btree (workspace_id, resolved_at) WHERE (deleted_at IS NULL)
 -- CREATE INDEX incidents_folded ON public.incidents USING btree (workspace_id, folded_into) WHERE (folded_into IS NOT NULL)
 -- CREATE INDEX incidents_folding ON public.incidents USING btree (workspace_id, fold_key) WHERE (fold_key IS NOT NULL)
 -- CREATE INDEX incidents_held ON public.incidents USING btree (workspace_id) WHERE (held_at IS NOT NULL)
@@ -1709,6 +1745,7 @@
 -- CREATE INDEX notifications_delivery ON public.notifications USING btree (delivery_id) WHERE (delivery_id IS NOT NULL)
 -- CREATE INDEX notifications_queued ON public.notifications USING btree (occasion_id, target_key, id) WHERE (status = 'queued'::text)
 -- CREATE INDEX notifications_subject ON public.notifications USING btree (subject_type, subject_id) WHERE (subject_id IS NOT NULL)
+-- CREATE INDEX notifications_time ON public.notifications USING btree (workspace_id, created_at)
 -- CREATE INDEX notifications_unbundled ON public.notifications USING btree (due_at) WHERE ((status = 'queued'::text) AND (delivery_id IS NULL))
 -- CREATE INDEX notifications_waiting ON public.notifications USING btree (target_key, id) WHERE ((status = 'queued'::text) AND (delivery_id IS NULL))
 -- CREATE INDEX notifications_workspace ON public.notifications USING btree (workspace_id, id DESC)
@@ -1732,6 +1769,8 @@
 -- CREATE INDEX sign_in_challenges_user ON public.sign_in_challenges USING btree (user_id)
 -- CREATE INDEX sla_corrections_monitor ON public.sla_corrections USING btree (monitor_id, chain, ended_at)
 -- CREATE INDEX stale_hours_noted ON public.stale_hours USING btree (noted_at)
+-- CREATE INDEX subject_days_due ON public.subject_days USING btree (day) WHERE (tail IS NOT NULL)
+-- CREATE INDEX subject_days_workspace ON public.subject_days USING btree (workspace_id, subject_type, day)
 -- CREATE INDEX team_chat_requests_user ON public.team_chat_requests USING btree (user_id)
 -- CREATE INDEX webhook_check_events_accepted ON public.webhook_check_events USING btree (check_id, accepted, id DESC)
 -- CREATE INDEX webhook_check_events_at ON public.webhook_check_events USING brin (received_at)
@@ -1907,6 +1946,10 @@
 -- CREATE UNIQUE INDEX status_ranges_key ON public.status_ranges USING btree (monitor_id, started_at)
 -- CREATE UNIQUE INDEX status_ranges_open ON public.status_ranges USING btree (monitor_id) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX status_ranges_pkey ON public.status_ranges USING btree (id)
+-- CREATE UNIQUE INDEX subject_day_marks_pkey ON public.subject_day_marks USING btree (id)
+-- CREATE UNIQUE INDEX subject_day_runner_pkey ON public.subject_day_runner USING btree (is_only)
+-- CREATE UNIQUE INDEX subject_days_live ON public.subject_days USING btree (subject_type, subject_id) WHERE (tail IS NOT NULL)
+-- CREATE UNIQUE INDEX subject_days_pkey ON public.subject_days USING btree (subject_type, subject_id, day)
 -- CREATE UNIQUE INDEX team_chat_requests_pkey ON public.team_chat_requests USING btree (state_hash)
 -- CREATE UNIQUE INDEX totp_factors_pkey ON public.totp_factors USING btree (user_id)
 -- CREATE UNIQUE INDEX used_proofs_pkey ON public.used_proofs USING btree (digest)
@@ -2022,6 +2065,7 @@
 -- sla_ledger.sla_ledger_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = sla_ledger.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- stale_hours.stale_hours_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = stale_hours.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- status_ranges.status_ranges_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = status_ranges.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
+-- subject_days.subject_days_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- team_chat_requests.lookups_of_owner * using (true) with check (true)
 -- team_chat_requests.own_team_chat_requests * using ((user_id = current_user_id()))
 -- totp_factors.own_totp_factors * using ((user_id = current_user_id()))
@@ -2108,6 +2152,9 @@
 -- look_at_expiriesof_monitor integer cc227bfe395e6fe79f69f3ef407eb14b
 -- make_accountnew_email text, new_password_hash text, email_is_verified boolean, new_plan text, new_ping_key text, as_administrator boolean, detail jsonb, from_address text, in_request text 42904fbc6978a345e925b4e898069845
 -- make_default_alertof_user integer, in_workspace integer d41d8cd98f00b204e9800998ecf8427e
+-- mark_all_subject_days security definer 12ce020538f59996bae1b424db363a94
+-- mark_days_of_intake_outage security definer 2a3760395d1dedb56c4899c4052a62f4
+-- mark_subject_days security definer 83319dbcc3705c1196546a8f1302fc6e
 -- monitor_expiryof_monitor integer, of_kind text, of_revision integer 915297ace7ff1a80803fe64addc4c7cc
 -- touch_seats_of_workspacesof_workspaces integer[] ae5c7708691d31cac89817044b6a2f3e
 -- window_sumsmonitor integer, probes integer[], first_day integer, end_day integer, first_hour integer, end_hour integer, more_first_hour integer, more_end_hour integer, edge_hour integer, other_edge_hour integer, stale_first_hour integer, stale_end_hour integer, rows_from timestamp with time zone, rows_to timestamp with time zone, most_rows integer dcff4fde5356102c5d687479713868a4
@@ -2115,11 +2162,33 @@
 -- workspace_reach_changed 1a4fb18520070af174ad8016a3c484a3
 
 -- triggers
+-- CREATE TRIGGER heartbeat_ranges_mark_days_d AFTER DELETE ON public.heartbeat_ranges REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''heartbeat''', 'heartbeat_id', 'started_at', 'status')
+-- CREATE TRIGGER heartbeat_ranges_mark_days_i AFTER INSERT ON public.heartbeat_ranges REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''heartbeat''', 'heartbeat_id', 'started_at', 'status')
+-- CREATE TRIGGER heartbeat_ranges_mark_days_u AFTER UPDATE ON public.heartbeat_ranges REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''heartbeat''', 'heartbeat_id', 'started_at', 'status')
+-- CREATE TRIGGER heartbeats_mark_days AFTER INSERT OR DELETE ON public.heartbeats FOR EACH ROW EXECUTE FUNCTION mark_all_subject_days('heartbeat')
+-- CREATE TRIGGER heartbeats_mark_days_u AFTER UPDATE OF workspace_id, deleted_at, created_at ON public.heartbeats FOR EACH ROW WHEN ((((old.workspace_id IS DISTINCT FROM new.workspace_id) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)) OR (old.created_at IS DISTINCT FROM new.created_at))) EXECUTE FUNCTION mark_all_subject_days('heartbeat')
+-- CREATE TRIGGER intake_outages_mark_days AFTER INSERT ON public.intake_outages FOR EACH ROW EXECUTE FUNCTION mark_days_of_intake_outage()
+-- CREATE TRIGGER maintenance_subjects_mark_days_d AFTER DELETE ON public.maintenance_subjects REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('n.subject_type', 'subject_id', 'id', 'id')
+-- CREATE TRIGGER maintenance_subjects_mark_days_i AFTER INSERT ON public.maintenance_subjects REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('n.subject_type', 'subject_id', 'id', 'id')
+-- CREATE TRIGGER maintenance_subjects_mark_days_u AFTER UPDATE ON public.maintenance_subjects REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('n.subject_type', 'subject_id', 'id', 'id')
 -- CREATE TRIGGER monitors_look_at_expiries AFTER UPDATE OF is_active, deleted_at, probe_revision, certificate_thresholds_days, domain_thresholds_days ON public.monitors FOR EACH ROW WHEN ((((((old.is_active IS DISTINCT FROM new.is_active) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)) OR (old.probe_revision IS DISTINCT FROM new.probe_revision)) OR (old.certificate_thresholds_days IS DISTINCT FROM new.certificate_thresholds_days)) OR (old.domain_thresholds_days IS DISTINCT FROM new.domain_thresholds_days))) EXECUTE FUNCTION look_at_expiries_of_monitor()
+-- CREATE TRIGGER monitors_mark_days AFTER INSERT OR DELETE ON public.monitors FOR EACH ROW EXECUTE FUNCTION mark_all_subject_days('monitor')
+-- CREATE TRIGGER monitors_mark_days_u AFTER UPDATE OF workspace_id, reset_at, deleted_at, created_at ON public.monitors FOR EACH ROW WHEN (((((old.workspace_id IS DISTINCT FROM new.workspace_id) OR (old.reset_at IS DISTINCT FROM new.reset_at)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)) OR (old.created_at IS DISTINCT FROM new.created_at))) EXECUTE FUNCTION mark_all_subject_days('monitor')
 -- CREATE TRIGGER pauses_look_at_expiries AFTER INSERT OR UPDATE OF ended_at ON public.pauses FOR EACH ROW EXECUTE FUNCTION look_at_expiries_of_pause()
+-- CREATE TRIGGER pauses_mark_days_d AFTER DELETE ON public.pauses REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'id')
+-- CREATE TRIGGER pauses_mark_days_i AFTER INSERT ON public.pauses REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'id')
+-- CREATE TRIGGER pauses_mark_days_u AFTER UPDATE ON public.pauses REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'id')
+-- CREATE TRIGGER status_ranges_mark_days_d AFTER DELETE ON public.status_ranges REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'status')
+-- CREATE TRIGGER status_ranges_mark_days_i AFTER INSERT ON public.status_ranges REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'status')
+-- CREATE TRIGGER status_ranges_mark_days_u AFTER UPDATE ON public.status_ranges REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'status')
 -- CREATE TRIGGER administrator_changed AFTER UPDATE OF is_administrator ON public.users FOR EACH ROW WHEN ((old.is_administrator <> new.is_administrator)) EXECUTE FUNCTION administrator_changed()
 -- CREATE TRIGGER alerts_follow_address AFTER UPDATE OF email ON public.users FOR EACH ROW WHEN (((old.email IS NOT NULL) AND (new.email IS NOT NULL) AND (old.email IS DISTINCT FROM new.email))) EXECUTE FUNCTION follow_address()
 -- CREATE TRIGGER users_end_password_challenges AFTER UPDATE OF password_hash ON public.users FOR EACH ROW WHEN ((old.password_hash IS DISTINCT FROM new.password_hash)) EXECUTE FUNCTION end_password_challenges()
+-- CREATE TRIGGER webhook_check_ranges_mark_days_d AFTER DELETE ON public.webhook_check_ranges REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''webhook_check''', 'check_id', 'started_at', 'status')
+-- CREATE TRIGGER webhook_check_ranges_mark_days_i AFTER INSERT ON public.webhook_check_ranges REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''webhook_check''', 'check_id', 'started_at', 'status')
+-- CREATE TRIGGER webhook_check_ranges_mark_days_u AFTER UPDATE ON public.webhook_check_ranges REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''webhook_check''', 'check_id', 'started_at', 'status')
+-- CREATE TRIGGER webhook_checks_mark_days AFTER INSERT OR DELETE ON public.webhook_checks FOR EACH ROW EXECUTE FUNCTION mark_all_subject_days('webhook_check')
+-- CREATE TRIGGER webhook_checks_mark_days_u AFTER UPDATE OF workspace_id, deleted_at, created_at ON public.webhook_checks FOR EACH ROW WHEN ((((old.workspace_id IS DISTINCT FROM new.workspace_id) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)) OR (old.created_at IS DISTINCT FROM new.created_at))) EXECUTE FUNCTION mark_all_subject_days('webhook_check')
 -- CREATE TRIGGER workspace_handed_over BEFORE UPDATE OF owner_id ON public.workspaces FOR EACH ROW WHEN ((old.owner_id <> new.owner_id)) EXECUTE FUNCTION workspace_handed_over()
 -- CREATE TRIGGER workspace_reach_changed AFTER UPDATE OF private_targets, owner_id ON public.workspaces FOR EACH ROW WHEN (((old.private_targets IS DISTINCT FROM new.private_targets) OR (old.owner_id <> new.owner_id))) EXECUTE FUNCTION workspace_reach_changed()
 
@@ -2292,6 +2361,10 @@
 -- stale_hours to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- status_ranges to parallax_api: SELECT
 -- status_ranges to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- subject_day_marks to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- subject_day_runner to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- subject_days to parallax_api: SELECT
+-- subject_days to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- team_chat_requests to parallax_api: DELETE, INSERT, SELECT
 -- team_chat_requests to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- totp_factors to parallax_api: DELETE, INSERT, SELECT, UPDATE
@@ -2390,6 +2463,9 @@
 -- look_at_expiries_of_pause to parallax_api
 -- look_at_expiries_of_pause to parallax_worker
 -- make_account to parallax_worker
+-- mark_all_subject_days to parallax_worker
+-- mark_days_of_intake_outage to parallax_worker
+-- mark_subject_days to parallax_worker
 -- monitor_expiry to parallax_api
 -- monitor_expiry to parallax_worker
 -- touch_seats_of_workspaces to parallax_api

@@ -40,7 +40,9 @@ import { createHealthCapability } from './platform/health/index.ts';
 import { idempotencyCapability } from './platform/http/idempotency/index.ts';
 import { mailCapability } from './platform/mail/index.ts';
 import { accountStatsCapability } from './reporting/account-stats/index.ts';
+import { dashboardCapability } from './reporting/dashboard/index.ts';
 import { feedbackCapability } from './reporting/feedback/index.ts';
+import { daySumsCapability, removeDaysOfWorkspace, removeSubjectDays } from './reporting/day-sums/index.ts';
 import { liveEventsCapability } from './reporting/live-events/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
@@ -116,6 +118,7 @@ export const capabilities: readonly Capability<Context>[] = [
       removeWebhookChecksOfWorkspace,
       removeIncidentsOfWorkspace,
       removeMessengerGroupsOfWorkspace,
+      removeDaysOfWorkspace,
     ],
     onMonitorsMoved: [
       leaveGroupsOfMoved,
@@ -126,7 +129,7 @@ export const capabilities: readonly Capability<Context>[] = [
       moveIncidents,
     ],
     onMonitorReset: [removeIncidentsOfReset, removeAlertHistoryOfReset, forgetFlappingOfReset, startNewChain],
-    rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings, removeMonitorMaintenance],
+    rowsOfMonitor: [removeSlaRows, removeExpiries, removeListings, removeMonitorMaintenance, removeSubjectDays],
     resources: [apiCheckRoutes],
   }),
   certificatesCapability,
@@ -147,8 +150,10 @@ export const capabilities: readonly Capability<Context>[] = [
   webhooksCapability,
   createWebPushCapability({ onSubscribed: [takeUpBrowser] }),
   statisticsCapability,
+  daySumsCapability,
   slaCapability,
   accountStatsCapability,
+  dashboardCapability,
   feedbackCapability,
   liveEventsCapability,
 ];

@@ -10,11 +10,13 @@ const statistics = (title: string): Shown => ['reporting/statistics/statistics',
 const events = (title: string): Shown => ['response/events/events', title];
 const webhooks = (file: string, title: string): Shown => [`response/webhooks/${file}`, title];
 
+const dashboard = (title: string): Shown => ['reporting/dashboard/dashboard', title];
 const feedback = (title: string): Shown => ['reporting/feedback/feedback', title];
 
 const made = 'a webhook is made, read, changed and deleted, and shows its secret once';
 const seen = 'viewers see the origin and change nothing, others see nothing';
 const letter = 'ten attempts fail, the dead letter is retried under the same id, and resolved';
+const ofScopes = 'members see their workspaces, a limited token its own, others nothing';
 const ofAuthor = 'feedback is sent, and read by its author and by administrators alone';
 const ofAdministrators = 'administrators set the status and delete, others may not';
 const exported = 'the files have proper names, the figures of the report, and are genuine';
@@ -31,6 +33,23 @@ export const endpoints: Readonly<Record<string, readonly Shown[]>> = {
   ],
   'GET /api/v1/events/stream': [
     ['reporting/live-events/live-events', 'what changes is told as it happens, to who may see it'],
+  ],
+  'GET /api/v1/dashboard/stats': [dashboard('what there is is counted by its state'), dashboard(ofScopes)],
+  'GET /api/v1/dashboard/uptime-summary': [
+    dashboard('uptime is that of the monitors, to the last digit'),
+    dashboard(ofScopes),
+  ],
+  'GET /api/v1/dashboard/alerts-summary': [
+    dashboard('messages are counted by what became of them, and timed'),
+    dashboard(ofScopes),
+  ],
+  'GET /api/v1/dashboard/incidents': [
+    dashboard('incidents that are open, those that ended lately, and how long it took'),
+    dashboard(ofScopes),
+  ],
+  'GET /api/v1/dashboard/combined': [
+    dashboard('all parts at once, and those that fail are named'),
+    dashboard('an answer is kept for ten seconds, for its caller and question alone'),
   ],
   'POST /api/v1/feedback': [
     feedback(ofAuthor),

@@ -445,6 +445,18 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'POST /api/v1/incidents/{id}/updates': ofIncident('/updates', { kind: 'identified', body: 'The disk is full.' }),
   'POST /api/v1/incidents/{id}/resolve': ofIncident('/resolve'),
 
+  'GET /api/v1/dashboard/stats': plain('/api/v1/dashboard/stats'),
+  'GET /api/v1/dashboard/uptime-summary': async (world) => {
+    await outage(world);
+    return { path: '/api/v1/dashboard/uptime-summary' };
+  },
+  'GET /api/v1/dashboard/alerts-summary': plain('/api/v1/dashboard/alerts-summary'),
+  'GET /api/v1/dashboard/incidents': async (world) => {
+    await outage(world);
+    return { path: '/api/v1/dashboard/incidents' };
+  },
+  'GET /api/v1/dashboard/combined': plain('/api/v1/dashboard/combined'),
+
   'GET /api/v1/feedback': async (world) => {
     await feedback(world);
     return { path: '/api/v1/feedback' };

@@ -250,6 +250,12 @@ export const rules: Readonly<Record<string, Rule>> = {
   },
   'DELETE /api/v1/api-keys/:id': account,
 
+  'GET /api/v1/dashboard/stats': listed('/api/v1/dashboard/stats'),
+  'GET /api/v1/dashboard/uptime-summary': listed('/api/v1/dashboard/uptime-summary'),
+  'GET /api/v1/dashboard/alerts-summary': listed('/api/v1/dashboard/alerts-summary'),
+  'GET /api/v1/dashboard/incidents': listed('/api/v1/dashboard/incidents'),
+  'GET /api/v1/dashboard/combined': listed('/api/v1/dashboard/combined'),
+
   'POST /api/v1/feedback': account,
   'GET /api/v1/feedback': account,
   'GET /api/v1/feedback/:id': { least: 'account', isOpenToAdministrators: true },

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { startIntakeWatch } from './job.ts';
 import type { MoveDeadlines } from './queries.ts';
 
-export { uncountedSince } from './queries.ts';
+export { intakeOutages, uncountedSince } from './queries.ts';
 export type { MoveDeadlines } from './queries.ts';
 export { countedMs } from './uncounted.ts';
 export type { Uncounted } from './uncounted.ts';

@@ -66,3 +66,14 @@ export async function uncountedSince(
     order by 1`);
   return rows.map((row) => ({ fromMs: row.from_at, toMs: row.to_at }));
 }
+
+/** Times within a window in which nobody took signals, whole, oldest first; two may overlap. */
+export async function intakeOutages(
+  connection: CommonQueryMethods,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): Promise<readonly Uncounted[]> {
+  const rows = await connection.any(sql.type(uncountedRow)`
+    select from_at, to_at from intake_outages
+    where to_at > ${sql.timestamp(new Date(fromMs))} and from_at < ${sql.timestamp(new Date(toMs))} order by from_at`);
+  return rows.map((row) => ({ fromMs: row.from_at, toMs: row.to_at }));
+}

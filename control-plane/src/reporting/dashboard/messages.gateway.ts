@@ -28,7 +28,11 @@ export async function readMessages(scope: Scope, tx: Transaction, hours: number,
     ...all,
     by_channel: [...channels]
       .map(([channel, counts]) => ({ channel, ...counts }))
-      .toSorted((a, b) => total(channels.get(b.channel) ?? none()) - total(channels.get(a.channel) ?? none()) || (a.channel < b.channel ? -1 : 1)),
+      .toSorted(
+        (a, b) =>
+          total(channels.get(b.channel) ?? none()) - total(channels.get(a.channel) ?? none()) ||
+          (a.channel < b.channel ? -1 : 1),
+      ),
     told_after_p95_ms: await toldAfterP95(scope, tx, window),
   };
 }

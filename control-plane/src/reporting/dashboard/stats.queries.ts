@@ -24,10 +24,7 @@ export async function countOpenIncidents(scope: Scope, tx: Transaction): Promise
 const maintenanceRow = z.object({ active: z.number(), scheduled: z.number() });
 
 /** Maintenance of the scope that lasts or is to come. */
-export async function countLastingMaintenance(
-  scope: Scope,
-  tx: Transaction,
-): Promise<z.output<typeof maintenanceRow>> {
+export async function countLastingMaintenance(scope: Scope, tx: Transaction): Promise<z.output<typeof maintenanceRow>> {
   return tx.one(sql.type(maintenanceRow)`
     select count(*) filter (where m.status = 'active')::integer as active, count(*) filter (where m.status = 'scheduled')::integer as scheduled
     from maintenance m

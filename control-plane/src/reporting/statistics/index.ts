@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { statisticsRoutes } from './routes.ts';
 
 export { iso, latencyAnswer, secondsAnswer, windowAnswer } from './answer.ts';
-export { availabilityOf, noTime } from './availability.ts';
+export { addTime, addTimes, availabilityOf, noTime } from './availability.ts';
 export type { Availability, Counting, TimeByStatus } from './availability.ts';
 export { createAvailabilityFold } from './availability-fold.ts';
 export type { AvailabilityReport, DayFigures } from './availability-fold.ts';
@@ -17,7 +17,7 @@ export type { Subject } from './queries.ts';
 export { measuredSpans } from './spans.ts';
 export type { ReportRange, Span, TimeInterval } from './spans.ts';
 export { readAvailability } from './timeline/queries.ts';
-export { lastHours, wantedWindow } from './window.ts';
+export { lastHours, normalLagMs, wantedWindow } from './window.ts';
 export type { ReportWindow, WantedWindow } from './window.ts';
 
 /** What a monitor's results and ranges come to: availability, numbers of checks, response times. */

@@ -29,6 +29,9 @@ export type Outage = {
 export type OutageSums = {
   /** With any downtime that counts. */
   readonly incidents: number;
+  /** Outages that ended in the window, and their durations in sum, each whole, less what does not count. */
+  readonly repairs: number;
+  readonly repairMs: number;
   /** Mean duration of the outages that ended in the window, each whole, less what does not count; null when none ended. */
   readonly mttrMs: number | null;
   /** Mean uptime between the starts of outages that follow each other; null with fewer than two. */
@@ -98,6 +101,8 @@ export function createOutageFold(window: OutageWindow): OutageFold {
         outages: outages.slice(tooMany).map(({ votes, ...outage }) => ({ ...outage, cause: causeOf(votes) })),
         omitted: omitted + tooMany,
         incidents,
+        repairs: repairs.number,
+        repairMs: repairs.sumMs,
         mttrMs: repairs.number === 0 ? null : repairs.sumMs / repairs.number,
         mtbfMs: incidents < 2 ? null : (starts.lastUptimeMs - starts.firstUptimeMs) / (incidents - 1),
       };

@@ -6,7 +6,7 @@ import { periodAt } from './calendar.ts';
 const hourMs = 3_600_000;
 const longestMs = longestWindowDays * 24 * hourMs;
 /** How far the evaluation of results is normally behind at most. */
-const normalLagMs = 60_000;
+export const normalLagMs = 60_000;
 
 /** The window that was asked for: it begins at an instant or a number of hours before its end. */
 export type WantedWindow = {

@@ -14,7 +14,7 @@ export {
   removeMonitorMaintenance,
 } from './hooks/queries.ts';
 export { joinOccurrences } from './cover/queries.ts';
-export { maintenanceOfMonitors } from './intervals/queries.ts';
+export { maintenanceOfMonitors, maintenanceOfSubjects } from './intervals/queries.ts';
 export { instantOf, isZone, wallOf } from './recurrence/zone.ts';
 export { isEmptyScope, requireFound, sameCovered, scopeOfBody } from './scope/given.ts';
 export type { Covered, NamedScope } from './scope/given.ts';

@@ -1,0 +1,161 @@
+import fc from '@parallax/testkit/fast-check';
+import t from 'tap';
+import type { TestContext } from '@parallax/testkit';
+import { insertMonitors, insertWorkspace } from '../../monitoring/check-results/ingest/testing/fixture.ts';
+import { sql } from '../../platform/database/pools.ts';
+import type { Database } from '../../platform/database/pools.ts';
+import { testDatabase } from '../../platform/database/testing.ts';
+import type { Scope } from '../../platform/database/scope.ts';
+import { readAvailability } from '../statistics/index.ts';
+import type { ReportRange, TimeByStatus, TimeInterval } from '../statistics/index.ts';
+import { timelines } from '../statistics/test-timelines.ts';
+import { dayMs, dayOf } from './day-row.ts';
+import { readSums } from './read.queries.ts';
+import type { SummedTime } from './read.queries.ts';
+import { refreshDays } from './refresh.job.ts';
+import type { AtOnce } from './refresh.job.ts';
+
+const hourMs = 3_600_000;
+const startMs = Date.parse('2026-03-01T00:00:00.000Z');
+
+type World = {
+  readonly database: Database;
+  readonly scope: Scope;
+  readonly ids: readonly number[];
+  readonly createdMs: number;
+  /** The time that it is, and up to which results are evaluated. */
+  nowMs: number;
+  foldedMs: number;
+};
+
+async function worldOf(t: TestContext, count: number, createdMs = startMs + 5 * hourMs + 123): Promise<World> {
+  const { database } = await testDatabase(t);
+  const owner = await insertWorkspace(database.raw);
+  const ids = await insertMonitors(database.raw, owner, { count, probes: [], createdMs });
+  const scope = { userId: owner.userId, workspaceIds: [owner.workspaceId] };
+  return { database, scope, ids, createdMs, nowMs: createdMs, foldedMs: createdMs };
+}
+
+async function goTo(world: World, nowMs: number, lagMs: number): Promise<void> {
+  world.nowMs = nowMs;
+  world.foldedMs = nowMs - lagMs;
+  await world.database.worker.query(sql.unsafe`update shards set folded_until = ${at(world.foldedMs)}`);
+}
+
+const at = (ms: number) => sql.timestamp(new Date(ms));
+const atOrNull = (ms: number | null) => (ms === null ? sql.fragment`null` : sql.fragment`${at(ms)}`);
+
+const refresh = (world: World, atOnce?: AtOnce) =>
+  refreshDays({ database: world.database, now: () => world.nowMs }, undefined, atOnce);
+
+const sumsOf = (world: World, edgesMs: readonly number[]): Promise<SummedTime[]> =>
+  world.database.worker.transaction((tx) =>
+    readSums(world.scope, tx, { type: 'monitor', by: 'subject' }, edgesMs, world.nowMs),
+  );
+
+/** What the statistics of monitors say of the same times. */
+async function expectedOf(world: World, edgesMs: readonly number[]): Promise<SummedTime[]> {
+  const openUntilMs = Math.min(world.nowMs, world.foldedMs);
+  const knownMs = world.nowMs - openUntilMs <= 60_000 ? openUntilMs : world.nowMs;
+  const expected: SummedTime[] = [];
+  for (const id of world.ids) {
+    for (const [bucket, edge] of edgesMs.slice(0, -1).entries()) {
+      const toMs = Math.min(edgesMs[bucket + 1] ?? edge, knownMs);
+      const fromMs = Math.max(edge, world.createdMs);
+      if (toMs <= fromMs) continue;
+      const window = { fromMs, toMs, openUntilMs };
+      const report = await readAvailability(world.database.worker, id, window, { listedOutages: 0 });
+      const isWhole = edge % dayMs === 0 && (edgesMs[bucket + 1] ?? 0) - edge === dayMs;
+      expected.push({
+        key: String(id),
+        bucket,
+        time: timeOf(report.measured),
+        outages: isWhole ? (report.days[0]?.outages ?? 0) : 0,
+        repairs: isWhole ? report.repairs : 0,
+        repairMs: isWhole ? report.repairMs : 0,
+      });
+    }
+  }
+  return expected;
+}
+
+function timeOf(time: TimeByStatus): TimeByStatus {
+  const { upMs, degradedMs, downMs, timeoutMs, unknownMs, maintenanceMs, pausedMs, excludedMs } = time;
+  return { upMs, degradedMs, downMs, timeoutMs, unknownMs, maintenanceMs, pausedMs, excludedMs };
+}
+
+async function compare(t: TestContext, world: World, edgesMs: readonly number[], what: string): Promise<void> {
+  const order = (list: readonly SummedTime[]) =>
+    list
+      .filter(({ time }) => Object.values(time).some((ms) => ms !== 0))
+      .toSorted((one, other) => Number(one.key) - Number(other.key) || one.bucket - other.bucket);
+  t.same(order(await sumsOf(world, edgesMs)), order(await expectedOf(world, edgesMs)), what);
+}
+
+type History = {
+  readonly ranges: readonly ReportRange[];
+  readonly pauses: readonly TimeInterval[];
+  readonly maintenance: readonly TimeInterval[];
+};
+
+/** Writes what is known of a history at an instant over what was known before. */
+async function writeHistory(world: World, id: number, history: History): Promise<void> {
+  const { worker } = world.database;
+  const until = world.foldedMs;
+  const known = (endMs: number | null) => (endMs === null || endMs > until ? null : endMs);
+  for (const { startedMs, endedMs, status } of history.ranges) {
+    if (startedMs < world.createdMs || startedMs > until) continue;
+    await worker.query(sql.unsafe`
+      insert into status_ranges (monitor_id, started_at, ended_at, status, evidence)
+      values (${id}, ${at(startedMs)}, ${atOrNull(known(endedMs))}, ${status}, '{}')
+      on conflict (monitor_id, started_at) do update set ended_at = excluded.ended_at where status_ranges.ended_at is distinct from excluded.ended_at`);
+  }
+  for (const [place, { fromMs, toMs }] of history.pauses.entries()) {
+    if (fromMs < world.createdMs || fromMs > until) continue;
+    await worker.query(sql.unsafe`
+      insert into pauses (id, monitor_id, started_at, ended_at) overriding system value
+      values (${id * 100 + place}, ${id}, ${at(fromMs)}, ${atOrNull(known(toMs))})
+      on conflict (id) do update set ended_at = excluded.ended_at`);
+  }
+  for (const [place, { fromMs, toMs }] of history.maintenance.entries()) {
+    if (fromMs < world.createdMs || fromMs > until) continue;
+    await worker.query(sql.unsafe`
+      insert into maintenance_subjects (id, workspace_id, occurrence_id, subject_type, subject_id, started_at, ended_at) overriding system value
+      values (${id * 100 + place}, ${world.scope.workspaceIds[0] ?? 0}, ${id * 100 + place}, 'monitor', ${id}, ${at(fromMs)}, ${atOrNull(known(toMs))})
+      on conflict (id) do update set ended_at = excluded.ended_at`);
+  }
+}
+
+const wholeDays = (world: World): number[] => {
+  const days = dayOf(world.nowMs) - dayOf(startMs) + 1;
+  return Array.from({ length: days + 1 }, (_, day) => startMs + day * dayMs);
+};
+
+void t.test('sums say what the statistics of each monitor say, while time goes on and its past changes', async (t) => {
+  const world = await worldOf(t, 12);
+  const histories = fc.sample(timelines, { numRuns: world.ids.length, seed: 7 });
+  const steps = [6, 9, 23.9, 24.01, 30, 47, 55, 71, 100, 130].map((hours) => startMs + hours * hourMs + 1_234);
+  for (const [step, nowMs] of steps.entries()) {
+    // The evaluation stands still over midnight, and again later.
+    const isBehind = step === 3 || step === 6;
+    await goTo(world, nowMs, isBehind ? nowMs - world.foldedMs : 2_000);
+    for (const [place, id] of world.ids.entries()) {
+      const history = histories[place];
+      if (history !== undefined) await writeHistory(world, id, history);
+    }
+    await refresh(world, { subjects: 5, ranges: 50 });
+    await compare(t, world, wholeDays(world), `whole days after ${step} steps`);
+    const some = fc.sample(fc.integer({ min: startMs, max: nowMs + hourMs }), { numRuns: 12, seed: step });
+    const edges = [...new Set([...some, startMs + dayMs, startMs + 2 * dayMs])].toSorted((a, b) => a - b);
+    await compare(t, world, edges, `buckets after ${step} steps`);
+  }
+  // Late results: ranges are given up, moved and cut, as a revision does.
+  await world.database.worker.query(sql.unsafe`
+    delete from status_ranges where id in (select id from status_ranges where ended_at is not null and id % 5 = 0)`);
+  await world.database.worker.query(sql.unsafe`
+    update status_ranges set ended_at = started_at + (ended_at - started_at) / 2 where ended_at is not null and id % 3 = 0`);
+  await world.database.worker.query(sql.unsafe`
+    update status_ranges set status = 'DEGRADED' where id % 7 = 0`);
+  await refresh(world);
+  await compare(t, world, wholeDays(world), 'after a revision');
+});

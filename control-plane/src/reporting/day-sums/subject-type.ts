@@ -1,0 +1,3 @@
+/** What has days. */
+export const subjectTypes = ['monitor', 'heartbeat', 'webhook_check'] as const;
+export type SubjectType = (typeof subjectTypes)[number];
