@@ -1,6 +1,7 @@
 import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
-import type { TestContext } from '@parallax/testkit';
+import { z } from 'zod';
+import type { Test } from 'tap';
 import { insertMonitors, insertWorkspace } from '../../monitoring/check-results/ingest/testing/fixture.ts';
 import { sql } from '../../platform/database/pools.ts';
 import type { Database } from '../../platform/database/pools.ts';
@@ -12,6 +13,7 @@ import { timelines } from '../statistics/test-timelines.ts';
 import { dayMs, dayOf } from './day-row.ts';
 import { readSums } from './read.queries.ts';
 import type { SummedTime } from './read.queries.ts';
+import { removeOldDays } from './store.queries.ts';
 import { refreshDays } from './refresh.job.ts';
 import type { AtOnce } from './refresh.job.ts';
 
@@ -28,7 +30,7 @@ type World = {
   foldedMs: number;
 };
 
-async function worldOf(t: TestContext, count: number, createdMs = startMs + 5 * hourMs + 123): Promise<World> {
+async function worldOf(t: Test, count: number, createdMs = startMs + 5 * hourMs + 123): Promise<World> {
   const { database } = await testDatabase(t);
   const owner = await insertWorkspace(database.raw);
   const ids = await insertMonitors(database.raw, owner, { count, probes: [], createdMs });
@@ -84,7 +86,7 @@ function timeOf(time: TimeByStatus): TimeByStatus {
   return { upMs, degradedMs, downMs, timeoutMs, unknownMs, maintenanceMs, pausedMs, excludedMs };
 }
 
-async function compare(t: TestContext, world: World, edgesMs: readonly number[], what: string): Promise<void> {
+async function compare(t: Test, world: World, edgesMs: readonly number[], what: string): Promise<void> {
   const order = (list: readonly SummedTime[]) =>
     list
       .filter(({ time }) => Object.values(time).some((ms) => ms !== 0))
@@ -158,4 +160,88 @@ void t.test('sums say what the statistics of each monitor say, while time goes o
     update status_ranges set status = 'DEGRADED' where id % 7 = 0`);
   await refresh(world);
   await compare(t, world, wholeDays(world), 'after a revision');
+});
+
+const count = (world: World, where: ReturnType<typeof sql.fragment>) =>
+  world.database.worker.oneFirst(
+    sql.type(z.object({ n: z.number() }))`select count(*)::integer as n from subject_days where ${where}`,
+  );
+
+void t.test('sums go on by themselves, and follow a subject that moves, is reset and goes', async (t) => {
+  const world = await worldOf(t, 3, startMs);
+  const { worker, raw } = world.database;
+  const [first = 0, second = 0, third = 0] = world.ids;
+  await goTo(world, startMs + 10 * hourMs, 1_000);
+  for (const id of world.ids)
+    await writeHistory(world, id, { ranges: [open(startMs + hourMs)], pauses: [], maintenance: [] });
+  t.equal(await refresh(world), 3);
+  await compare(t, world, wholeDays(world), 'a first day');
+  await goTo(world, startMs + 5 * dayMs + 2 * hourMs, 1_000);
+  t.equal(await refresh(world), 0, 'nothing changed, so nothing is summed');
+  t.equal(await count(world, sql.fragment`true`), 3 * 6, 'but each day has its row');
+  await compare(t, world, wholeDays(world), 'days in which nothing changed');
+
+  const other = await raw.query<{ id: number }>(
+    `insert into workspaces (owner_id, name, ping_key) values ($1, 'other', 'other') returning id`,
+    [world.scope.userId],
+  );
+  const otherId = other.rows[0]?.id ?? 0;
+  await worker.query(sql.unsafe`update monitors set workspace_id = ${otherId} where id = ${first}`);
+  t.equal((await sumsOf(world, wholeDays(world))).filter(({ key }) => key === String(first)).length, 0, 'at once');
+  await refresh(world);
+  t.equal(await count(world, sql.fragment`workspace_id = ${otherId}`), 6, 'a move takes the days along');
+
+  const resetMs = startMs + 4 * dayMs + 7 * hourMs;
+  await worker.query(sql.unsafe`update monitors set reset_at = ${at(resetMs)} where id = ${second}`);
+  t.equal(
+    (await sumsOf(world, wholeDays(world))).filter(({ key }) => key === String(second)).length,
+    2,
+    'days of before a reset are void at once',
+  );
+  await refresh(world);
+  t.equal(await count(world, sql.fragment`subject_id = ${second}`), 2);
+  const ofReset = await sumsOf(world, [startMs, startMs + 6 * dayMs]);
+  t.equal(
+    Object.values(ofReset.find(({ key }) => key === String(second))?.time ?? {}).reduce((sum, ms) => sum + ms, 0),
+    world.foldedMs - resetMs,
+    'and that of the reset begins with it',
+  );
+
+  await worker.query(sql.unsafe`update monitors set deleted_at = now() where id = ${third}`);
+  t.equal((await sumsOf(world, wholeDays(world))).filter(({ key }) => key === String(third)).length, 0);
+  await refresh(world);
+  t.equal(await count(world, sql.fragment`subject_id = ${third}`), 0);
+});
+
+void t.test('a long history is summed in pieces, and days are kept for two years', async (t) => {
+  const nowMs = Math.floor(Date.now() / dayMs) * dayMs + 3 * hourMs;
+  const world = await worldOf(t, 2, nowMs - 800 * dayMs);
+  await goTo(world, nowMs, 0);
+  const [first = 0] = world.ids;
+  await writeHistory(world, first, {
+    ranges: [open(nowMs - 790 * dayMs)],
+    pauses: [{ fromMs: nowMs - 40.5 * dayMs, toMs: nowMs - 33.5 * dayMs }],
+    maintenance: [],
+  });
+  t.equal(await refresh(world, { subjects: 2, ranges: 3 }), 2 * 731);
+  const [only] = await sumsOf(world, [nowMs - 60 * dayMs, nowMs]).then((all) =>
+    all.filter(({ key }) => key === String(first)),
+  );
+  t.match(only?.time, { upMs: 53 * dayMs, pausedMs: 7 * dayMs, unknownMs: 0 });
+  await goTo(world, nowMs + dayMs, 0);
+  await refresh(world);
+  t.equal(await removeOldDays(world.database.worker, world.nowMs), 2);
+  t.equal(await removeOldDays(world.database.worker, world.nowMs), 0);
+});
+
+function open(startedMs: number): ReportRange {
+  return { startedMs, endedMs: null, status: 'UP', isRevised: false, votes: [] };
+}
+
+void t.test('two that sum at the same time leave each other alone', async (t) => {
+  const world = await worldOf(t, 40, startMs);
+  await goTo(world, startMs + 3 * dayMs, 0);
+  await Promise.all([refresh(world, { subjects: 3, ranges: 10 }), refresh(world), refresh(world)]);
+  await refresh(world);
+  await compare(t, world, wholeDays(world), 'all days');
 });

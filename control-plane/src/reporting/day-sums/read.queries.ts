@@ -104,7 +104,7 @@ function rowsOf(scope: Scope, { type, workspaceId, ids, by, keys }: SumSelection
 }
 
 const keyColumn: Readonly<Record<SumKey, Fragment>> = {
-  all: sql.fragment`''`,
+  all: sql.fragment`''::text`,
   subject: sql.fragment`s.id`,
   workspace: sql.fragment`s.workspace_id`,
   group: sql.fragment`g.group_id`,
