@@ -81,7 +81,7 @@ t.test('what there is is counted by its state', async (t) => {
   const paused = await monitor(world);
   t.equal((await api.call('POST', `/api/v1/monitors/${paused}/pause`, { token })).status, 200);
   const heartbeat = (name: string) =>
-    make(`heartbeats?workspace_id=${workspaceId}`, { name, schedule_type: 'simple', expected_interval_seconds: 60 });
+    make(`heartbeats?workspace_id=${workspaceId}`, { name, schedule_type: 'period', expected_interval_seconds: 60 });
   const late = await heartbeat('late');
   await heartbeat('new');
   await run.query(sql.unsafe`
@@ -197,7 +197,9 @@ t.test('uptime is that of the monitors, to the last digit', async (t) => {
   );
   await run.query(sql.unsafe`
     insert into pauses (monitor_id, started_at, ended_at) values (${ids[4] ?? 0}, ${at(clock.ms - 3 * hourMs)}, ${at(clock.ms - hourMs - 1)})`);
-  await run.query(sql.unsafe`update shards set folded_until = ${at(clock.ms - 4_321)}`);
+  await run.query(sql.unsafe`
+    insert into shards (shard, folded_until) select distinct shard, ${at(clock.ms - 4_321)} from monitors
+    on conflict (shard) do update set folded_until = excluded.folded_until`);
   await refreshDays(api.context);
 
   for (const hours of [24, 168, 720, 2_160]) {
