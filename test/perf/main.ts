@@ -4,6 +4,7 @@ import { alertsBench } from './alerts.ts';
 import { apiBench } from './api.ts';
 import { checksBench } from './checks.ts';
 import { consensusBench } from './consensus.ts';
+import { dashboardBench } from './dashboard.ts';
 import { ingestBench } from './ingest.ts';
 import { pingsBench } from './pings.ts';
 import { queryBench } from './query.ts';
@@ -17,6 +18,7 @@ const benches: readonly Bench[] = [
   apiBench,
   checksBench,
   consensusBench,
+  dashboardBench,
   ingestBench,
   pingsBench,
   queryBench,
