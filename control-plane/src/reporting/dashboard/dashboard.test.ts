@@ -353,7 +353,12 @@ t.test('messages are counted by what became of them, and timed', async (t) => {
   await messages(world, clock.ms - 2 * dayMs, [sent(40_000)]);
   later();
   t.match(await get('alerts-summary'), {
-    ...{ sent: 21, failed: 1, held: 1, queued: 1, suppressed: 1, deduplicated: 1 },
+    sent: 21,
+    failed: 1,
+    held: 1,
+    queued: 1,
+    suppressed: 1,
+    deduplicated: 1,
     by_channel: [
       { channel: 'email', ...none, sent: 21, suppressed: 1, deduplicated: 1 },
       { channel: 'slack', ...none, failed: 1, held: 1 },

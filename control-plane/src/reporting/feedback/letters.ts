@@ -70,6 +70,6 @@ export function excerpt(text: string): string {
     .replaceAll(/\s+/gu, ' ')
     .replaceAll(/[\p{Cc}\p{Cf}]/gu, '')
     .trim();
-  const characters = [...line];
+  const characters = Array.from(line);
   return characters.length > longestExcerpt ? `${characters.slice(0, longestExcerpt - 1).join('')}…` : line;
 }
