@@ -36,7 +36,7 @@ export async function readUptime(scope: Scope, tx: Transaction, hours: number, n
         seconds: secondsAnswer(time),
       };
     }),
-    worst: await readWorst(scope, tx, { fromMs, toMs, nowMs }),
+    worst: await readWorst(scope, tx, { fromMs, toMs, endMs: edges.at(-1) ?? toMs, nowMs }),
   };
 }
 
@@ -44,11 +44,12 @@ export async function readUptime(scope: Scope, tx: Transaction, hours: number, n
 async function readWorst(
   scope: Scope,
   tx: Transaction,
-  { fromMs, toMs, nowMs }: { readonly fromMs: number; readonly toMs: number; readonly nowMs: number },
+  window: { readonly fromMs: number; readonly toMs: number; readonly endMs: number; readonly nowMs: number },
 ): Promise<Summary['worst']> {
+  const { fromMs, toMs, endMs, nowMs } = window;
   const ids = await failedOnDays(scope, tx, { firstDay: dayOf(fromMs), lastDay: dayOf(toMs) });
   if (ids.length === 0) return [];
-  const sums = await readSums(scope, tx, { type: 'monitor', by: 'subject', ids }, [fromMs, toMs], nowMs);
+  const sums = await readSums(scope, tx, { type: 'monitor', by: 'subject', ids }, [fromMs, endMs], nowMs);
   const worst = worstOf(
     sums.map(({ key, time }) => ({ id: Number(key), ...availabilityOf(time) })),
     mostWorst,
