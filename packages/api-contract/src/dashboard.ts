@@ -59,7 +59,7 @@ const uptimeSummarySchema = z
     hours: count,
     from: timestamp.describe('Inclusive.'),
     to: timestamp.describe('Exclusive. At most how far results are evaluated, normally a few seconds ago.'),
-    monitors: count.describe('Monitors that existed at some time of the window.'),
+    monitors: count.describe('How many there are now.'),
     uptime_percent: uptimePercent.describe('Of the sums over all monitors: a monitor counts by its measured time.'),
     seconds: seconds.describe('Sums over all monitors.'),
     days: z

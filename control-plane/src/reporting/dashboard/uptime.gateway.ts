@@ -6,7 +6,7 @@ import { percentOf } from '../../platform/figures.ts';
 import { readSums } from '../day-sums/index.ts';
 import { addTimes, availabilityOf, iso, noTime, normalLagMs, secondsAnswer } from '../statistics/index.ts';
 import { dateOf, dayEdges, dayOf, windowEnd, worstOf } from './uptime.ts';
-import { countMonitors, evaluatedUntil, failedOnDays, namesOf } from './uptime.queries.ts';
+import { failedOnDays, namesOf, shardsOf } from './uptime.queries.ts';
 
 type Summary = Omit<DashboardUptimeSummary, 'as_of' | 'workspace_id'>;
 
@@ -14,7 +14,9 @@ const hourMs = 3_600_000;
 
 /** The uptime of all monitors of the scope in the last hours: means of time, as measured. */
 export async function readUptime(scope: Scope, tx: Transaction, hours: number, nowMs: number): Promise<Summary> {
-  const toMs = windowEnd(await evaluatedUntil(scope, tx), nowMs, normalLagMs);
+  const shards = await shardsOf(scope, tx);
+  const evaluated = shards.flatMap(({ folded_until: foldedMs }) => (foldedMs === null ? [] : [foldedMs]));
+  const toMs = windowEnd(evaluated, nowMs, normalLagMs);
   const fromMs = toMs - hours * hourMs;
   const edges = dayEdges(fromMs, toMs);
   const sums = await readSums(scope, tx, { type: 'monitor', by: 'all' }, edges, nowMs);
@@ -25,7 +27,7 @@ export async function readUptime(scope: Scope, tx: Transaction, hours: number, n
     hours,
     from: iso(fromMs),
     to: iso(toMs),
-    monitors: await countMonitors(scope, tx, toMs),
+    monitors: shards.reduce((sum, shard) => sum + shard.monitors, 0),
     uptime_percent: percentOf(availabilityOf(total).uptime),
     seconds: secondsAnswer(total),
     days: edges.slice(0, -1).map((edge, bucket) => {

@@ -6,21 +6,17 @@ import type { Scope } from '../../platform/database/scope.ts';
 const ofScope = (scope: Scope) =>
   sql.fragment`m.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and m.deleted_at is null`;
 
-/** How far the shards of the scope's monitors are evaluated, milliseconds; a shard before its first round is left out. */
-export async function evaluatedUntil(scope: Scope, tx: Transaction): Promise<readonly number[]> {
-  return tx.anyFirst(sql.type(z.object({ ms: z.number() }))`
-    select s.folded_until as ms from shards s
-    where s.folded_until is not null and s.shard in (select distinct m.shard from monitors m where ${ofScope(scope)})`);
-}
+const shardRow = z.object({ monitors: z.number(), folded_until: z.number().nullable() });
 
-/** How many monitors of the scope there were before an instant. */
-export async function countMonitors(scope: Scope, tx: Transaction, beforeMs: number): Promise<number> {
-  return tx.oneFirst(sql.type(z.object({ n: z.number() }))`
-    select count(*)::integer as n from monitors m where ${ofScope(scope)} and m.created_at < ${sql.timestamp(new Date(beforeMs))}`);
+/** The shards of the scope's monitors: how many monitors each has, and how far it is evaluated; null before its first round. */
+export async function shardsOf(scope: Scope, tx: Transaction): Promise<readonly z.output<typeof shardRow>[]> {
+  return tx.any(sql.type(shardRow)`
+    select count(*)::integer as monitors, max(s.folded_until) as folded_until
+    from monitors m left join shards s on s.shard = m.shard where ${ofScope(scope)} group by m.shard`);
 }
 
 // Places of DOWN and TIMEOUT among the columns of `subject_days`.
-const failingTails = [2, 3];
+const isFailing = sql.fragment`d.tail in (2, 3)`;
 
 /** Monitors of the scope that may have had downtime in the days from the first to the last: all that had, and a few others. */
 export async function failedOnDays(
@@ -31,8 +27,8 @@ export async function failedOnDays(
   return tx.anyFirst(sql.type(z.object({ id: z.number() }))`
     select distinct d.subject_id as id from subject_days d
     where d.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and d.subject_type = 'monitor' and (
-      (d.day between ${firstDay} and ${lastDay} and (d.down_ms > 0 or d.timeout_ms > 0))
-      or (d.day <= ${lastDay} and d.tail = any(${sql.array(failingTails, 'int2')})))`);
+      (d.day between ${firstDay} and ${lastDay} and (d.down_ms > 0 or d.timeout_ms > 0 or ${isFailing}))
+      or (d.day < ${firstDay} and ${isFailing}))`);
 }
 
 const nameRow = z.object({ id: z.number(), workspace_id: z.number(), name: z.string() });
