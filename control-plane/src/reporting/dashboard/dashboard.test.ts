@@ -238,14 +238,14 @@ t.test('uptime is that of the monitors, to the last digit', async (t) => {
       const own = wanted.find(({ id }) => id === monitor_id);
       t.same({ id: monitor_id, ...found, workspace_id: undefined }, { ...own, workspace_id: undefined }, name);
     }
-    const order = all.worst.map(({ uptime_percent }) => uptime_percent);
     t.same(
-      order,
-      order.toSorted((a, b) => a - b),
-      'the worst first',
+      all.worst.map(({ uptime_percent }) => uptime_percent),
+      wanted
+        .map(({ uptime_percent }) => uptime_percent ?? 100)
+        .toSorted((a, b) => a - b)
+        .slice(0, 10),
+      'these are the worst, the lowest uptime first',
     );
-    const least = Math.min(...wanted.map(({ uptime_percent }) => uptime_percent ?? 100));
-    t.equal(order[0], least);
     const [day] = all.days.slice(-1);
     t.equal(day?.date, all.to.slice(0, 10));
     const ofDay = await Promise.all(

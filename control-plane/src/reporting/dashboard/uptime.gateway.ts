@@ -5,8 +5,8 @@ import type { Scope } from '../../platform/database/scope.ts';
 import { percentOf } from '../../platform/figures.ts';
 import { readSums } from '../day-sums/index.ts';
 import { addTimes, availabilityOf, iso, noTime, normalLagMs, secondsAnswer } from '../statistics/index.ts';
-import { dateOf, dayEdges, dayOf, windowEnd, worstOf } from './uptime.ts';
-import { failedOnDays, namesOf, shardsOf } from './uptime.queries.ts';
+import { dateOf, dayEdges, windowEnd, worstOf } from './uptime.ts';
+import { namesOf, shardsOf, worstCandidates } from './uptime.queries.ts';
 
 type Summary = Omit<DashboardUptimeSummary, 'as_of' | 'workspace_id'>;
 
@@ -42,14 +42,15 @@ export async function readUptime(scope: Scope, tx: Transaction, hours: number, n
   };
 }
 
-/** Only monitors that failed are summed one by one: of most there is nothing to tell. */
+/** Only monitors that may be among the worst are summed one by one. */
 async function readWorst(
   scope: Scope,
   tx: Transaction,
   window: { readonly fromMs: number; readonly toMs: number; readonly endMs: number; readonly nowMs: number },
 ): Promise<Summary['worst']> {
   const { fromMs, toMs, endMs, nowMs } = window;
-  const ids = await failedOnDays(scope, tx, { firstDay: dayOf(fromMs), lastDay: dayOf(toMs) });
+  const slackMs = toMs === nowMs ? toMs - fromMs : normalLagMs;
+  const ids = await worstCandidates(scope, tx, { fromMs, toMs, slackMs, most: mostWorst });
   if (ids.length === 0) return [];
   const sums = await readSums(scope, tx, { type: 'monitor', by: 'subject', ids }, [fromMs, endMs], nowMs);
   const worst = worstOf(

@@ -1,7 +1,6 @@
 const dayMs = 86_400_000;
 
-/** The UTC day of an instant, in days since the epoch. */
-export const dayOf = (ms: number): number => Math.floor(ms / dayMs);
+const dayOf = (ms: number): number => Math.floor(ms / dayMs);
 
 /** The UTC date of an instant. */
 export const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);

@@ -133,7 +133,10 @@ t.test('an account sends ten items in 24 hours', async (t) => {
   const answers = await Promise.all(
     Array.from({ length: 12 }, () => api.call('POST', path, { token: ada.accessToken, body: bug })),
   );
-  t.same(answers.map(({ status }) => status).toSorted((a, b) => a - b), [...Array.from({ length: 10 }, () => 201), 429, 429]);
+  t.same(
+    answers.map(({ status }) => status).toSorted((a, b) => a - b),
+    [...Array.from({ length: 10 }, () => 201), 429, 429],
+  );
   const refused = answers.find(({ status }) => status === 429);
   t.match(refused?.body, { code: 'rate_limited' });
   const seconds = Number(refused?.headers.get('retry-after'));
