@@ -267,6 +267,22 @@
 -- expiry_notices.not_after timestamp with time zone not null
 -- expiry_notices.threshold_days integer not null
 -- expiry_notices.told_at timestamp with time zone not null
+-- feedback.id integer not null generated always as identity
+-- feedback.user_id integer
+-- feedback.kind text not null
+-- feedback.message text not null
+-- feedback.page text
+-- feedback.may_contact boolean not null
+-- feedback.version text not null
+-- feedback.user_agent text
+-- feedback.status text not null default 'new'::text
+-- feedback.reply text
+-- feedback.replied_at timestamp with time zone
+-- feedback.mailed_at timestamp with time zone
+-- feedback.created_at timestamp with time zone not null
+-- feedback.updated_at timestamp with time zone not null
+-- feedback_mailing.is_only boolean not null default true
+-- feedback_mailing.mailed_at timestamp with time zone not null
 -- flapping.monitor_id integer not null
 -- flapping.workspace_id integer not null
 -- flapping.states text not null
@@ -1081,6 +1097,8 @@
 -- event_subjects
 -- events row-level security forced
 -- expiry_notices row-level security forced
+-- feedback row-level security forced
+-- feedback_mailing
 -- flapping row-level security forced
 -- heartbeat_bodies row-level security forced
 -- heartbeat_pings row-level security forced
@@ -1292,6 +1310,17 @@
 -- events.events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 -- expiry_notices.expiry_notices_kind_check CHECK ((kind = ANY (ARRAY['certificate'::text, 'domain'::text])))
 -- expiry_notices.expiry_notices_pkey PRIMARY KEY (monitor_id, kind, not_after, threshold_days)
+-- feedback.feedback_check CHECK (((reply IS NULL) = (replied_at IS NULL)))
+-- feedback.feedback_kind_check CHECK ((kind = ANY (ARRAY['bug'::text, 'idea'::text, 'question'::text, 'praise'::text])))
+-- feedback.feedback_message_check CHECK (((length(message) >= 1) AND (length(message) <= 5000)))
+-- feedback.feedback_page_check CHECK (((length(page) >= 1) AND (length(page) <= 500)))
+-- feedback.feedback_pkey PRIMARY KEY (id)
+-- feedback.feedback_reply_check CHECK (((length(reply) >= 1) AND (length(reply) <= 5000)))
+-- feedback.feedback_status_check CHECK ((status = ANY (ARRAY['new'::text, 'seen'::text, 'planned'::text, 'done'::text, 'declined'::text])))
+-- feedback.feedback_user_agent_check CHECK ((length(user_agent) <= 500))
+-- feedback.feedback_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE SET NULL
+-- feedback_mailing.feedback_mailing_is_only_check CHECK (is_only)
+-- feedback_mailing.feedback_mailing_pkey PRIMARY KEY (is_only)
 -- flapping.flapping_pkey PRIMARY KEY (monitor_id)
 -- flapping.flapping_states_check CHECK ((states ~ '^[ud]{1,21}$'::text))
 -- flapping.flapping_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id) ON UPDATE CASCADE
@@ -1679,6 +1708,9 @@
 -- CREATE INDEX event_subjects_ended ON public.event_subjects USING btree (ended_at) WHERE (ended_at IS NOT NULL)
 -- CREATE INDEX events_at ON public.events USING brin (at)
 -- CREATE INDEX events_of_workspace ON public.events USING btree (workspace_id, xid, id)
+-- CREATE INDEX feedback_created ON public.feedback USING btree (created_at)
+-- CREATE INDEX feedback_to_mail ON public.feedback USING btree (id) WHERE (mailed_at IS NULL)
+-- CREATE INDEX feedback_user ON public.feedback USING btree (user_id, created_at)
 -- CREATE INDEX flapping_calm ON public.flapping USING btree (calm_at)
 -- CREATE INDEX heartbeat_pings_at ON public.heartbeat_pings USING brin (at)
 -- CREATE INDEX heartbeats_deadline ON public.heartbeats USING btree (deadline_at) WHERE (deadline_at IS NOT NULL)
@@ -1689,6 +1721,7 @@
 -- CREATE INDEX incident_members_subject ON public.incident_members USING btree (subject_type, subject_id, started_at)
 -- CREATE INDEX incident_updates_incident ON public.incident_updates USING btree (incident_id, id)
 -- CREATE INDEX incidents_due ON public.incidents USING btree (tell_at) WHERE (tell_at IS NOT NULL)
+-- CREATE INDEX incidents_ended ON public.incidents USING btree (workspace_id, resolved_at) WHERE (deleted_at IS NULL)
 -- CREATE INDEX incidents_folded ON public.incidents USING btree (workspace_id, folded_into) WHERE (folded_into IS NOT NULL)
 -- CREATE INDEX incidents_folding ON public.incidents USING btree (workspace_id, fold_key) WHERE (fold_key IS NOT NULL)
 -- CREATE INDEX incidents_held ON public.incidents USING btree (workspace_id) WHERE (held_at IS NOT NULL)
@@ -1725,6 +1758,7 @@
 -- CREATE INDEX notifications_delivery ON public.notifications USING btree (delivery_id) WHERE (delivery_id IS NOT NULL)
 -- CREATE INDEX notifications_queued ON public.notifications USING btree (occasion_id, target_key, id) WHERE (status = 'queued'::text)
 -- CREATE INDEX notifications_subject ON public.notifications USING btree (subject_type, subject_id) WHERE (subject_id IS NOT NULL)
+-- CREATE INDEX notifications_time ON public.notifications USING btree (workspace_id, created_at)
 -- CREATE INDEX notifications_unbundled ON public.notifications USING btree (due_at) WHERE ((status = 'queued'::text) AND (delivery_id IS NULL))
 -- CREATE INDEX notifications_waiting ON public.notifications USING btree (target_key, id) WHERE ((status = 'queued'::text) AND (delivery_id IS NULL))
 -- CREATE INDEX notifications_workspace ON public.notifications USING btree (workspace_id, id DESC)
@@ -1821,6 +1855,8 @@
 -- CREATE UNIQUE INDEX events_event_id_key ON public.events USING btree (event_id)
 -- CREATE UNIQUE INDEX events_pkey ON public.events USING btree (xid, id)
 -- CREATE UNIQUE INDEX expiry_notices_pkey ON public.expiry_notices USING btree (monitor_id, kind, not_after, threshold_days)
+-- CREATE UNIQUE INDEX feedback_mailing_pkey ON public.feedback_mailing USING btree (is_only)
+-- CREATE UNIQUE INDEX feedback_pkey ON public.feedback USING btree (id)
 -- CREATE UNIQUE INDEX flapping_pkey ON public.flapping USING btree (monitor_id)
 -- CREATE UNIQUE INDEX heartbeat_bodies_pkey ON public.heartbeat_bodies USING btree (heartbeat_id, slot)
 -- CREATE UNIQUE INDEX heartbeat_pings_pkey ON public.heartbeat_pings USING btree (heartbeat_id, n)
@@ -1990,6 +2026,8 @@
 -- dnsbl_views.dnsbl_views_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = dnsbl_views.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- events.events_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- expiry_notices.expiry_notices_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = expiry_notices.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
+-- feedback.lookups_of_owner * using (true) with check (true)
+-- feedback.own_feedback * using (((user_id = current_user_id()) OR ( SELECT identity_is_administrator() AS identity_is_administrator)))
 -- flapping.flapping_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- heartbeat_bodies.heartbeat_bodies_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- heartbeat_pings.heartbeat_pings_of_tenant * using ((workspace_id = ANY (current_workspaces())))
@@ -2093,9 +2131,11 @@
 -- identity_caller_of_sessionof_session uuid, OUT user_id integer, OUT is_administrator boolean, OUT plan text, OUT roles jsonb security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_challengeof_token bytea, of_purpose text, OUT known boolean, OUT for_user integer, OUT way text security definer fe9fa8af9dc142d20e685e8cdca60889
 -- identity_credential_is_limitedof_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_feedback_addressesof_items integer[] security definer 90a67242aec0dd0a1c48637af16ffb46
 -- identity_has_accounts security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_heartbeats_addressedping_keys text[], slugs text[], uuid_hashes bytea[], push_hashes bytea[] security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_invite_verdictof_hash bytea, for_email text, most_members integer security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_is_administrator security definer 424813f0269c6b813968d9e82052a65a
 -- identity_is_last_administrator security definer eb9c5cfa831109d128a837f447a2568b
 -- identity_keep_proofof_digest bytea, for_user integer, life interval security definer 82d2c79dabac4f170b2c09c1c2e8363c
 -- identity_login_failedof_email text, from_address text, in_request text security definer d41d8cd98f00b204e9800998ecf8427e
@@ -2216,6 +2256,9 @@
 -- events to parallax_api: SELECT
 -- events to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- expiry_notices to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- feedback to parallax_api: DELETE, INSERT, SELECT
+-- feedback to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- feedback_mailing to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- flapping to parallax_api: DELETE, SELECT
 -- flapping to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- heartbeat_bodies to parallax_api: INSERT, SELECT, UPDATE
@@ -2405,9 +2448,11 @@
 -- identity_caller_of_session to parallax_api
 -- identity_challenge to parallax_api
 -- identity_credential_is_limited to parallax_api
+-- identity_feedback_addresses to parallax_api
 -- identity_has_accounts to parallax_api
 -- identity_heartbeats_addressed to parallax_api
 -- identity_invite_verdict to parallax_api
+-- identity_is_administrator to parallax_api
 -- identity_is_last_administrator to parallax_api
 -- identity_keep_proof to parallax_api
 -- identity_login to parallax_api

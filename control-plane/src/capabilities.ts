@@ -41,6 +41,8 @@ import { idempotencyCapability } from './platform/http/idempotency/index.ts';
 import { mailCapability } from './platform/mail/index.ts';
 import { accountStatsCapability } from './reporting/account-stats/index.ts';
 import { analyticsCapability, removeLatencyDaysOfWorkspace } from './reporting/analytics/index.ts';
+import { dashboardCapability } from './reporting/dashboard/index.ts';
+import { feedbackCapability } from './reporting/feedback/index.ts';
 import { daySumsCapability, removeDaysOfWorkspace, removeSubjectDays } from './reporting/day-sums/index.ts';
 import { liveEventsCapability } from './reporting/live-events/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
@@ -154,5 +156,7 @@ export const capabilities: readonly Capability<Context>[] = [
   slaCapability,
   accountStatsCapability,
   analyticsCapability,
+  dashboardCapability,
+  feedbackCapability,
   liveEventsCapability,
 ];

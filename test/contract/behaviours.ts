@@ -11,9 +11,15 @@ const events = (title: string): Shown => ['response/events/events', title];
 const analytics = (title: string): Shown => ['reporting/analytics/analytics', title];
 const webhooks = (file: string, title: string): Shown => [`response/webhooks/${file}`, title];
 
+const dashboard = (title: string): Shown => ['reporting/dashboard/dashboard', title];
+const feedback = (title: string): Shown => ['reporting/feedback/feedback', title];
+
 const made = 'a webhook is made, read, changed and deleted, and shows its secret once';
 const seen = 'viewers see the origin and change nothing, others see nothing';
 const letter = 'ten attempts fail, the dead letter is retried under the same id, and resolved';
+const ofScopes = 'members see their workspaces, a limited token its own, others nothing';
+const ofAuthor = 'feedback is sent, and read by its author and by administrators alone';
+const ofAdministrators = 'administrators set the status and delete, others may not';
 const exported = 'the files have proper names, the figures of the report, and are genuine';
 
 /**
@@ -40,6 +46,38 @@ export const endpoints: Readonly<Record<string, readonly Shown[]>> = {
   'GET /api/v1/analytics/worst': [analytics('the worst monitors are found, as JSON and as CSV')],
   'GET /api/v1/analytics/noisiest': [analytics('noise is counted: incidents, messages that were sent, and flapping')],
   'GET /api/v1/analytics/response': [analytics('response: means of the incidents that began in each bucket')],
+  'GET /api/v1/dashboard/stats': [dashboard('what there is is counted by its state'), dashboard(ofScopes)],
+  'GET /api/v1/dashboard/uptime-summary': [
+    dashboard('uptime is that of the monitors, to the last digit'),
+    dashboard(ofScopes),
+  ],
+  'GET /api/v1/dashboard/alerts-summary': [
+    dashboard('messages are counted by what became of them, and timed'),
+    dashboard(ofScopes),
+  ],
+  'GET /api/v1/dashboard/incidents': [
+    dashboard('incidents that are open, those that ended lately, and how long it took'),
+    dashboard(ofScopes),
+  ],
+  'GET /api/v1/dashboard/combined': [
+    dashboard('all parts at once, and those that fail are named'),
+    dashboard('an answer is kept for ten seconds, for its caller and question alone'),
+  ],
+  'POST /api/v1/feedback': [
+    feedback(ofAuthor),
+    feedback('an account sends ten items in 24 hours'),
+    feedback('administrators are mailed once an hour at most, about what others sent'),
+  ],
+  'GET /api/v1/feedback': [feedback(ofAuthor)],
+  'GET /api/v1/feedback/{id}': [
+    feedback(ofAuthor),
+    feedback('items of a deleted account lose their user and address, and three years end all'),
+  ],
+  'PUT /api/v1/feedback/{id}/status': [
+    feedback(ofAdministrators),
+    feedback('each reply is mailed to the author once, in their language'),
+  ],
+  'DELETE /api/v1/feedback/{id}': [feedback(ofAdministrators)],
   'GET /api/v1/webhooks/events': [events('an outage from its beginning to its end, in numbers without a gap')],
   'GET /api/v1/webhooks': [webhooks('webhooks', made), webhooks('webhooks', seen)],
   'POST /api/v1/webhooks': [webhooks('webhooks', made), webhooks('webhooks', 'what cannot be is refused by its place')],

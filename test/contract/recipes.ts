@@ -111,6 +111,14 @@ const ofWebhookCheck =
     ...(body === undefined ? {} : { body }),
   });
 
+/** An item of feedback of the account. */
+async function feedback(world: World): Promise<string> {
+  // Past what is sent in a day; a test of its own tries that.
+  await world.database.worker.query(sql.unsafe`update feedback set created_at = now() - interval '2 days'`);
+  const made = await world.make('POST', '/api/v1/feedback', { kind: 'idea', message: 'A dark theme.' });
+  return `/api/v1/feedback/${String(made.body['id'])}`;
+}
+
 /** A group of the workspace with one monitor and one tag. */
 async function group(world: World): Promise<{ path: string; monitorId: number }> {
   const monitorId = await world.monitor();
@@ -436,6 +444,33 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'DELETE /api/v1/incidents/{id}': ofIncident(''),
   'POST /api/v1/incidents/{id}/updates': ofIncident('/updates', { kind: 'identified', body: 'The disk is full.' }),
   'POST /api/v1/incidents/{id}/resolve': ofIncident('/resolve'),
+
+  'GET /api/v1/dashboard/stats': plain('/api/v1/dashboard/stats'),
+  'GET /api/v1/dashboard/uptime-summary': async (world) => {
+    await outage(world);
+    return { path: '/api/v1/dashboard/uptime-summary' };
+  },
+  'GET /api/v1/dashboard/alerts-summary': plain('/api/v1/dashboard/alerts-summary'),
+  'GET /api/v1/dashboard/incidents': async (world) => {
+    await outage(world);
+    return { path: '/api/v1/dashboard/incidents' };
+  },
+  'GET /api/v1/dashboard/combined': plain('/api/v1/dashboard/combined'),
+
+  'GET /api/v1/feedback': async (world) => {
+    await feedback(world);
+    return { path: '/api/v1/feedback' };
+  },
+  'POST /api/v1/feedback': async (world) => {
+    await feedback(world);
+    return { path: '/api/v1/feedback', body: { kind: 'bug', message: 'The chart is empty.', page: '/monitors/1' } };
+  },
+  'GET /api/v1/feedback/{id}': async (world) => ({ path: await feedback(world) }),
+  'DELETE /api/v1/feedback/{id}': async (world) => ({ path: await feedback(world) }),
+  'PUT /api/v1/feedback/{id}/status': async (world) => ({
+    path: `${await feedback(world)}/status`,
+    body: { status: 'planned', reply: 'It comes next month.' },
+  }),
 
   'GET /api/v1/probe/ips': plain('/api/v1/probe/ips'),
 

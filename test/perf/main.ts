@@ -5,6 +5,7 @@ import { analyticsBench } from './analytics.ts';
 import { apiBench } from './api.ts';
 import { checksBench } from './checks.ts';
 import { consensusBench } from './consensus.ts';
+import { dashboardBench } from './dashboard.ts';
 import { ingestBench } from './ingest.ts';
 import { pingsBench } from './pings.ts';
 import { queryBench } from './query.ts';
@@ -19,6 +20,7 @@ const benches: readonly Bench[] = [
   apiBench,
   checksBench,
   consensusBench,
+  dashboardBench,
   ingestBench,
   pingsBench,
   queryBench,

@@ -133,7 +133,8 @@ export const incidentReportSchema = z
   .meta({ id: 'IncidentReport' });
 export type IncidentReport = z.output<typeof incidentReportSchema>;
 
-const longText = (most: number) =>
+/** Text of several lines that people write, trimmed. */
+export const longText = (most: number) =>
   z
     .string()
     .trim()

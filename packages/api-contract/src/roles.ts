@@ -136,7 +136,7 @@ const routesByRole: Readonly<Record<Exclude<RouteRole, 'anybody' | 'account'>, r
     'DELETE /api/v1/probes/:probe_id/quarantine',
     'POST /api/v1/probes/join-tokens',
   ],
-  administrator: [],
+  administrator: ['DELETE /api/v1/feedback/:id', 'PUT /api/v1/feedback/:id/status'],
 };
 
 const roleByRoute = new Map(

@@ -25,6 +25,11 @@ export function integerParameter(min: number, max: number) {
   return z.preprocess(wholeNumber, z.number().int().min(min).max(max));
 }
 
+/** One of some whole numbers in a query. */
+export function choiceParameter<const Value extends number>(values: readonly Value[]) {
+  return z.preprocess(wholeNumber, z.literal(values));
+}
+
 /** A decimal number in a query, bounds inclusive. */
 export function numberParameter(min: number, max: number) {
   return z.preprocess(decimalNumber, z.number().min(min).max(max));

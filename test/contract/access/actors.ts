@@ -119,6 +119,7 @@ function byRole(rule: Rule, actor: Actor, path: string): number | 'success' {
     case 'anybody':
       return 'success';
     case 'account':
+      if (rule.isOpenToAdministrators === true && actor.isAdministrator === true) return 'success';
       return actor.isTried === true || !(rule.isNamed ?? path.includes('/:')) ? 'success' : 404;
     case 'administrator':
       return actor.isAdministrator === true ? 'success' : 403;

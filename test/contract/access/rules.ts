@@ -13,6 +13,8 @@ export type Rule = {
   readonly least: 'anybody' | 'account' | 'viewer' | 'editor' | 'owner' | 'administrator';
   /** The call names something of the tried account or workspace, by its path, query or body. Absent: it has an identifier in its path. */
   readonly isNamed?: boolean;
+  /** With `account`: administrators of the installation are shown what belongs to others, too. */
+  readonly isOpenToAdministrators?: boolean;
   /** What the owner is answered, where that is no success. */
   readonly ownerGets?: number;
   /** What it answers to whom it lets in is tried by tests of its own, since it takes a device or a mail: here, that it lets them in. */
@@ -29,6 +31,7 @@ export type ForeignCall = { readonly what: string; readonly path: string; readon
 
 const anybody: Rule = { least: 'anybody' };
 const account: Rule = { least: 'account' };
+const administrator: Rule = { least: 'administrator' };
 const elsewhere: Rule = { least: 'account', isTriedElsewhere: true };
 const viewer: Rule = { least: 'viewer' };
 const editor: Rule = { least: 'editor' };
@@ -256,6 +259,18 @@ export const rules: Readonly<Record<string, Rule>> = {
     ],
   },
   'DELETE /api/v1/api-keys/:id': account,
+
+  'GET /api/v1/dashboard/stats': listed('/api/v1/dashboard/stats'),
+  'GET /api/v1/dashboard/uptime-summary': listed('/api/v1/dashboard/uptime-summary'),
+  'GET /api/v1/dashboard/alerts-summary': listed('/api/v1/dashboard/alerts-summary'),
+  'GET /api/v1/dashboard/incidents': listed('/api/v1/dashboard/incidents'),
+  'GET /api/v1/dashboard/combined': listed('/api/v1/dashboard/combined'),
+
+  'POST /api/v1/feedback': account,
+  'GET /api/v1/feedback': account,
+  'GET /api/v1/feedback/:id': { least: 'account', isOpenToAdministrators: true },
+  'DELETE /api/v1/feedback/:id': administrator,
+  'PUT /api/v1/feedback/:id/status': administrator,
 
   'GET /api/v1/web-push/vapid-public-key': account,
   'GET /api/v1/web-push/subscriptions': account,

@@ -124,6 +124,8 @@ const valid: Readonly<Record<string, Record<string, unknown>>> = {
     name: 'x',
   },
   '/api/v1/web-push/unsubscribe': { endpoint: 'https://push.example.com/x' },
+  '/api/v1/feedback': { kind: 'bug', message: 'x', page: '/x', may_contact: true },
+  '/api/v1/feedback/:id/status': { status: 'seen', reply: 'x' },
   '/api/v1/incidents': { workspace_id: 1, title: 'x', monitor_ids: [1] },
   '/api/v1/incidents/:incident_id': { title: 'x', severity: 'minor' },
   '/api/v1/incidents/:incident_id/updates': { kind: 'note', body: 'x', is_public: false },
@@ -166,6 +168,7 @@ export async function sendHostile(t: Test, isMine: (path: string) => boolean, le
     '/api/v1/maintenance',
     '/api/v1/alerts',
     '/api/v1/webhooks',
+    '/api/v1/feedback',
   ]) {
     await world.make('POST', `${path}${path.endsWith('heartbeats') ? '?workspace_id=1' : ''}`, valid[path]);
   }

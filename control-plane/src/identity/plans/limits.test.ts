@@ -275,7 +275,8 @@ await t.test('each limit per address that a route names is one of the list, with
   t.same(found.toSorted(), listed.toSorted());
   const documented = readFileSync(path.join(import.meta.dirname, '../../../../docs/limits.md'), 'utf8');
   for (const [name, { rate, countedBy }] of Object.entries(namedLimits)) {
-    const line = `| \`${name}\` | ${rate.quota} ${rate.name === 'hour' ? 'an hour' : 'a minute'} | ${countedBy} |`;
+    const period = { minute: 'a minute', hour: 'an hour', day: 'a day' }[rate.name];
+    const line = `| \`${name}\` | ${rate.quota} ${period} | ${countedBy} |`;
     t.ok(documented.includes(line), line);
   }
 });

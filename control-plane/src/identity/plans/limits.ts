@@ -1,5 +1,5 @@
 import { ExplainedError } from '../../platform/explained-error.ts';
-import { perHour, perMinute } from '../../platform/http/rate-limits.ts';
+import { perDay, perHour, perMinute } from '../../platform/http/rate-limits.ts';
 import type { Rate } from '../../platform/http/rate-limits.ts';
 import { plans } from './plans.ts';
 import type { Plan, PlanName } from './plans.ts';
@@ -208,6 +208,7 @@ export const namedLimits = {
     countedBy: 'target',
     meaning: 'test messages to one address, chat or number, whoever sends them',
   },
+  feedback: { rate: perDay(10), countedBy: 'account', meaning: 'items of feedback' },
   webhook_test: { rate: perHour(60), countedBy: 'account', meaning: 'tests of webhooks' },
   channel_confirmation: {
     rate: perHour(10),

@@ -130,6 +130,9 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   webhook_hours: copied,
   webhook_latencies: copied,
 
+  feedback: copied,
+  feedback_mailing: copied,
+
   sla_corrections: copied,
   sla_ledger: copied,
   sla_progress: copied,

@@ -8,7 +8,7 @@ import { heartbeatRoutes } from './routes.ts';
 import { importRoutes } from './transfer/routes.ts';
 import { startDeadlines } from './watch/job.ts';
 
-export { countHeartbeats, removeHeartbeatsOfWorkspace } from './queries.ts';
+export { countHeartbeats, countHeartbeatsByStatus, removeHeartbeatsOfWorkspace } from './queries.ts';
 export { moveHeartbeatDeadlines } from './watch/queries.ts';
 
 /** Heartbeats: jobs that tell by signals that they ran, and whose silence is an alarm. */

@@ -222,6 +222,15 @@ export async function zoneOfUser(scope: Scope, tx: Transaction): Promise<string>
   );
 }
 
+/** How many heartbeats of the scope have each status; a status that none has is left out. */
+export async function countHeartbeatsByStatus(
+  scope: Scope,
+  connection: CommonQueryMethods,
+): Promise<readonly { readonly status: HeartbeatStatus; readonly n: number }[]> {
+  return connection.any(sql.type(z.object({ status: z.enum(heartbeatStatuses), n: z.number() }))`
+    select ${status} as status, count(*)::integer as n from heartbeats h where ${ofScope(scope)} group by 1`);
+}
+
 /** How many heartbeats the workspaces of the scope have. */
 export async function countHeartbeats(scope: Scope, connection: CommonQueryMethods): Promise<number> {
   return connection.oneFirst(

@@ -31,4 +31,5 @@ export {
   type UnsavedAssignment,
 } from './dispatch-messages.ts';
 export { createJoinToken, type CreatedJoinToken, type JoinTokenOptions } from './join-token.queries.ts';
+export { countProbes } from './queries.ts';
 export { revokeProbe } from './revoke.queries.ts';

@@ -9,6 +9,7 @@ import type { Transaction } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
 import { touchSeatsOfProbe } from '../assignments/index.ts';
 import { ofScope } from './revoke.queries.ts';
+import { lostAfterSeconds } from './sessions/queries.ts';
 
 const quarantineRow = z.object({
   started_at: z.number(),
@@ -74,6 +75,36 @@ export async function listProbes(
   const { total } = await tx.one(sql.type(z.object({ total: z.number() }))`
     select count(*)::int as total from probes probe where ${visible}`);
   return { rows, total };
+}
+
+const countRow = z.object({
+  online: z.number(),
+  offline: z.number(),
+  never_connected: z.number(),
+  paused: z.number(),
+  quarantined: z.number(),
+});
+
+/** How many probes of the scope and of the installation are in each state. A paused or quarantined one counts as that alone. */
+export async function countProbes(
+  scope: Scope,
+  connection: CommonQueryMethods,
+  nowMs: number,
+): Promise<z.output<typeof countRow>> {
+  const states = (['online', 'offline', 'never_connected', 'paused', 'quarantined'] as const).map(
+    (state) => sql.fragment`(count(*) filter (where counted.state = ${state}))::integer as ${sql.identifier([state])}`,
+  );
+  const lostAt = sql.timestamp(new Date(nowMs - lostAfterSeconds * 1_000));
+  return connection.one(sql.type(countRow)`
+    select ${sql.join(states, sql.fragment`, `)} from (
+      select case
+        when probe.is_paused then 'paused'
+        when exists (select from quarantines q where q.probe_id = probe.id and q.ended_at is null) then 'quarantined'
+        when session.last_heartbeat_at > ${lostAt} then 'online'
+        when coalesce(session.last_heartbeat_at, probe.last_seen_at) is null then 'never_connected'
+        else 'offline' end as state
+      from probes probe left join probe_sessions session on session.probe_id = probe.id and session.closed_at is null
+      where probe.revoked_at is null and ${ofScope(scope)}) counted`);
 }
 
 /** A probe of the scope; undefined for one that is not visible, revoked or not there. */

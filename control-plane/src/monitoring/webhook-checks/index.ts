@@ -6,7 +6,7 @@ import { receiverRoutes } from './receiver/routes.ts';
 import { checkRoutes } from './routes.ts';
 
 export { moveWebhookDeadlines } from './deadlines/queries.ts';
-export { removeWebhookChecksOfWorkspace } from './queries.ts';
+export { countWebhookChecksByStatus, removeWebhookChecksOfWorkspace } from './queries.ts';
 
 /** Services that tell by signed deliveries how they are. */
 export const webhookChecksCapability: Capability<Context> = {

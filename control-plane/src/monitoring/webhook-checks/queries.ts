@@ -1,3 +1,4 @@
+import { webhookCheckStatuses } from '@parallax/api-contract';
 import type { WebhookCheckStatus } from '@parallax/api-contract';
 import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
@@ -43,6 +44,19 @@ export type CheckFilter = {
   readonly search?: string | undefined;
 };
 
+const statusAt = (nowMs: number) => sql.fragment`case
+  when c.status in ('up', 'degraded') and c.next_expected_at <= ${instant(nowMs)} then 'late' else c.status end`;
+
+/** How many checks of the scope have each status; a status that none has is left out. */
+export async function countWebhookChecksByStatus(
+  scope: Scope,
+  connection: CommonQueryMethods,
+  nowMs: number,
+): Promise<readonly { readonly status: WebhookCheckStatus; readonly n: number }[]> {
+  return connection.any(sql.type(z.object({ status: z.enum(webhookCheckStatuses), n: z.number() }))`
+    select ${statusAt(nowMs)} as status, count(*)::integer as n from webhook_checks c where ${ofScope(scope)} group by 1`);
+}
+
 /** A page of the scope's checks by name, and how many match. */
 export async function listChecks(
   scope: Scope,
@@ -53,8 +67,7 @@ export async function listChecks(
   const matching = sql.fragment`from webhook_checks c where ${ofScope(scope)}
     and (${filter.workspace_id ?? null}::integer is null or c.workspace_id = ${filter.workspace_id ?? null})
     and (${filter.tag ?? null}::text is null or ${filter.tag ?? null} = any (c.tags))
-    and (${filter.status ?? null}::text is null or ${filter.status ?? null} = case
-      when c.status in ('up', 'degraded') and c.next_expected_at <= ${instant(nowMs)} then 'late' else c.status end)
+    and (${filter.status ?? null}::text is null or ${filter.status ?? null} = ${statusAt(nowMs)})
     and ${contains(filter.search, sql.fragment`c.name`, sql.fragment`c.description`)}`;
   const total = await connection.oneFirst(
     sql.type(z.object({ n: z.number() }))`select count(*)::integer as n ${matching}`,

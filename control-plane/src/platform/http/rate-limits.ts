@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sql } from '../database/pools.ts';
 
 /** At most `quota` requests in each fixed window of `windowSeconds`, which begin at multiples of it since the epoch. */
-export type Rate = { readonly name: 'minute' | 'hour'; readonly quota: number; readonly windowSeconds: number };
+export type Rate = { readonly name: 'minute' | 'hour' | 'day'; readonly quota: number; readonly windowSeconds: number };
 
 /** How much of a rate is used, this request included; above the quota means refused. */
 export type RateState = Rate & { readonly used: number; readonly resetSeconds: number };
@@ -12,6 +12,9 @@ export type RateState = Rate & { readonly used: number; readonly resetSeconds: n
 export const perMinute = (quota: number): Rate => ({ name: 'minute', quota, windowSeconds: 60 });
 /** `quota` in each hour. */
 export const perHour = (quota: number): Rate => ({ name: 'hour', quota, windowSeconds: 3_600 });
+
+/** `quota` in each day. Counters are forgotten after two hours, so what is limited by the day is counted by its own rows. */
+export const perDay = (quota: number): Rate => ({ name: 'day', quota, windowSeconds: 86_400 });
 
 const oneRow = z.object({ used: z.number(), reset_seconds: z.number() });
 const twoRow = z.object({

@@ -62,6 +62,11 @@ export function addTime(sum: TimeSum, counts: Counting, ms: number): void {
   sum[fieldOf[counts]] += ms;
 }
 
+/** Adds one sum to another. */
+export function addTimes(sum: TimeSum, time: TimeByStatus): void {
+  for (const field of Object.values(fieldOf)) sum[field] += time[field];
+}
+
 /** Uptime, downtime and their share, from times. */
 export function availabilityOf(time: TimeByStatus): Availability {
   const uptimeMs = time.upMs + time.degradedMs;

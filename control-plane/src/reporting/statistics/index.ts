@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { statisticsRoutes } from './routes.ts';
 
 export { iso, latencyAnswer, secondsAnswer, windowAnswer } from './answer.ts';
-export { addTime, availabilityOf, noTime } from './availability.ts';
+export { addTime, addTimes, availabilityOf, noTime } from './availability.ts';
 export type { Availability, Counting, TimeByStatus } from './availability.ts';
 export { bucketEdges } from './buckets.ts';
 export { createAvailabilityFold } from './availability-fold.ts';

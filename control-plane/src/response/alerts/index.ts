@@ -10,6 +10,7 @@ import { alertPreviewRoutes } from './preview/routes.ts';
 import { alertRuleRoutes } from './rules/routes.ts';
 import { alertTrialRoutes } from './trials/routes.ts';
 
+export { countMessages, toldAfterP95 } from './history/summary.queries.ts';
 export {
   leaveAlertsOfDeleted,
   leaveAlertsOfMoved,
@@ -20,7 +21,7 @@ export type { NamedPlace } from './of-targets/queries.ts';
 export { moveAlertTargets, muteAlertsTelling, targetsAt } from './of-targets/queries.ts';
 export { makeAlertLinks } from './links/gateway.ts';
 export { lookAgain } from './occasions/queries.ts';
-export { countAlerts } from './rules/queries.ts';
+export { countAlerts, countAlertsByState } from './rules/queries.ts';
 
 /** Who is told of what, and what they were told. */
 export const alertsCapability: Capability<Context> = {

@@ -90,6 +90,21 @@ export async function countAlerts(scope: Scope, connection: CommonQueryMethods):
     select count(*)::integer as n from alerts a where ${ofScope(scope)}`);
 }
 
+const stateRow = z.object({ active: z.number(), muted: z.number(), inactive: z.number() });
+
+/** How many alerts of the scope are in each state; a muted one is switched on. */
+export async function countAlertsByState(
+  scope: Scope,
+  connection: CommonQueryMethods,
+  nowMs: number,
+): Promise<z.output<typeof stateRow>> {
+  const isMuted = sql.fragment`coalesce(a.muted_until > ${sql.timestamp(new Date(nowMs))}, false)`;
+  return connection.one(sql.type(stateRow)`
+    select count(*) filter (where a.is_active and not ${isMuted})::integer as active,
+      count(*) filter (where a.is_active and ${isMuted})::integer as muted, count(*) filter (where not a.is_active)::integer as inactive
+    from alerts a where ${ofScope(scope)}`);
+}
+
 const ownRow = z.object({ email: z.string().nullable() });
 
 /** What targets of the scope's user are given that name nothing else. */

@@ -1,7 +1,7 @@
 import type { Part } from './queries.ts';
 
 /** What took longer from its finding to the queue was held back, or its alert has a delay. */
-const mostUnheldMs = 30_000;
+export const mostUnheldMs = 30_000;
 
 /**
  * How long after the finding of a problem its first message arrived, milliseconds; of what was held back or delayed, how long after the end of that.
