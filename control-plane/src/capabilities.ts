@@ -41,6 +41,12 @@ import { idempotencyCapability } from './platform/http/idempotency/index.ts';
 import { mailCapability } from './platform/mail/index.ts';
 import { accountStatsCapability } from './reporting/account-stats/index.ts';
 import { liveEventsCapability } from './reporting/live-events/index.ts';
+import {
+  leaveReportsOfDeleted,
+  leaveReportsOfMoved,
+  removeReportsOfWorkspace,
+  scheduledReportsCapability,
+} from './reporting/scheduled-reports/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
 import { channelsCapability, takeUpBrowser } from './response/channels/index.ts';
@@ -104,11 +110,13 @@ export const capabilities: readonly Capability<Context>[] = [
       leaveMaintenanceOfDeleted,
       leaveAlertsOfDeleted,
       leaveWebhooksOfDeleted,
+      leaveReportsOfDeleted,
       announceDeletion,
     ],
     onWorkspaceEmptied: [
       removeAlertsOfWorkspace,
       removeWebhooksOfWorkspace,
+      removeReportsOfWorkspace,
       removeMaintenanceOfWorkspace,
       removeGroupsOfWorkspace,
       removeHeartbeatsOfWorkspace,
@@ -121,6 +129,7 @@ export const capabilities: readonly Capability<Context>[] = [
       leaveMaintenanceOfMoved,
       leaveAlertsOfMoved,
       leaveWebhooksOfMoved,
+      leaveReportsOfMoved,
       announceMove,
       moveIncidents,
     ],
@@ -147,6 +156,7 @@ export const capabilities: readonly Capability<Context>[] = [
   createWebPushCapability({ onSubscribed: [takeUpBrowser] }),
   statisticsCapability,
   slaCapability,
+  scheduledReportsCapability,
   accountStatsCapability,
   liveEventsCapability,
 ];

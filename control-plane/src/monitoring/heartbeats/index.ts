@@ -8,6 +8,8 @@ import { heartbeatRoutes } from './routes.ts';
 import { importRoutes } from './transfer/routes.ts';
 import { startDeadlines } from './watch/job.ts';
 
+export { heartbeatFigures } from './history/figures.queries.ts';
+export type { HeartbeatFigures } from './history/figures.queries.ts';
 export { countHeartbeats, removeHeartbeatsOfWorkspace } from './queries.ts';
 export { moveHeartbeatDeadlines } from './watch/queries.ts';
 
