@@ -111,6 +111,7 @@ void t.test('a missed period is made up for within a week, late; what is older i
     period: { fromMs: at('2026-11-08T23:00:00Z'), toMs: at('2026-11-11T23:00:00Z') },
     nextMs: dueMs + 3 * dayMs,
   });
+  t.same(dueStep(berlin, dueMs + 60_000, dueMs + 120_000), { kind: 'wait', nextMs: dueMs + dayMs });
   t.match(dueStep(berlin, skipped.nextMs, dueMs + 10 * dayMs), {
     kind: 'run',
     run: { fromMs: at('2026-11-11T23:00:00Z') },

@@ -60,6 +60,8 @@ const lateAfterMs = hourMs;
 /** What becomes of the runs of a schedule that are due. */
 export type DueStep =
   | { readonly kind: 'run'; readonly run: DueRun; readonly isLate: boolean; readonly nextMs: number }
+  /** Its time is another one than was noted, since the rules of its zone have changed meanwhile. */
+  | { readonly kind: 'wait'; readonly nextMs: number }
   /** Periods whose time passed too long ago, taken together. */
   | { readonly kind: 'skip'; readonly period: ReportPeriod; readonly nextMs: number };
 
@@ -69,6 +71,7 @@ export type DueStep =
  */
 export function dueStep(schedule: Schedule, dueMs: number, nowMs: number): DueStep {
   const run = runAt(schedule, dueMs);
+  if (run.dueMs > nowMs) return { kind: 'wait', nextMs: run.dueMs };
   const oldestMs = nowMs - scheduledReportLimits.lateDays * dayMs;
   if (run.dueMs >= oldestMs) {
     const nextMs = nextRun(schedule, run.dueMs).dueMs;

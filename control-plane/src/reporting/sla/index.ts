@@ -11,7 +11,7 @@ export { nothing, pointsOf } from './pdf/formats.ts';
 export type { Formats } from './pdf/formats.ts';
 export { formatsFor } from './pdf/languages.ts';
 export type { MonitorFigures, SlaReport } from './report.ts';
-export { sealed } from './seal.ts';
+export { sealed, severalSubjects } from './seal.ts';
 export { reportKey } from './signing/gateway.ts';
 
 /** Service levels: reports, their files, corrections, and the ledger that holds what was told. */

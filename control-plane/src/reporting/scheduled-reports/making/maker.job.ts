@@ -6,7 +6,7 @@ import { outboxSubject } from '../../../platform/bus/subjects.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { keepMailFile } from '../../../platform/mail/files.ts';
 import { enqueueMail } from '../../../platform/mail/mail.ts';
-import { renderBook, reportKey, sealed } from '../../sla/index.ts';
+import { renderBook, reportKey, sealed, severalSubjects } from '../../sla/index.ts';
 import { reportLinkUrl, tokenSealedFor } from '../links/token.ts';
 import { reportMail } from '../mail/report-mail.ts';
 import { nameOfFile } from '../name-of-file.ts';
@@ -104,8 +104,7 @@ async function makeFiles(context: MakerContext, report: ReportRow, content: Cont
     const bytes = format === 'pdf' ? await makePdf(report, content) : makeCsv(content);
     const seal = {
       kind: format,
-      // Of several monitors, each of which has a ledger of its own.
-      monitorId: 0,
+      monitorId: severalSubjects,
       fromMs: content.period.fromMs,
       toMs: content.period.toMs,
       generatedMs: content.generatedMs,

@@ -29,6 +29,17 @@ export async function dueReportIds(worker: DatabasePool, nowMs: number): Promise
     order by r.next_run_at limit 100`);
 }
 
+/** Moves a report on to another time without a run. */
+export async function moveOn(
+  worker: DatabasePool,
+  report: Pick<ReportRow, 'id' | 'next_run_at'>,
+  nextMs: number,
+): Promise<void> {
+  if (report.next_run_at === null) return;
+  await worker.query(sql.unsafe`
+    update scheduled_reports set next_run_at = ${at(nextMs)} where id = ${report.id} and next_run_at = ${at(report.next_run_at)}`);
+}
+
 /** What a step of a schedule notes. */
 export type NotedRun = ReportPeriod & {
   readonly isLate: boolean;

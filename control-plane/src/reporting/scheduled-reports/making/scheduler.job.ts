@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import { dueStep } from '../periods.ts';
 import { findAnyReport } from '../queries.ts';
 import { disabledReason, scheduleOf } from '../row.ts';
-import { dueReportIds, takeStep } from './schedule.queries.ts';
+import { dueReportIds, moveOn, takeStep } from './schedule.queries.ts';
 
 /**
  * Queues the runs of reports whose time has come, and skips those whose time passed too long ago or that something hinders.
@@ -17,6 +17,10 @@ export async function queueDueRuns(context: Pick<Context, 'database' | 'now'>): 
     // Somebody may have been faster.
     if (report === null || report.next_run_at === null || report.next_run_at > nowMs) continue;
     const step = dueStep(scheduleOf(report), report.next_run_at, nowMs);
+    if (step.kind === 'wait') {
+      await moveOn(worker, report, step.nextMs);
+      continue;
+    }
     const hindered = disabledReason(report);
     const isTaken = await takeStep(
       worker,

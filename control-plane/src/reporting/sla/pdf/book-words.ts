@@ -35,6 +35,9 @@ export type BookWords = {
   readonly chapters: (shown: number, all: number) => string;
   readonly omitted: (shown: number) => string;
   readonly zones: (timezone: string) => string;
+  /** What the words of one report say otherwise. */
+  readonly method: string;
+  readonly verify: (path: string) => string;
 };
 
 const english: BookWords = {
@@ -76,6 +79,10 @@ const english: BookWords = {
       : `The ${shown} least available of ${all} monitors have a chapter of their own below.`,
   omitted: (shown) => `The scope covers more subjects; the first ${shown} by name are in this report.`,
   zones: (timezone) => `Days of this overview are those of ${timezone}. Chapters give days and times in UTC.`,
+  method:
+    'Uptime is the time that was up or degraded, over the time that was up, degraded, down or timed out. Time that was unknown, in maintenance, paused or excluded counts neither way. The uptime of all subjects is that of their times together.',
+  verify: (path) =>
+    `Send the file as it is to ${path}. The answer tells whether the file is unaltered and from this installation.`,
 };
 
 const russian: BookWords = {
@@ -118,6 +125,10 @@ const russian: BookWords = {
       : `Ниже отдельные главы наименее доступных мониторов: ${shown} из ${all}.`,
   omitted: (shown) => `Область охватывает больше объектов; в отчёт вошли первые ${shown} по имени.`,
   zones: (timezone) => `Дни этого обзора — дни пояса ${timezone}. В главах дни и время указаны по UTC.`,
+  method:
+    'Доступность — это время в состояниях «работает» и «ухудшено», делённое на время в состояниях «работает», «ухудшено», «недоступен» и «тайм-аут». Неизвестное время, обслуживание, пауза и исключённое время не учитываются. Доступность всех объектов считается по их времени вместе.',
+  verify: (path) =>
+    `Отправьте файл без изменений на ${path}. Ответ сообщит, не изменён ли файл и создан ли он этой установкой.`,
 };
 
 /** The words of a language; those of English for a language that there is not. */

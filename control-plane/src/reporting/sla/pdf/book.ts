@@ -14,6 +14,7 @@ import { drawBody, drawFeet } from './render.ts';
 import { line, section, text } from './sheet.ts';
 import type { Sheet } from './sheet.ts';
 import { colors, styles, tableStyle } from './style.ts';
+import type { Words } from './words.ts';
 
 /** One subject of a report on several. Shares are 0 to 1; null where nothing was measured or it does not apply. */
 export type BookRow = {
@@ -75,9 +76,9 @@ export async function drawBook(book: Book, locale: string): Promise<Buffer> {
   drawTotals(sheet, own, book);
   drawSubjects(sheet, own, book);
   for (const report of book.chapters) drawChapter(sheet, report);
-  if (book.chapters.length > 0) sheet.flow.newPage();
-  drawMethod(sheet);
-  drawProof(sheet, null);
+  const closing = { ...sheet, words: closingWords(words, own) };
+  drawMethod(closing);
+  drawProof(closing, null);
   drawFeet(sheet, `${isolated(book.name, 80)} · ${period}`);
   return document.finish();
 }
@@ -86,6 +87,16 @@ export async function drawBook(book: Book, locale: string): Promise<Buffer> {
 function periodText({ fromMs, toMs }: { fromMs: number; toMs: number }, day: (ms: number) => string): string {
   const [first, last] = [day(fromMs), day(Math.max(fromMs, toMs - 1))];
   return first === last ? first : `${first} – ${last}`;
+}
+
+/** The words of one report, but for what is not so of several. */
+function closingWords(words: Words, own: BookWords): Words {
+  const { method, proof } = words;
+  return {
+    ...words,
+    method: { ...method, lines: [own.method, ...method.lines.slice(1)] },
+    proof: { ...proof, verify: own.verify },
+  };
 }
 
 function drawChapter(sheet: Sheet, report: SlaReport): void {
@@ -183,7 +194,7 @@ function drawSubjects(sheet: Sheet, own: BookWords, book: Book): void {
   }
   const monitors = book.rows.filter(({ type }) => type === 'monitor').length;
   const notes = [
-    own.order,
+    ...(book.rows.length > 1 ? [own.order] : []),
     ...(monitors === 0 ? [] : [own.chapters(book.chapters.length, monitors)]),
     ...(book.isCut ? [own.omitted(book.rows.length)] : []),
     ...(book.isProvisional ? [own.provisional] : []),

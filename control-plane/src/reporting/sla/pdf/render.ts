@@ -54,7 +54,8 @@ export function drawBody(sheet: Sheet, report: SlaReport): void {
   drawResponseTimes(sheet, report);
   drawOutages(sheet, report);
   drawProbes(sheet, report);
-  drawCorrections(sheet, report);
+  // The overview of several says what counts; a chapter says what is to be said of it.
+  if (sheet.chapter === undefined || report.corrections.length > 0) drawCorrections(sheet, report);
 }
 
 /** What the report is about, and the number of the page, at the foot of each. */
