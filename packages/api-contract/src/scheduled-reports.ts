@@ -73,7 +73,7 @@ export const updateScheduledReportRoute = route({
   body: updateScheduledReportSchema,
   success: { status: 200, answer: scheduledReportSchema },
   errors: [403, 404, 412],
-  measured: ['next_run_at', 'disabled_reason', 'recipients'],
+  measured: ['next_run_at', 'disabled_reason'],
 });
 
 export const deleteScheduledReportRoute = route({

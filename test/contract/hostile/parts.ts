@@ -5,9 +5,9 @@ export const isOfMonitors = (path: string): boolean => /^\/api\/v1\/(monitors|ap
 export const isOfSignals = (path: string): boolean =>
   /^\/(api\/v1\/(heartbeats|webhook-checks?|ping)|ping|api\/push)(\/|$)/.test(path);
 
-/** Routes of incidents and maintenance, their calendars included. */
+/** Routes of incidents, of maintenance with its calendars, and of scheduled reports with their links. */
 export const isOfResponse = (path: string): boolean =>
-  /^\/api\/v1\/(public\/)?(incidents|maintenance)(\/|$)/.test(path);
+  /^\/api\/v1\/(public\/)?(incidents|maintenance|(scheduled-)?reports)(\/|$)/.test(path);
 
 /** Routes of alerts, their pages included, and of events and webhooks. */
 export const isOfAlerts = (path: string): boolean => /^\/(api\/v1\/)?(alerts|events|webhooks)(\/|$)/.test(path);
