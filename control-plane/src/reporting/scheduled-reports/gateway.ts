@@ -62,8 +62,7 @@ export async function changeReport(
 }
 
 /**
- * Asks readers whom a report names and nobody has asked, on behalf of its owner. Who is not its owner asks nobody: consent is given to an account, and
- * the owner's name would stand in the letter.
+ * Asks readers whom a report names and nobody has asked, on behalf of its owner. Who is not its owner adds nobody.
  */
 export async function askReaders(
   context: Context,

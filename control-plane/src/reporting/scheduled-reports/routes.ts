@@ -44,7 +44,14 @@ import {
 import { writeRecipients } from './recipients.queries.ts';
 import { coveredOf, scheduleOf } from './row.ts';
 import type { ReportRow } from './row.ts';
-import { changedValues, createdValues, sameRecipients, scheduleFields, storedRecipients } from './values.ts';
+import {
+  changedValues,
+  createdValues,
+  requireNoneAdded,
+  sameRecipients,
+  scheduleFields,
+  storedRecipients,
+} from './values.ts';
 import type { StoredRecipient } from './values.ts';
 
 /** Creating, reading, changing, pausing and deleting scheduled reports. */
@@ -139,6 +146,7 @@ async function newRecipients(
   const given = storedRecipients(body.recipients, ownAddress);
   const listed = await presentRecipients(context, present.id);
   if (sameRecipients(given, listed, { locale: body.locale ?? present.locale, ownAddress })) return undefined;
+  if (present.has_owner && present.owner_id !== actor.caller.userId) requireNoneAdded(given, listed, ownAddress);
   await requireMayMail(context, actor.caller, given);
   return given;
 }

@@ -160,6 +160,10 @@ void t.test('a report whose owner has left is disabled until an editor takes it 
   const made = await api.reports('POST', '', { workspace_id: api.workspaceId, name: 'of the editor' }, asEditor);
   const id = Number(made.body['id']);
   t.match(made.body, { owner_id: editor.id, recipients: [{ address: 'editor@example.com', state: 'asked' }] });
+  const added = { recipients: [{ address: 'editor@example.com' }, { address: 'other@example.com' }] };
+  t.match(await api.reports('PUT', `/${id}`, added), { status: 403 }, 'readers agree to mail of the owner');
+  t.match(await api.reports('PUT', `/${id}`, { recipients: [] }), { status: 200 }, 'anybody may take them out');
+  await api.reports('PUT', `/${id}`, { recipients: [{ address: 'editor@example.com' }] }, asEditor);
   await api.database.worker.query(
     sql.unsafe`delete from workspace_members where user_id = ${editor.id} and role = 'editor'`,
   );

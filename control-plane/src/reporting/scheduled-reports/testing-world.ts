@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import type { ScheduledReport } from '@parallax/api-contract';
 import { addRanges, addResults } from '../../monitoring/testing.ts';
 import { sql } from '../../platform/database/pools.ts';
@@ -54,4 +56,28 @@ export async function measuredMonitors(api: ReportsApi, count: number, toMs: num
     ),
   );
   return ids;
+}
+
+/** `PARALLAX_SAMPLES=folder` keeps the files that tests make, to be looked at. */
+const samples = process.env['PARALLAX_SAMPLES'];
+
+export function keep(name: string, content: string | Uint8Array): void {
+  if (samples === undefined) return;
+  mkdirSync(samples, { recursive: true });
+  writeFileSync(path.join(samples, name), content);
+}
+
+/** A report of the owner and of a reader of Russian who has agreed, and its week. */
+export async function weekly(api: ReportsApi, body: Record<string, unknown> = {}) {
+  const report = await api.report({
+    name: 'Shop',
+    slo_target: 99.9,
+    formats: ['pdf', 'csv'],
+    recipients: [{ address: 'owner@example.com' }, { address: 'reader@example.com', locale: 'ru' }],
+    ...body,
+  });
+  await api.database.worker.query(sql.unsafe`
+    update channel_targets set confirmed_at = now() where target = 'reader@example.com'`);
+  await api.send();
+  return { report, ...nextWeek(report) };
 }

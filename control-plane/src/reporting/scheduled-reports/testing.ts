@@ -9,6 +9,7 @@ import type { GroupsApi } from '../../monitoring/groups/testing.ts';
 import { heartbeatsCapability } from '../../monitoring/heartbeats/index.ts';
 import { webhookChecksCapability } from '../../monitoring/webhook-checks/index.ts';
 import { sql } from '../../platform/database/pools.ts';
+import type { Database } from '../../platform/database/pools.ts';
 import { mailConsumer, sendDue } from '../../platform/mail/job.ts';
 import { smtpMailer } from '../../platform/mail/mailer.ts';
 import { smtpOptions } from '../../platform/mail/smtp-options.ts';
@@ -41,7 +42,11 @@ export type ReportsApi = GroupsApi & {
 };
 
 /** For tests: the API with subjects of every kind and scheduled reports, a real mail server, and a job that works when it is told to. */
-export async function reportsApi(t: TestContext, context: Partial<Context> = {}): Promise<ReportsApi> {
+export async function reportsApi(
+  t: TestContext,
+  context: Partial<Context> = {},
+  database?: Database,
+): Promise<ReportsApi> {
   const mails = await mailServer(t);
   const mailer = smtpMailer(smtpOptions(`smtp://127.0.0.1:${mails.port}`), {
     name: 'Parallax',
@@ -49,6 +54,7 @@ export async function reportsApi(t: TestContext, context: Partial<Context> = {})
   });
   const api = await groupsApi(t, {
     context: { mailer, publicUrl: 'https://parallax.example', ...context },
+    ...(database === undefined ? {} : { database }),
     monitors: { onMonitorDeleted: [leaveReportsOfDeleted], onMonitorsMoved: [leaveReportsOfMoved] },
     more: [
       heartbeatsCapability,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { invalidInput } from '@parallax/api-contract';
+import { invalidInput, Problem } from '@parallax/api-contract';
 import type { CreateScheduledReport, UpdateScheduledReport } from '@parallax/api-contract';
 import { isMailAddress } from '../../platform/mail/mail-address.ts';
 import { isZone } from '../../response/maintenance/index.ts';
@@ -101,4 +101,18 @@ export function sameRecipients(
     given.map(({ address, locale }) => plain(address, locale)),
     present.map(({ address, locale }) => plain(address === report.ownAddress ? null : address, locale)),
   );
+}
+
+/**
+ * Requires that recipients are taken out only. Readers agree to mail of the owner of a report, in whose name they are asked.
+ * @throws Problem `forbidden`
+ */
+export function requireNoneAdded(
+  given: readonly StoredRecipient[],
+  present: readonly Recipient[],
+  ownAddress: string | null,
+): void {
+  const known = new Set(present.map(({ address }) => address));
+  if (given.every(({ address }) => known.has(address ?? ownAddress ?? ''))) return;
+  throw new Problem('forbidden', 'recipients are added by the owner of a report; make a report of your own');
 }

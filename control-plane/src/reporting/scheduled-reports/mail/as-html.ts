@@ -36,6 +36,7 @@ export function mailHtml(facts: MailFacts): string {
     ...(facts.more === null ? [] : [paragraph(facts.more)]),
     heading(words.longest),
     facts.outages.length === 0 ? paragraph(words.noOutages) : outages(facts),
+    ...(facts.latencies.length === 0 ? [] : [heading(words.response), latencies(facts)]),
     ...facts.notes.map(small),
     `<p style="margin:18px 0 0;padding-top:14px;border-top:1px solid ${line};font-size:13px;line-height:19px;color:${muted};overflow-wrap:anywhere">${escapeHtml(facts.why)} <a href="${escapeHtml(facts.unsubscribeUrl)}" style="color:${accent}">${escapeHtml(words.unsubscribe)}</a></p>`,
   ].join('\n');
@@ -124,6 +125,16 @@ function outages({ outages: shown }: MailFacts): string {
 </tr>`,
   );
   return table('width="100%" style="margin:0 0 14px"', rows.join('\n'));
+}
+
+function latencies({ latencies: shown }: MailFacts): string {
+  return shown
+    .map(
+      ({ subject, figures: text, cid, alt }) =>
+        `<p style="margin:0 0 4px;font-size:15px;line-height:21px;color:${ink};overflow-wrap:anywhere">${escapeHtml(subject)} <span style="font-size:13px;color:${muted}">${escapeHtml(text)}</span></p>
+<img src="cid:${cid}" alt="${escapeHtml(alt)}" width="540" height="75" style="display:block;width:100%;max-width:540px;height:auto;margin:0 0 14px;border:0">`,
+    )
+    .join('\n');
 }
 
 const heading = (text: string): string =>

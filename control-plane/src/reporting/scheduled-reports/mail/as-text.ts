@@ -24,6 +24,9 @@ export function mailText(facts: MailFacts): string {
             [`- ${subject}: ${downtime}`, when, ...(cause === null ? [] : [cause])].join(', '),
           )),
     ],
+    ...(facts.latencies.length === 0
+      ? []
+      : [[`${words.response}:`, ...facts.latencies.map(({ subject, figures }) => `- ${subject}: ${figures}`)]]),
     facts.notes,
     [facts.why, `${words.unsubscribe}:`, facts.unsubscribeUrl],
   ];

@@ -5,6 +5,7 @@ import { isProvisional, longestOutages } from '../making/content.ts';
 import type { Content } from '../making/content.ts';
 import { barsOf, lookOf } from './bars.ts';
 import type { BarLook } from './bars.ts';
+import type { LatencyPicture } from './latency-pictures.ts';
 import { mailWords } from './words.ts';
 import type { MailWords } from './words.ts';
 
@@ -38,6 +39,12 @@ export type MailFacts = {
     readonly downtime: string;
     readonly cause: string | null;
   }[];
+  readonly latencies: readonly {
+    readonly subject: string;
+    readonly figures: string;
+    readonly cid: string;
+    readonly alt: string;
+  }[];
   readonly notes: readonly string[];
   readonly why: string;
   readonly unsubscribeUrl: string;
@@ -51,13 +58,14 @@ export type MailRequest = {
   readonly content: Content;
   readonly frequency: ReportFrequency;
   readonly locale: 'en' | 'ru';
+  readonly pictures: readonly LatencyPicture[];
   /** Names of the files that are attached. */
   readonly files: readonly string[];
   readonly unsubscribeUrl: string;
 };
 
 /** Says a run in the words of one reader. */
-export function mailFacts({ content, frequency, locale, files, unsubscribeUrl }: MailRequest): MailFacts {
+export function mailFacts({ content, frequency, locale, pictures, files, unsubscribeUrl }: MailRequest): MailFacts {
   const words = mailWords(locale);
   const formats = formatsFor(locale, content.report.timezone);
   const { report, lines, total } = content;
@@ -88,6 +96,10 @@ export function mailFacts({ content, frequency, locale, files, unsubscribeUrl }:
       downtime: formats.duration(downtimeMs),
       cause,
     })),
+    latencies: pictures.map(({ subject, cid, p50Ms, p95Ms }) => {
+      const [median, p95] = [formats.latency(p50Ms), formats.latency(p95Ms)];
+      return { subject, cid, figures: words.latency(median, p95), alt: words.latencyAlt(subject, median, p95) };
+    }),
     notes: [
       ...(isProvisional(content) ? [words.provisional] : []),
       words.zone(report.timezone),

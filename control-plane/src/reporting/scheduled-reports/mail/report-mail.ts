@@ -13,6 +13,7 @@ export function reportMail(to: string, request: MailRequest): Mail {
     subject: facts.subject,
     text: mailText(facts),
     html: mailHtml(facts),
+    pictures: request.pictures.map(({ cid, name, png }) => ({ cid, name, png })),
     headers: {
       // RFC 2369, and RFC 8058 where the link is https, which alone it allows.
       'List-Unsubscribe': `<${unsubscribeUrl}>`,

@@ -17,6 +17,9 @@ export type MailWords = {
   readonly longest: string;
   readonly noOutages: string;
   readonly ongoing: string;
+  readonly response: string;
+  readonly latency: (median: string, p95: string) => string;
+  readonly latencyAlt: (subject: string, median: string, p95: string) => string;
   readonly bars: (bars: number, withDowntime: number) => string;
   readonly share: (uptime: string) => string;
   readonly legend: { readonly full: string; readonly some: string; readonly bad: string; readonly unmeasured: string };
@@ -51,6 +54,10 @@ const english: MailWords = {
   longest: 'Longest outages',
   noOutages: 'There was no outage in this period.',
   ongoing: 'ongoing',
+  response: 'Response times',
+  latency: (median, p95) => `median ${median}, 95th percentile ${p95}`,
+  latencyAlt: (subject, median, p95) =>
+    `Line chart of the response times of ${subject}: median ${median}, 95th percentile ${p95}`,
   bars: (bars, withDowntime) =>
     `Bar chart of uptime over time: ${bars} bars, ${withDowntime === 0 ? 'none' : withDowntime} with downtime`,
   share: (uptime) => `Bar: ${uptime} up`,
@@ -86,6 +93,9 @@ const russian: MailWords = {
   longest: 'Самые долгие сбои',
   noOutages: 'За этот период сбоев не было.',
   ongoing: 'продолжается',
+  response: 'Время ответа',
+  latency: (median, p95) => `медиана ${median}, 95-й процентиль ${p95}`,
+  latencyAlt: (subject, median, p95) => `График времени ответа, ${subject}: медиана ${median}, 95-й процентиль ${p95}`,
   bars: (bars, withDowntime) => `Столбцы доступности по времени: всего ${bars}, с простоем ${withDowntime}`,
   share: (uptime) => `Полоса: доступность ${uptime}`,
   legend: { full: 'без простоя', some: 'от 99 %', bad: 'ниже 99 %', unmeasured: 'не измерено' },

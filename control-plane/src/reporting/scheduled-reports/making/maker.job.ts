@@ -8,6 +8,7 @@ import { keepMailFile } from '../../../platform/mail/files.ts';
 import { enqueueMail } from '../../../platform/mail/mail.ts';
 import { renderBook, reportKey, sealed, severalSubjects } from '../../sla/index.ts';
 import { reportLinkUrl, tokenSealedFor } from '../links/token.ts';
+import { latencyPictures } from '../mail/latency-pictures.ts';
 import { reportMail } from '../mail/report-mail.ts';
 import { nameOfFile } from '../name-of-file.ts';
 import { lastClosed } from '../periods.ts';
@@ -162,12 +163,14 @@ async function enqueueMails(
   for (const { name, format, content } of made.files) {
     fileIds.push(await keepMailFile(tx, sealer, { name, contentType: contentTypes[format], content }));
   }
+  const pictures = latencyPictures(made.content);
   for (const { address, locale, sealed: token } of readers) {
     const unsubscribeUrl = reportLinkUrl(publicUrl, sealer.open(token, tokenSealedFor).toString());
     const mail = reportMail(address, {
       content: made.content,
       frequency: made.report.frequency,
       locale: locale ?? made.report.locale,
+      pictures,
       files: made.files.map(({ name }) => name),
       unsubscribeUrl,
     });
