@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { needs } from '@parallax/testkit/needs';
-import type { TestContext } from '@parallax/testkit';
 import t from 'tap';
+import type { Test } from 'tap';
 import { keep, measuredMonitors, weekly } from './testing-world.ts';
 import { reportsApi } from './testing.ts';
 
 /** The text of a PDF as another program reads it; undefined where that is not installed. */
-function textOf(t: TestContext, pdf: Uint8Array): string | undefined {
+function textOf(t: Test, pdf: Uint8Array): string | undefined {
   if (!needs(t, 'pdftotext')) return undefined;
   const folder = mkdtempSync(path.join(tmpdir(), 'parallax-report-'));
   const file = path.join(folder, 'report.pdf');
