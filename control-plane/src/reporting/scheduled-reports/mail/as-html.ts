@@ -66,17 +66,18 @@ ${body}
 `;
 }
 
-/** The figures side by side; each begins a line of its own where there is no room. */
+/** The figures, two side by side: four would not fit on a telephone. */
 function figures({ figures: shown }: MailFacts): string {
-  const width = Math.floor(100 / shown.length);
   const cells = shown.map(
     ([label, value], index) =>
-      `<td width="${width}%" valign="top" style="padding:14px 8px 14px ${index === 0 ? 16 : 8}px;${font}"><span style="display:block;font-size:13px;line-height:18px;color:${muted}">${escapeHtml(label)}</span><strong style="display:block;font-size:${index === 0 ? 22 : 17}px;line-height:28px;font-weight:600;color:${ink}">${escapeHtml(value)}</strong></td>`,
+      `<td width="50%" valign="top" style="padding:10px 8px 10px 16px;${font}"><span style="display:block;font-size:13px;line-height:18px;color:${muted}">${escapeHtml(label)}</span><strong style="display:block;font-size:${index === 0 ? 22 : 18}px;line-height:28px;font-weight:600;color:${ink}">${escapeHtml(value)}</strong></td>`,
   );
-  return table(
-    `width="100%" style="margin:0 0 12px;background-color:${paper};border-radius:6px"`,
-    `<tr>${cells.join('')}</tr>`,
-  );
+  const rows: string[] = [];
+  for (let from = 0; from < cells.length; from += 2) {
+    const [first = '', second = '<td width="50%"></td>'] = cells.slice(from, from + 2);
+    rows.push(`<tr>${first}${second}</tr>`);
+  }
+  return table(`width="100%" style="margin:0 0 12px;background-color:${paper};border-radius:6px"`, rows.join(''));
 }
 
 function subjects(facts: MailFacts): string {
