@@ -472,6 +472,11 @@
 -- lost_watch.is_one boolean not null default true
 -- lost_watch.looked_at timestamp with time zone not null
 -- lost_watch.quiet_until timestamp with time zone not null
+-- mail_files.id uuid not null default gen_random_uuid()
+-- mail_files.name text not null
+-- mail_files.content_type text not null
+-- mail_files.sealed bytea not null
+-- mail_files.created_at timestamp with time zone not null default clock_timestamp()
 -- mails.id uuid not null default gen_random_uuid()
 -- mails.sealed bytea
 -- mails.attempts integer not null default 0
@@ -480,6 +485,8 @@
 -- mails.last_error text
 -- mails.given_up_at timestamp with time zone
 -- mails.created_at timestamp with time zone not null default now()
+-- mails.priority smallint not null default 0
+-- mails.file_ids uuid[] not null default '{}'::uuid[]
 -- maintenance.id integer not null generated always as identity
 -- maintenance.workspace_id integer not null
 -- maintenance.name text not null
@@ -805,6 +812,63 @@
 -- result_storage.is_one boolean not null default true
 -- result_storage.hot_from timestamp with time zone not null default '-infinity'::timestamp with time zone
 -- result_storage.moved_at timestamp with time zone not null default now()
+-- scheduled_report_files.workspace_id integer not null
+-- scheduled_report_files.run_id integer not null
+-- scheduled_report_files.format text not null
+-- scheduled_report_files.content bytea not null
+-- scheduled_report_files.created_at timestamp with time zone not null default clock_timestamp()
+-- scheduled_report_recipients.id integer not null generated always as identity
+-- scheduled_report_recipients.workspace_id integer not null
+-- scheduled_report_recipients.report_id integer not null
+-- scheduled_report_recipients.address text
+-- scheduled_report_recipients.locale text
+-- scheduled_report_recipients.place smallint not null
+-- scheduled_report_recipients.is_listed boolean not null default true
+-- scheduled_report_recipients.unsubscribe_hash bytea not null
+-- scheduled_report_recipients.unsubscribe_sealed bytea not null
+-- scheduled_report_recipients.unsubscribed_at timestamp with time zone
+-- scheduled_report_runs.id integer not null generated always as identity
+-- scheduled_report_runs.workspace_id integer not null
+-- scheduled_report_runs.report_id integer not null
+-- scheduled_report_runs.from_at timestamp with time zone not null
+-- scheduled_report_runs.to_at timestamp with time zone not null
+-- scheduled_report_runs.trigger text not null
+-- scheduled_report_runs.is_late boolean not null default false
+-- scheduled_report_runs.delivers boolean not null default true
+-- scheduled_report_runs.status text not null
+-- scheduled_report_runs.recipients jsonb not null default '[]'::jsonb
+-- scheduled_report_runs.error text
+-- scheduled_report_runs.attempts smallint not null default 0
+-- scheduled_report_runs.due_at timestamp with time zone not null default clock_timestamp()
+-- scheduled_report_runs.created_at timestamp with time zone not null default clock_timestamp()
+-- scheduled_report_runs.finished_at timestamp with time zone
+-- scheduled_report_subjects.id integer not null generated always as identity
+-- scheduled_report_subjects.workspace_id integer not null
+-- scheduled_report_subjects.report_id integer not null
+-- scheduled_report_subjects.monitor_id integer
+-- scheduled_report_subjects.group_id integer
+-- scheduled_report_subjects.heartbeat_id integer
+-- scheduled_report_subjects.webhook_check_id integer
+-- scheduled_reports.id integer not null generated always as identity
+-- scheduled_reports.workspace_id integer not null
+-- scheduled_reports.owner_id integer
+-- scheduled_reports.name text not null
+-- scheduled_reports.is_paused boolean not null default false
+-- scheduled_reports.covers_all boolean not null
+-- scheduled_reports.tags text[] not null default '{}'::text[]
+-- scheduled_reports.slo_target double precision
+-- scheduled_reports.locale text not null
+-- scheduled_reports.frequency text not null
+-- scheduled_reports.timezone text not null
+-- scheduled_reports.week_starts smallint not null
+-- scheduled_reports.send_at text not null
+-- scheduled_reports.formats text[] not null
+-- scheduled_reports.compare boolean not null
+-- scheduled_reports.next_run_at timestamp with time zone
+-- scheduled_reports.version integer not null default 1
+-- scheduled_reports.created_at timestamp with time zone not null default now()
+-- scheduled_reports.updated_at timestamp with time zone not null default now()
+-- scheduled_reports.deleted_at timestamp with time zone
 -- schema_migrations.number integer not null
 -- schema_migrations.name text not null
 -- schema_migrations.checksum text not null
@@ -1118,6 +1182,7 @@
 -- live_events row-level security forced
 -- lost_results
 -- lost_watch
+-- mail_files row-level security forced
 -- mails row-level security forced
 -- maintenance row-level security forced
 -- maintenance_groups row-level security forced
@@ -1158,6 +1223,11 @@
 -- result_evidence row-level security forced
 -- result_hours partitioned by RANGE (hour)
 -- result_storage
+-- scheduled_report_files row-level security forced
+-- scheduled_report_recipients row-level security forced
+-- scheduled_report_runs row-level security forced
+-- scheduled_report_subjects row-level security forced
+-- scheduled_reports row-level security forced
 -- schema_migrations
 -- sealed_keys
 -- second_factor_failures row-level security forced
@@ -1405,6 +1475,9 @@
 -- lost_results.lost_results_pkey PRIMARY KEY (id)
 -- lost_watch.lost_watch_is_one_check CHECK (is_one)
 -- lost_watch.lost_watch_pkey PRIMARY KEY (is_one)
+-- mail_files.mail_files_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- mail_files.mail_files_pkey PRIMARY KEY (id)
+-- mail_files.mail_files_sealed_check CHECK ((length(sealed) <= 6291456))
 -- mails.mails_check CHECK (((sealed IS NULL) = (given_up_at IS NOT NULL)))
 -- mails.mails_pkey PRIMARY KEY (id)
 -- maintenance.maintenance_check CHECK ((next_starts_at < next_ends_at))
@@ -1544,6 +1617,42 @@
 -- result_hours.result_hours_results_check CHECK ((results > 0))
 -- result_storage.result_storage_is_one_check CHECK (is_one)
 -- result_storage.result_storage_pkey PRIMARY KEY (is_one)
+-- scheduled_report_files.scheduled_report_files_content_check CHECK ((length(content) <= 5242880))
+-- scheduled_report_files.scheduled_report_files_format_check CHECK ((format = ANY (ARRAY['pdf'::text, 'csv'::text])))
+-- scheduled_report_files.scheduled_report_files_pkey PRIMARY KEY (run_id, format)
+-- scheduled_report_files.scheduled_report_files_workspace_id_run_id_fkey FOREIGN KEY (workspace_id, run_id) REFERENCES scheduled_report_runs(workspace_id, id) ON DELETE CASCADE
+-- scheduled_report_recipients.scheduled_report_recipients_address_check CHECK ((length(address) <= 254))
+-- scheduled_report_recipients.scheduled_report_recipients_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'ru'::text])))
+-- scheduled_report_recipients.scheduled_report_recipients_pkey PRIMARY KEY (id)
+-- scheduled_report_recipients.scheduled_report_recipients_report_id_address_key UNIQUE NULLS NOT DISTINCT (report_id, address)
+-- scheduled_report_recipients.scheduled_report_recipients_unsubscribe_hash_key UNIQUE (unsubscribe_hash)
+-- scheduled_report_recipients.scheduled_report_recipients_workspace_id_report_id_fkey FOREIGN KEY (workspace_id, report_id) REFERENCES scheduled_reports(workspace_id, id) ON DELETE CASCADE
+-- scheduled_report_runs.scheduled_report_runs_pkey PRIMARY KEY (id)
+-- scheduled_report_runs.scheduled_report_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'sent'::text, 'partly_sent'::text, 'failed'::text, 'skipped'::text, 'late'::text])))
+-- scheduled_report_runs.scheduled_report_runs_trigger_check CHECK ((trigger = ANY (ARRAY['schedule'::text, 'manual'::text])))
+-- scheduled_report_runs.scheduled_report_runs_workspace_id_id_key UNIQUE (workspace_id, id)
+-- scheduled_report_runs.scheduled_report_runs_workspace_id_report_id_fkey FOREIGN KEY (workspace_id, report_id) REFERENCES scheduled_reports(workspace_id, id) ON DELETE CASCADE
+-- scheduled_report_subjects.scheduled_report_subjects_check CHECK ((num_nonnulls(monitor_id, group_id, heartbeat_id, webhook_check_id) = 1))
+-- scheduled_report_subjects.scheduled_report_subjects_pkey PRIMARY KEY (id)
+-- scheduled_report_subjects.scheduled_report_subjects_report_id_monitor_id_group_id_hea_key UNIQUE NULLS NOT DISTINCT (report_id, monitor_id, group_id, heartbeat_id, webhook_check_id)
+-- scheduled_report_subjects.scheduled_report_subjects_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES monitor_groups(workspace_id, id) ON DELETE CASCADE
+-- scheduled_report_subjects.scheduled_report_subjects_workspace_id_heartbeat_id_fkey FOREIGN KEY (workspace_id, heartbeat_id) REFERENCES heartbeats(workspace_id, id) ON DELETE CASCADE
+-- scheduled_report_subjects.scheduled_report_subjects_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
+-- scheduled_report_subjects.scheduled_report_subjects_workspace_id_report_id_fkey FOREIGN KEY (workspace_id, report_id) REFERENCES scheduled_reports(workspace_id, id) ON DELETE CASCADE
+-- scheduled_report_subjects.scheduled_report_subjects_workspace_id_webhook_check_id_fkey FOREIGN KEY (workspace_id, webhook_check_id) REFERENCES webhook_checks(workspace_id, id) ON DELETE CASCADE
+-- scheduled_reports.scheduled_reports_check CHECK ((is_paused = (next_run_at IS NULL)))
+-- scheduled_reports.scheduled_reports_formats_check CHECK (((formats <@ '{pdf,csv}'::text[]) AND ((cardinality(formats) >= 1) AND (cardinality(formats) <= 2))))
+-- scheduled_reports.scheduled_reports_frequency_check CHECK ((frequency = ANY (ARRAY['daily'::text, 'weekly'::text, 'monthly'::text, 'quarterly'::text])))
+-- scheduled_reports.scheduled_reports_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'ru'::text])))
+-- scheduled_reports.scheduled_reports_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- scheduled_reports.scheduled_reports_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON DELETE SET NULL
+-- scheduled_reports.scheduled_reports_pkey PRIMARY KEY (id)
+-- scheduled_reports.scheduled_reports_send_at_check CHECK ((send_at ~ '^([01][0-9]|2[0-3]):[0-5][0-9]$'::text))
+-- scheduled_reports.scheduled_reports_slo_target_check CHECK (((slo_target >= (90)::double precision) AND (slo_target <= (100)::double precision)))
+-- scheduled_reports.scheduled_reports_tags_check CHECK ((cardinality(tags) <= 20))
+-- scheduled_reports.scheduled_reports_week_starts_check CHECK ((week_starts = ANY (ARRAY[1, 7])))
+-- scheduled_reports.scheduled_reports_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- scheduled_reports.scheduled_reports_workspace_id_id_key UNIQUE (workspace_id, id)
 -- schema_migrations.schema_migrations_pkey PRIMARY KEY (number)
 -- sealed_keys.sealed_keys_pkey PRIMARY KEY (name)
 -- second_factor_failures.second_factor_failures_pkey PRIMARY KEY (key)
@@ -1730,7 +1839,8 @@
 -- CREATE INDEX latency_days_day ON public.latency_days USING btree (day)
 -- CREATE INDEX live_events_at ON public.live_events USING brin (at)
 -- CREATE INDEX lost_results_received ON public.lost_results USING btree (received_at)
--- CREATE INDEX mails_due ON public.mails USING btree (due_at) WHERE (given_up_at IS NULL)
+-- CREATE INDEX mail_files_created ON public.mail_files USING btree (created_at)
+-- CREATE INDEX mails_turn ON public.mails USING btree (priority, due_at) WHERE (given_up_at IS NULL)
 -- CREATE INDEX maintenance_deleted ON public.maintenance USING btree (id) WHERE (deleted_at IS NOT NULL)
 -- CREATE INDEX maintenance_due ON public.maintenance USING btree (next_starts_at) WHERE (status = 'scheduled'::text)
 -- CREATE INDEX maintenance_groups_group ON public.maintenance_groups USING btree (group_id)
@@ -1777,6 +1887,18 @@
 -- CREATE INDEX rejected_batches_at ON public.rejected_batches USING btree (at)
 -- CREATE INDEX result_evidence_key ON public.result_evidence USING btree (monitor_id, e, probe_id)
 -- CREATE INDEX result_evidence_time ON public.result_evidence USING btree (e)
+-- CREATE INDEX scheduled_report_files_created ON public.scheduled_report_files USING btree (created_at)
+-- CREATE INDEX scheduled_report_runs_created ON public.scheduled_report_runs USING btree (created_at)
+-- CREATE INDEX scheduled_report_runs_due ON public.scheduled_report_runs USING btree (due_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]))
+-- CREATE INDEX scheduled_report_runs_report ON public.scheduled_report_runs USING btree (report_id, id)
+-- CREATE INDEX scheduled_report_subjects_group ON public.scheduled_report_subjects USING btree (group_id) WHERE (group_id IS NOT NULL)
+-- CREATE INDEX scheduled_report_subjects_heartbeat ON public.scheduled_report_subjects USING btree (heartbeat_id) WHERE (heartbeat_id IS NOT NULL)
+-- CREATE INDEX scheduled_report_subjects_monitor ON public.scheduled_report_subjects USING btree (monitor_id) WHERE (monitor_id IS NOT NULL)
+-- CREATE INDEX scheduled_report_subjects_webhook_check ON public.scheduled_report_subjects USING btree (webhook_check_id) WHERE (webhook_check_id IS NOT NULL)
+-- CREATE INDEX scheduled_reports_deleted ON public.scheduled_reports USING btree (id) WHERE (deleted_at IS NOT NULL)
+-- CREATE INDEX scheduled_reports_due ON public.scheduled_reports USING btree (next_run_at) WHERE ((next_run_at IS NOT NULL) AND (deleted_at IS NULL))
+-- CREATE INDEX scheduled_reports_owner ON public.scheduled_reports USING btree (owner_id)
+-- CREATE INDEX scheduled_reports_workspace ON public.scheduled_reports USING btree (workspace_id, id) WHERE (deleted_at IS NULL)
 -- CREATE INDEX second_factor_failures_user ON public.second_factor_failures USING btree (user_id)
 -- CREATE INDEX sessions_user ON public.sessions USING btree (user_id) WHERE (revoked_at IS NULL)
 -- CREATE INDEX sign_in_challenges_user ON public.sign_in_challenges USING btree (user_id)
@@ -1885,6 +2007,7 @@
 -- CREATE UNIQUE INDEX live_events_pkey ON public.live_events USING btree (xid, id)
 -- CREATE UNIQUE INDEX lost_results_pkey ON public.lost_results USING btree (id)
 -- CREATE UNIQUE INDEX lost_watch_pkey ON public.lost_watch USING btree (is_one)
+-- CREATE UNIQUE INDEX mail_files_pkey ON public.mail_files USING btree (id)
 -- CREATE UNIQUE INDEX mails_pkey ON public.mails USING btree (id)
 -- CREATE UNIQUE INDEX maintenance_groups_pkey ON public.maintenance_groups USING btree (maintenance_id, group_id)
 -- CREATE UNIQUE INDEX maintenance_heartbeats_pkey ON public.maintenance_heartbeats USING btree (maintenance_id, heartbeat_id)
@@ -1947,6 +2070,17 @@
 -- CREATE UNIQUE INDEX result_days_pkey ON ONLY public.result_days USING btree (monitor_id, day, probe_id)
 -- CREATE UNIQUE INDEX result_hours_pkey ON ONLY public.result_hours USING btree (monitor_id, hour, probe_id)
 -- CREATE UNIQUE INDEX result_storage_pkey ON public.result_storage USING btree (is_one)
+-- CREATE UNIQUE INDEX scheduled_report_files_pkey ON public.scheduled_report_files USING btree (run_id, format)
+-- CREATE UNIQUE INDEX scheduled_report_recipients_pkey ON public.scheduled_report_recipients USING btree (id)
+-- CREATE UNIQUE INDEX scheduled_report_recipients_report_id_address_key ON public.scheduled_report_recipients USING btree (report_id, address) NULLS NOT DISTINCT
+-- CREATE UNIQUE INDEX scheduled_report_recipients_unsubscribe_hash_key ON public.scheduled_report_recipients USING btree (unsubscribe_hash)
+-- CREATE UNIQUE INDEX scheduled_report_runs_open ON public.scheduled_report_runs USING btree (report_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]))
+-- CREATE UNIQUE INDEX scheduled_report_runs_pkey ON public.scheduled_report_runs USING btree (id)
+-- CREATE UNIQUE INDEX scheduled_report_runs_workspace_id_id_key ON public.scheduled_report_runs USING btree (workspace_id, id)
+-- CREATE UNIQUE INDEX scheduled_report_subjects_pkey ON public.scheduled_report_subjects USING btree (id)
+-- CREATE UNIQUE INDEX scheduled_report_subjects_report_id_monitor_id_group_id_hea_key ON public.scheduled_report_subjects USING btree (report_id, monitor_id, group_id, heartbeat_id, webhook_check_id) NULLS NOT DISTINCT
+-- CREATE UNIQUE INDEX scheduled_reports_pkey ON public.scheduled_reports USING btree (id)
+-- CREATE UNIQUE INDEX scheduled_reports_workspace_id_id_key ON public.scheduled_reports USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX schema_migrations_pkey ON public.schema_migrations USING btree (number)
 -- CREATE UNIQUE INDEX sealed_keys_pkey ON public.sealed_keys USING btree (name)
 -- CREATE UNIQUE INDEX second_factor_failures_pkey ON public.second_factor_failures USING btree (key)
@@ -2073,6 +2207,13 @@
 -- push_subscriptions.own_push_subscriptions * using ((user_id = current_user_id()))
 -- recovery_codes.own_recovery_codes * using ((user_id = current_user_id()))
 -- result_evidence.result_evidence_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = result_evidence.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
+-- scheduled_report_files.scheduled_report_files_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- scheduled_report_recipients.lookups_of_owner * using (true) with check (true)
+-- scheduled_report_recipients.scheduled_report_recipients_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- scheduled_report_runs.scheduled_report_runs_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- scheduled_report_subjects.scheduled_report_subjects_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- scheduled_reports.lookups_of_owner * using (true)
+-- scheduled_reports.scheduled_reports_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- second_factor_failures.own_second_factor_failures * using ((user_id = current_user_id()))
 -- sessions.lookups_of_owner * using (true) with check (true)
 -- sessions.own_sessions * using ((user_id = current_user_id()))
@@ -2151,6 +2292,7 @@
 -- identity_register_invitednew_email text, new_password_hash text, new_plan text, new_ping_key text, of_hash bytea, most_members integer, may_be_first boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer, OUT refusal text security definer 655d8bcbcdf62cc0ac5e7a6723d4ca55
 -- identity_registernew_email text, new_password_hash text, new_plan text, new_ping_key text, may_be_first boolean, may_be_later boolean, from_address text, in_request text, OUT outcome text, OUT user_id integer security definer b7dc0fe0a86b46edbcc9aca149f28f35
 -- identity_release_push_subscriptionof_endpoint bytea, with_keys bytea security definer 603a9088d1b39115e7e087cd5074fd50
+-- identity_report_readerof_hash bytea, action text, OUT report text, OUT address text, OUT locale text, OUT is_unsubscribed boolean security definer 3505a7965aa1682f89fafc8f8b79ad5a
 -- identity_scopes_of_access_tokenof_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_session_saltof_session uuid security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_shown_inviteof_hash bytea, most_members integer, OUT verdict text, OUT workspace text, OUT role text, OUT email text, OUT inviter_id integer, OUT inviter_name text security definer 4dee586fb655cab543b181f47b37cb3f
@@ -2293,6 +2435,7 @@
 -- live_events to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- lost_results to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- lost_watch to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- mail_files to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- mails to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- maintenance to parallax_api: INSERT, SELECT, UPDATE
 -- maintenance to parallax_worker: DELETE, INSERT, SELECT, UPDATE
@@ -2367,6 +2510,16 @@
 -- result_hours to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- result_storage to parallax_api: SELECT
 -- result_storage to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- scheduled_report_files to parallax_api: SELECT
+-- scheduled_report_files to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- scheduled_report_recipients to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- scheduled_report_recipients to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- scheduled_report_runs to parallax_api: INSERT, SELECT
+-- scheduled_report_runs to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- scheduled_report_subjects to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- scheduled_report_subjects to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- scheduled_reports to parallax_api: INSERT, SELECT, UPDATE
+-- scheduled_reports to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- schema_migrations to parallax_api: SELECT
 -- schema_migrations to parallax_worker: SELECT
 -- sealed_keys to parallax_worker: DELETE, INSERT, SELECT, UPDATE
@@ -2468,6 +2621,7 @@
 -- identity_register to parallax_api
 -- identity_register_invited to parallax_api
 -- identity_release_push_subscription to parallax_api
+-- identity_report_reader to parallax_api
 -- identity_scopes_of_access_token to parallax_api
 -- identity_session_salt to parallax_api
 -- identity_shown_invite to parallax_api

@@ -45,6 +45,12 @@ import { dashboardCapability } from './reporting/dashboard/index.ts';
 import { feedbackCapability } from './reporting/feedback/index.ts';
 import { daySumsCapability, removeDaysOfWorkspace, removeSubjectDays } from './reporting/day-sums/index.ts';
 import { liveEventsCapability } from './reporting/live-events/index.ts';
+import {
+  leaveReportsOfDeleted,
+  leaveReportsOfMoved,
+  removeReportsOfWorkspace,
+  scheduledReportsCapability,
+} from './reporting/scheduled-reports/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
 import { channelsCapability, takeUpBrowser } from './response/channels/index.ts';
@@ -108,11 +114,13 @@ export const capabilities: readonly Capability<Context>[] = [
       leaveMaintenanceOfDeleted,
       leaveAlertsOfDeleted,
       leaveWebhooksOfDeleted,
+      leaveReportsOfDeleted,
       announceDeletion,
     ],
     onWorkspaceEmptied: [
       removeAlertsOfWorkspace,
       removeWebhooksOfWorkspace,
+      removeReportsOfWorkspace,
       removeMaintenanceOfWorkspace,
       removeGroupsOfWorkspace,
       removeHeartbeatsOfWorkspace,
@@ -127,6 +135,7 @@ export const capabilities: readonly Capability<Context>[] = [
       leaveMaintenanceOfMoved,
       leaveAlertsOfMoved,
       leaveWebhooksOfMoved,
+      leaveReportsOfMoved,
       announceMove,
       moveIncidents,
     ],
@@ -154,6 +163,7 @@ export const capabilities: readonly Capability<Context>[] = [
   statisticsCapability,
   daySumsCapability,
   slaCapability,
+  scheduledReportsCapability,
   accountStatsCapability,
   analyticsCapability,
   dashboardCapability,

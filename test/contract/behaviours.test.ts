@@ -4,7 +4,8 @@ import { endpoints, rules } from './behaviours.ts';
 import type { Shown } from './behaviours.ts';
 import { documented } from './document.ts';
 
-const group = /^\/api\/v1\/(monitors|monitor-groups|api-checks|webhooks|events|analytics|dashboard|feedback)(\/|$)/;
+const group =
+  /^\/api\/v1\/(monitors|monitor-groups|api-checks|webhooks|events|analytics|dashboard|feedback|scheduled-reports)(\/|$)/;
 
 function isThere([file, title]: Shown): boolean {
   const source = readFileSync(new URL(`../../control-plane/src/${file}.test.ts`, import.meta.url), 'utf8');
@@ -12,7 +13,7 @@ function isThere([file, title]: Shown): boolean {
 }
 
 t.test(
-  'every endpoint of monitors, their groups, events, webhooks, analytics, dashboard and feedback has a test that shows what it does',
+  'every endpoint of monitors, their groups and reports, and of what goes to other systems, has a test that shows what it does',
   async (t) => {
     const there = documented.filter(({ path }) => group.test(path)).map(({ name }) => name);
     t.same(new Set(Object.keys(endpoints)), new Set(there), 'as the OpenAPI document has them');

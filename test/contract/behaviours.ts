@@ -14,6 +14,11 @@ const webhooks = (file: string, title: string): Shown => [`response/webhooks/${f
 const dashboard = (title: string): Shown => ['reporting/dashboard/dashboard', title];
 const feedback = (title: string): Shown => ['reporting/feedback/feedback', title];
 
+const reports = (file: string, title: string): Shown => [`reporting/scheduled-reports/${file}`, title];
+const reportMade = 'a report is made, read, changed and deleted';
+const reportTurned = 'a report is paused, resumed and toggled';
+const reportSeen = 'viewers see masked addresses and change nothing, others see nothing';
+const reportSigned = 'the figures are those of the monitors themselves, and the files are signed';
 const made = 'a webhook is made, read, changed and deleted, and shows its secret once';
 const seen = 'viewers see the origin and change nothing, others see nothing';
 const letter = 'ten attempts fail, the dead letter is retried under the same id, and resolved';
@@ -106,6 +111,42 @@ export const endpoints: Readonly<Record<string, readonly Shown[]>> = {
   'GET /api/v1/webhooks/{id}/dlq': [webhooks('sending', letter)],
   'POST /api/v1/webhooks/{id}/dlq/{dlq_id}/retry': [webhooks('sending', letter)],
   'POST /api/v1/webhooks/{id}/dlq/{dlq_id}/resolve': [webhooks('sending', letter)],
+  'GET /api/v1/scheduled-reports': [reports('scheduled-reports', reportMade)],
+  'POST /api/v1/scheduled-reports': [
+    reports('scheduled-reports', reportMade),
+    reports('scheduled-reports', 'what cannot be is refused by its place'),
+    reports('scheduled-reports', 'readers of other addresses are asked first'),
+  ],
+  'GET /api/v1/scheduled-reports/{id}': [
+    reports('scheduled-reports', reportMade),
+    reports('scheduled-reports', 'a scope that has become empty says so and may be sent back'),
+  ],
+  'PUT /api/v1/scheduled-reports/{id}': [
+    reports('scheduled-reports', reportMade),
+    reports('scheduled-reports', 'a scope that has become empty says so and may be sent back'),
+  ],
+  'DELETE /api/v1/scheduled-reports/{id}': [
+    reports('scheduled-reports', reportMade),
+    reports('making', 'who has not agreed, or has ended this report, gets nothing, and the run says so'),
+  ],
+  'POST /api/v1/scheduled-reports/{id}/pause': [reports('scheduled-reports', reportTurned)],
+  'POST /api/v1/scheduled-reports/{id}/resume': [
+    reports('scheduled-reports', reportTurned),
+    reports('scheduled-reports', 'a report whose owner has left is disabled until an editor takes it over'),
+  ],
+  'POST /api/v1/scheduled-reports/{id}/toggle': [reports('scheduled-reports', reportTurned)],
+  'POST /api/v1/scheduled-reports/{id}/run': [
+    reports(
+      'making',
+      'a run by hand is made while the report is paused, one at a time, and sends nothing unless told to',
+    ),
+  ],
+  'GET /api/v1/scheduled-reports/{id}/runs': [
+    reports('making', 'at its time a report is made once, kept, and mailed to all who agreed'),
+    reports('scheduled-reports', reportSeen),
+  ],
+  'GET /api/v1/scheduled-reports/{id}/runs/{run_id}/pdf': [reports('making', reportSigned)],
+  'GET /api/v1/scheduled-reports/{id}/runs/{run_id}/csv': [reports('making', reportSigned)],
   'POST /api/v1/monitors': [
     monitors('monitors', 'a monitor is created with its history, answered whole and read again'),
     monitors('monitors', 'what is wrong with a body is said with its place'),

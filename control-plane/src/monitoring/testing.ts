@@ -66,11 +66,14 @@ export async function monitorsApi(
     readonly monitors?: Partial<MonitorsOptions>;
     readonly more?: readonly Capability<Context>[];
     readonly context?: Partial<Context>;
+    /** In place of a fresh one. */
+    readonly database?: Database;
   } = {},
 ): Promise<MonitorsApi> {
   const broker = testBus();
   const api = await testApi(t, {
     context: { bus: broker.bus, ...options.context },
+    ...(options.database === undefined ? {} : { database: options.database }),
     capabilities: [
       authCapability,
       signInCapability,

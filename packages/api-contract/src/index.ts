@@ -49,6 +49,8 @@ export * from './roles.ts';
 export * from './route.ts';
 export * from './second-factor.ts';
 export * from './sessions.ts';
+export * from './scheduled-report-shapes.ts';
+export * from './scheduled-reports.ts';
 export * from './shared.ts';
 export * from './sign-in.ts';
 export * from './simulate.ts';

@@ -30,6 +30,8 @@ export const problems = {
   slug_taken: { status: 409, title: 'The slug is taken' },
   too_many_webhook_checks: { status: 409, title: 'The workspace has as many webhook checks as it may have' },
   too_many_webhooks: { status: 409, title: 'The workspace has as many webhooks as it may have' },
+  too_many_scheduled_reports: { status: 409, title: 'The workspace has as many scheduled reports as it may have' },
+  already_running: { status: 409, title: 'It is running already' },
   already_retried: { status: 409, title: 'The delivery is being tried again already' },
   already_resolved: { status: 409, title: 'The delivery is resolved already' },
   webhook_inactive: { status: 409, title: 'The webhook is switched off' },

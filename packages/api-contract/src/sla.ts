@@ -277,6 +277,7 @@ export const slaProblemCodes = [
   'seal_altered',
   'foreign_installation',
   'monitor_unknown',
+  'several_subjects',
   'ledger_unknown',
   'ledger_differs',
   'ledger_damaged',

@@ -21,6 +21,7 @@ export const scopeResources = [
   'monitor-groups',
   'monitors',
   'probes',
+  'scheduled-reports',
   'sla',
   'web-push',
   'webhook-checks',

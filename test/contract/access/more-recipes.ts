@@ -9,6 +9,7 @@ import type { Recipe } from '../recipes.ts';
 import { moreAlertRecipes } from '../alert-recipes.ts';
 import { moreChannelRecipes } from '../channel-recipes.ts';
 import { moreHeartbeatRecipes } from '../heartbeat-recipes.ts';
+import { moreReportRecipes } from '../report-recipes.ts';
 import { moreWebhookRecipes } from '../webhook-recipes.ts';
 import type { World } from '../world.ts';
 
@@ -96,6 +97,7 @@ async function memberOf(world: World, workspace: string): Promise<number> {
 export const moreRecipes: Readonly<Record<string, Recipe>> = {
   ...moreHeartbeatRecipes,
   ...moreWebhookRecipes,
+  ...moreReportRecipes,
   ...moreAlertRecipes,
 
   'GET /probe/ips': plain('/probe/ips'),

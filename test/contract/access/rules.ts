@@ -642,6 +642,39 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /api/v1/webhooks/:id/dlq/:dlq_id/retry': editor,
   'POST /api/v1/webhooks/:id/dlq/:dlq_id/resolve': editor,
 
+  'GET /api/v1/scheduled-reports': listed('/api/v1/scheduled-reports'),
+  'POST /api/v1/scheduled-reports': {
+    least: 'editor',
+    isNamed: true,
+    foreign: async (world, stranger) => {
+      const path = '/api/v1/scheduled-reports';
+      return [
+        { what: 'a foreign workspace', path, body: { name: 'mine', workspace_id: stranger.workspaceId } },
+        {
+          what: 'a foreign monitor',
+          path,
+          body: {
+            name: 'mine',
+            workspace_id: world.workspaceId,
+            scope: { subjects: [{ type: 'monitor', id: stranger.monitorId }] },
+          },
+        },
+      ];
+    },
+  },
+  'GET /api/v1/scheduled-reports/:id': viewer,
+  'PUT /api/v1/scheduled-reports/:id': editor,
+  'DELETE /api/v1/scheduled-reports/:id': editor,
+  'POST /api/v1/scheduled-reports/:id/pause': editor,
+  'POST /api/v1/scheduled-reports/:id/resume': editor,
+  'POST /api/v1/scheduled-reports/:id/toggle': editor,
+  'POST /api/v1/scheduled-reports/:id/run': editor,
+  'GET /api/v1/scheduled-reports/:id/runs': viewer,
+  'GET /api/v1/scheduled-reports/:id/runs/:run_id/pdf': viewer,
+  'GET /api/v1/scheduled-reports/:id/runs/:run_id/csv': viewer,
+  'GET /api/v1/public/reports/:token': anybody,
+  'POST /api/v1/public/reports/:token': anybody,
+
   'GET /api/v1/incidents': listed('/api/v1/incidents'),
   'GET /api/v1/incidents/stats': listed('/api/v1/incidents/stats'),
   'POST /api/v1/incidents': {

@@ -9,6 +9,10 @@ export const isOfSignals = (path: string): boolean =>
 export const isOfResponse = (path: string): boolean =>
   /^\/api\/v1\/(public\/)?(incidents|maintenance)(\/|$)/.test(path);
 
+/** Routes of scheduled reports, their links included. */
+export const isOfReports = (path: string): boolean =>
+  /^\/api\/v1\/(public\/reports|scheduled-reports)(\/|$)/.test(path);
+
 /** Routes of alerts, their pages included, and of events and webhooks. */
 export const isOfAlerts = (path: string): boolean => /^\/(api\/v1\/)?(alerts|events|webhooks)(\/|$)/.test(path);
 
@@ -18,4 +22,4 @@ export const isOfAccount = (path: string): boolean =>
 
 /** All others. */
 export const isOfNoneElse = (path: string): boolean =>
-  ![isOfMonitors, isOfSignals, isOfResponse, isOfAlerts, isOfAccount].some((isOf) => isOf(path));
+  ![isOfMonitors, isOfSignals, isOfResponse, isOfReports, isOfAlerts, isOfAccount].some((isOf) => isOf(path));

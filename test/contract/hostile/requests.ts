@@ -143,6 +143,22 @@ const valid: Readonly<Record<string, Record<string, unknown>>> = {
   },
   '/api/v1/webhooks/:id': { name: 'v', url: 'https://other.example/', max_per_second: 5 },
   '/api/v1/webhooks/:id/redeliver': { since: '2026-01-01T00:00:00Z', only: 'all' },
+  '/api/v1/scheduled-reports': {
+    workspace_id: 1,
+    name: 'r',
+    scope: { all: true },
+    slo_target: 99,
+    locale: 'en',
+    frequency: 'daily',
+    timezone: 'UTC',
+    week_starts: 1,
+    send_at: '08:00',
+    recipients: [{ address: 'a@b.example', locale: 'en' }],
+    formats: ['pdf'],
+    compare: true,
+  },
+  '/api/v1/scheduled-reports/:id': { name: 's', send_at: '09:00', recipients: [{ address: 'c@d.example' }] },
+  '/api/v1/scheduled-reports/:id/run': { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', deliver: false },
   '/api/v1/maintenance': maintenance,
   '/api/v1/maintenance/:id': maintenance,
   '/api/v1/maintenance/preview': maintenance,
@@ -169,6 +185,7 @@ export async function sendHostile(t: Test, isMine: (path: string) => boolean, le
     '/api/v1/alerts',
     '/api/v1/webhooks',
     '/api/v1/feedback',
+    '/api/v1/scheduled-reports',
   ]) {
     await world.make('POST', `${path}${path.endsWith('heartbeats') ? '?workspace_id=1' : ''}`, valid[path]);
   }

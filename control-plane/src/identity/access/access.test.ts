@@ -273,6 +273,7 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
       'identity_register',
       'identity_register_invited',
       'identity_release_push_subscription',
+      'identity_report_reader',
       'identity_scopes_of_access_token',
       'identity_session_salt',
       'identity_shown_invite',

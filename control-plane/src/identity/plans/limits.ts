@@ -210,6 +210,23 @@ export const namedLimits = {
   },
   feedback: { rate: perDay(10), countedBy: 'account', meaning: 'items of feedback' },
   webhook_test: { rate: perHour(60), countedBy: 'account', meaning: 'tests of webhooks' },
+  scheduled_report_run: {
+    rate: perHour(10),
+    countedBy: 'account',
+    meaning: 'scheduled reports that are made by hand',
+  },
+  report_link_page: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'GET /api/v1/public/reports/:token',
+    meaning: 'pages of links in mails of reports',
+  },
+  report_link_action: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'POST /api/v1/public/reports/:token',
+    meaning: 'reports that are ended, or begun again, by such links',
+  },
   channel_confirmation: {
     rate: perHour(10),
     countedBy: 'account',

@@ -27,6 +27,7 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
     'a session that was ended after the backup would live again, and a refresh token that was rotated after it would count as stolen; everybody logs in again',
   ),
   account_tokens: leftOut('a link that was used after the backup could be used again; whoever needs one asks anew'),
+  mail_files: leftOut('as mails, which carry them'),
   mails: leftOut('a mail that was sent after the backup would be sent again'),
   workspaces: copied,
   workspace_members: copied,
@@ -124,6 +125,12 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   events: copied,
   event_inbox: copied,
   event_subjects: copied,
+  scheduled_reports: copied,
+  scheduled_report_subjects: copied,
+  scheduled_report_recipients: copied,
+  scheduled_report_runs: copied,
+  scheduled_report_files: copied,
+
   webhooks: copied,
   webhook_subjects: copied,
   webhook_deliveries: copied,
@@ -171,6 +178,12 @@ export function afterRestore(
     {
       reason: 'the same of messages that were under way',
       text: "update deliveries set status = 'cancelled', done_at = now(), target = null, lease_until = null, leased_by = null where status = 'queued'",
+      values: [],
+    },
+    {
+      reason:
+        'reports that waited or were made at the backup have mostly been mailed since; the files of a period can be made by hand',
+      text: "update scheduled_report_runs set status = 'skipped', error = 'restored', finished_at = now() where status in ('queued', 'running')",
       values: [],
     },
     {

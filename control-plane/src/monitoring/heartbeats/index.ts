@@ -9,6 +9,8 @@ import { importRoutes } from './transfer/routes.ts';
 import { startDeadlines } from './watch/job.ts';
 
 export { countHeartbeats, countHeartbeatsByStatus, removeHeartbeatsOfWorkspace } from './queries.ts';
+export { heartbeatFigures } from './history/figures.queries.ts';
+export type { HeartbeatFigures } from './history/figures.queries.ts';
 export { moveHeartbeatDeadlines } from './watch/queries.ts';
 
 /** Heartbeats: jobs that tell by signals that they ran, and whose silence is an alarm. */

@@ -5,6 +5,8 @@ import { eventRoutes } from './events/routes.ts';
 import { receiverRoutes } from './receiver/routes.ts';
 import { checkRoutes } from './routes.ts';
 
+export { webhookCheckFigures } from './events/figures.queries.ts';
+export type { WebhookCheckFigures } from './events/figures.queries.ts';
 export { moveWebhookDeadlines } from './deadlines/queries.ts';
 export { countWebhookChecksByStatus, removeWebhookChecksOfWorkspace } from './queries.ts';
 

@@ -34,6 +34,9 @@ export const statusesSubject = 'monitors.statuses';
 /** A hint that there is something to tell people, or to send; it is looked for every 250 ms anyway. */
 export const alertsSubject = 'alerts';
 
+/** A hint, after the commit, that a scheduled report is to be made now, or at another time. */
+export const scheduledReportsSubject = 'scheduled-reports';
+
 /** A hint, after the commit, that deliveries of webhooks are due. */
 export const webhooksSubject = 'webhooks';
 

@@ -5,6 +5,7 @@ import type { Sealer } from '../crypto/seal.ts';
 import type { OutboxConsumer } from '../outbox/consumer.ts';
 import { repeat } from '../repeat.ts';
 import type { RunningService } from '../running-service.ts';
+import { openMailFiles, sweepMailFiles } from './files.ts';
 import { mailKind, openMail } from './mail.ts';
 import { MailAddressError, maskedAddress } from './mail-address.ts';
 import { MailRefusedError } from './mailer.ts';
@@ -25,14 +26,18 @@ export type MailContext = {
 const everyMs = 1_000;
 const sweepEveryMs = 3_600_000;
 
-const payloadShape = z.object({ sealed: z.string() });
+const payloadShape = z.object({
+  sealed: z.string(),
+  priority: z.int().min(0).max(100).default(0),
+  file_ids: z.array(z.uuid()).max(10).default([]),
+});
 
 /** Moves a mail from the outbox to the queue of mails: its sending must not hold the worker's transaction. */
 export const mailConsumer: OutboxConsumer<unknown> = {
   kind: mailKind,
   consume: async (transaction, row) => {
-    const { sealed } = payloadShape.parse(row.payload);
-    await queueMail(transaction, row.id, Buffer.from(sealed, 'base64'));
+    const { sealed, priority, file_ids: fileIds } = payloadShape.parse(row.payload);
+    await queueMail(transaction, row.id, { sealed: Buffer.from(sealed, 'base64'), priority, fileIds });
   },
 };
 
@@ -51,7 +56,10 @@ export async function startMailSender(context: MailContext, log: Logger): Promis
   });
   const sweeping = repeat({
     everyMs: sweepEveryMs,
-    work: () => sweepGivenUp(context.database.worker),
+    work: async () => {
+      await sweepGivenUp(context.database.worker);
+      await sweepMailFiles(context.database.worker);
+    },
     onError: (error) => log.warn({ err: error }, 'mails that were given up could not be removed'),
   });
   return {
@@ -80,7 +88,8 @@ async function sendOne(
   try {
     const mail = openMail(sealer, { sealed: queued.sealed.toString('base64') });
     to = maskedAddress(mail.to);
-    await mailer.send(mail, queued.id, signal);
+    const files = await openMailFiles(database.worker, sealer, queued.file_ids);
+    await mailer.send(mail, queued.id, signal, files);
   } catch (error) {
     const text = (error instanceof Error ? error.message : String(error)).slice(0, 1_000);
     const isFinal = error instanceof MailRefusedError || error instanceof MailAddressError;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Logger } from '@parallax/telemetry';
 import { createTransport } from 'nodemailer';
+import type { MailFile } from './files.ts';
 import type { Mail } from './mail.ts';
 import { maskedAddress } from './mail-address.ts';
 import { keepInFolder } from './mail-folder.ts';
@@ -26,9 +27,10 @@ export type Mailer = {
    * Hands one mail to the server, within 60 s.
    * @param id unique for each mail and the same at each try
    * @param signal breaks off; the mail may have been taken or not
+   * @param files that are attached
    * @throws MailRefusedError when it is refused for good; any other error is worth another try
    */
-  readonly send: (mail: Mail, id: string, signal?: AbortSignal) => Promise<void>;
+  readonly send: (mail: Mail, id: string, signal?: AbortSignal, files?: readonly MailFile[]) => Promise<void>;
 };
 
 const deadlineMs = 60_000;
@@ -37,8 +39,8 @@ const stepMs = 15_000;
 /** Sends over SMTP, one connection for each mail. */
 export function smtpMailer(smtp: SmtpOptions, from: Sender): Mailer {
   return {
-    send: async (mail, id, signal) => {
-      const message = composed(mail, from, id);
+    send: async (mail, id, signal, files) => {
+      const message = composed(mail, from, id, files);
       const deadline = AbortSignal.timeout(deadlineMs);
       const ca = smtp.caFile === undefined ? undefined : await readFile(smtp.caFile, 'utf8');
       const transport = createTransport({
@@ -84,8 +86,8 @@ function explained(error: unknown): Error {
 export function folderMailer(folder: string, from: Sender, log: Logger): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
-    send: async (mail, id) => {
-      const { message } = await transport.sendMail(composed(mail, from, id));
+    send: async (mail, id, _signal, files) => {
+      const { message } = await transport.sendMail(composed(mail, from, id, files));
       if (!Buffer.isBuffer(message)) throw new TypeError('a buffer was asked for');
       const file = await keepInFolder(folder, `${id}.eml`, message);
       log.info(

@@ -13,13 +13,20 @@ const mailRow = z.object({
   sealed: z.instanceof(Buffer),
   attempts: z.number(),
   created_at: z.number(),
+  file_ids: z.array(z.string()),
 });
 /** A mail that this process may send now. */
 export type QueuedMail = z.output<typeof mailRow>;
 
 /** Takes over a mail from the outbox, in the transaction that ends its row there; the row keeps nothing of what was in it. */
-export async function queueMail(transaction: Transaction, outboxId: number, sealed: Buffer): Promise<void> {
-  await transaction.query(sql.unsafe`insert into mails (sealed) values (${sql.binary(sealed)})`);
+export async function queueMail(
+  transaction: Transaction,
+  outboxId: number,
+  mail: { readonly sealed: Buffer; readonly priority: number; readonly fileIds: readonly string[] },
+): Promise<void> {
+  await transaction.query(sql.unsafe`
+    insert into mails (sealed, priority, file_ids)
+    values (${sql.binary(mail.sealed)}, ${mail.priority}, ${sql.array([...mail.fileIds], 'uuid')})`);
   await transaction.query(sql.unsafe`update outbox set payload = '{}' where id = ${outboxId}`);
 }
 
@@ -30,8 +37,8 @@ export async function claimMails(worker: DatabasePool): Promise<readonly QueuedM
     where id in (
       select id from mails
       where given_up_at is null and due_at <= now() and (leased_until is null or leased_until < now())
-      order by due_at limit ${atOnce} for update skip locked)
-    returning id, sealed, attempts, created_at`);
+      order by priority, due_at limit ${atOnce} for update skip locked)
+    returning id, sealed, attempts, created_at, file_ids`);
 }
 
 /** The mail is with the server: nothing of it is kept. */

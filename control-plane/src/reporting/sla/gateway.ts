@@ -2,6 +2,7 @@ import { latencySeries } from '../../monitoring/check-results/index.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import type { Scope } from '../../platform/database/scope.ts';
 import {
+  daysOfZone,
   latencyFigures,
   milliseconds,
   readAvailability,
@@ -9,12 +10,20 @@ import {
   readSummary,
   windowOf,
 } from '../statistics/index.ts';
-import type { ReportWindow, Subject, WantedWindow } from '../statistics/index.ts';
+import type {
+  Availability,
+  DayBounds,
+  LatencyFigures,
+  ReportWindow,
+  Subject,
+  WantedWindow,
+} from '../statistics/index.ts';
 import { errorBudget } from './budget.ts';
+import type { ErrorBudget } from './budget.ts';
 import { createCorrector } from './correction.ts';
 import { correctionsOf } from './corrections/queries.ts';
 import { headOf } from './ledger/queries.ts';
-import type { LatencyStep, SlaReport } from './report.ts';
+import type { LatencyStep, MonitorFigures, SlaReport } from './report.ts';
 import { stepOf } from './steps.ts';
 import { shownTarget } from './target.ts';
 
@@ -38,12 +47,10 @@ export async function readReport(
   nowMs: number,
 ): Promise<SlaReport> {
   const window = windowOf(subject, request.wanted, nowMs);
-  const corrections = await correctionsOf(transaction, scope, subject, window);
-  const { ends, ...report } = await readAvailability(transaction, subject.id, window, {
+  const { corrections, availability } = await readCorrected(transaction, scope, subject, window, {
     listedOutages: mostOutages,
-    endsMs: [hourMs, 6 * hourMs],
-    correct: createCorrector(corrections),
   });
+  const { ends, ...report } = availability;
   const summary = await readSummary(transaction, subject.id, window);
   const probes = await readProbeFigures(transaction, subject.id, window, summary, report.measured.pausedMs);
   const head = await headOf(transaction, subject.id, subject.sla_chain);
@@ -64,10 +71,7 @@ export async function readReport(
     latency: latencyFigures(summary.all.latency),
     latencySteps: request.withChart ? await readSteps(transaction, subject.id, window) : [],
     probes: probes.map(({ counts: _counts, ...probe }) => probe),
-    budget:
-      request.sloTarget === undefined
-        ? null
-        : errorBudget(request.sloTarget, report.availability, { hour: ends[0] ?? null, sixHours: ends[1] ?? null }),
+    budget: budgetOf(request.sloTarget, report.availability, ends),
     corrections: corrections.toSorted((one, other) => one.startedMs - other.startedMs || one.id - other.id),
     ledger: {
       chain: subject.sla_chain,
@@ -75,6 +79,67 @@ export async function readReport(
       digest: head.seq === 0 ? null : head.digest.toString('hex'),
     },
   };
+}
+
+/** The availability of a window as corrections have it: what every report of a monitor shows. */
+async function readCorrected(
+  transaction: Transaction,
+  scope: Scope,
+  subject: Subject,
+  window: ReportWindow,
+  wanted: { readonly listedOutages: number; readonly days?: readonly DayBounds[] },
+) {
+  const corrections = await correctionsOf(transaction, scope, subject, window);
+  const availability = await readAvailability(transaction, subject.id, window, {
+    ...wanted,
+    endsMs: [hourMs, 6 * hourMs],
+    correct: createCorrector(corrections),
+  });
+  return { corrections, availability };
+}
+
+/** What the line of a monitor in a report of several shows: the same figures as its own report, without what only that one lists. */
+export async function readFigures(
+  transaction: Transaction,
+  scope: Scope,
+  subject: Subject,
+  request: Pick<ReportRequest, 'wanted' | 'sloTarget'>,
+  nowMs: number,
+): Promise<MonitorFigures> {
+  const window = windowOf(subject, request.wanted, nowMs);
+  const { availability: report } = await readCorrected(transaction, scope, subject, window, {
+    listedOutages: 1_000,
+    days: daysOfZone(window, request.wanted.timezone),
+  });
+  const { availability, incidents, days, outages, ends } = report;
+  return {
+    window: { fromMs: window.fromMs, toMs: window.toMs, clampedBy: window.clampedBy },
+    availability,
+    incidents,
+    days,
+    longestMs: outages.reduce((longest, { downtimeMs }) => Math.max(longest, downtimeMs), 0),
+    budget: budgetOf(request.sloTarget, availability, ends),
+  };
+}
+
+/** The response times of a window, for the line of a monitor in a report of several. */
+export async function readLatency(
+  transaction: Transaction,
+  subject: Subject,
+  wanted: WantedWindow,
+  nowMs: number,
+): Promise<LatencyFigures> {
+  const summary = await readSummary(transaction, subject.id, windowOf(subject, wanted, nowMs));
+  return latencyFigures(summary.all.latency);
+}
+
+function budgetOf(
+  sloTarget: number | undefined,
+  availability: Availability,
+  ends: readonly (Availability | null)[],
+): ErrorBudget | null {
+  if (sloTarget === undefined) return null;
+  return errorBudget(sloTarget, availability, { hour: ends[0] ?? null, sixHours: ends[1] ?? null });
 }
 
 /** Steps begin at whole multiples of their length, so that they are whole hours and days. */

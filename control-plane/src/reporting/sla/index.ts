@@ -4,7 +4,15 @@ import { startClosing } from './ledger/closing/job.ts';
 import { slaRoutes } from './routes.ts';
 
 export { removeSlaRows, startNewChain } from './ledger/queries.ts';
-export type { SlaReport } from './report.ts';
+export { readFigures, readLatency, readReport } from './gateway.ts';
+export type { Book, BookRow } from './pdf/book.ts';
+export { renderBook } from './pdf/gateway.ts';
+export { nothing, pointsOf } from './pdf/formats.ts';
+export type { Formats } from './pdf/formats.ts';
+export { formatsFor } from './pdf/languages.ts';
+export type { MonitorFigures, SlaReport } from './report.ts';
+export { sealed, severalSubjects } from './seal.ts';
+export { reportKey } from './signing/gateway.ts';
 
 /** Service levels: reports, their files, corrections, and the ledger that holds what was told. */
 export const slaCapability: Capability<Context> = {

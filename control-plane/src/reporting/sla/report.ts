@@ -40,6 +40,19 @@ export type Correction = CorrectedTime & {
   readonly after: TimeByStatus;
 };
 
+/** What a line of a monitor in a report of several shows. */
+export type MonitorFigures = {
+  readonly window: Pick<ReportWindow, 'fromMs' | 'toMs' | 'clampedBy'>;
+  /** After corrections. */
+  readonly availability: Availability;
+  readonly incidents: number;
+  /** Of the zone that was asked for. */
+  readonly days: readonly DayFigures[];
+  /** Downtime of the longest outage. */
+  readonly longestMs: number;
+  readonly budget: ErrorBudget | null;
+};
+
 /** Everything that a report on a monitor's availability shows. Times are milliseconds since the epoch, in UTC. */
 export type SlaReport = {
   readonly monitor: {

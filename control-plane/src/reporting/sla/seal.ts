@@ -20,6 +20,9 @@ export type SealFields = {
   readonly sha256: string;
 };
 
+/** The monitor that the seal of a report on several subjects names: there is none of that number, and no ledger of all. */
+export const severalSubjects = 0;
+
 /** A seal that was found at the end of a file. */
 export type FoundSeal = {
   readonly fields: SealFields;

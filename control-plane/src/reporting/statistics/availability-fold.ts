@@ -6,15 +6,20 @@ import type { Span } from './spans.ts';
 
 const dayMs = 86_400_000;
 
-/** One UTC day, or the part of it that lies in the window. */
-export type DayFigures = Availability & {
+/** A day, or the part of it that lies in a window. */
+export type DayBounds = {
   /** `2026-03-01`. */
   readonly day: string;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Outages that count and began on it. */
-  readonly outages: number;
 };
+
+/** One day, of UTC unless others were asked for. */
+export type DayFigures = Availability &
+  DayBounds & {
+    /** Outages that count and began on it. */
+    readonly outages: number;
+  };
 
 /** What the spans of a window come to. */
 export type AvailabilityReport = OutageSums & {
@@ -42,6 +47,8 @@ export type AvailabilityWindow = {
   readonly listedOutages: number;
   /** Lengths of the ends of the window that are wanted apart, in milliseconds. */
   readonly endsMs?: readonly number[];
+  /** Days that fill the window, in order. Default: those of UTC. */
+  readonly days?: readonly DayBounds[] | undefined;
 };
 
 /** Adds up spans that come in order and fill the window; what it holds grows with the days and the listed outages only. */
@@ -52,8 +59,17 @@ export function createAvailabilityFold(window: AvailabilityWindow): {
   const total = noTime();
   const measured = noTime();
   let correctedMs = 0;
-  const days = daysOf(window.fromMs, window.toMs);
-  const dayAt = (ms: number) => days[Math.floor(ms / dayMs) - Math.floor(window.fromMs / dayMs)];
+  const days = (window.days ?? daysOf(window.fromMs, window.toMs)).map(
+    (day): Day => ({
+      ...day,
+      sum: noTime(),
+      outages: 0,
+    }),
+  );
+  const dayAt =
+    window.days === undefined
+      ? (ms: number) => days[Math.floor(ms / dayMs) - Math.floor(window.fromMs / dayMs)]
+      : (ms: number) => days.find(({ fromMs, toMs }) => fromMs <= ms && ms < toMs);
   const ends = (window.endsMs ?? []).map((ms) => ({ ms, fromMs: window.toMs - ms, sum: noTime() }));
   const outages = createOutageFold({
     ...window,
@@ -102,20 +118,17 @@ export function createAvailabilityFold(window: AvailabilityWindow): {
   };
 }
 
-type Day = {
-  readonly day: string;
-  readonly fromMs: number;
-  readonly toMs: number;
+type Day = DayBounds & {
   readonly sum: TimeSum;
   outages: number;
 };
 
-function daysOf(fromMs: number, toMs: number): Day[] {
-  const days: Day[] = [];
+function daysOf(fromMs: number, toMs: number): DayBounds[] {
+  const days: DayBounds[] = [];
   for (let atMs = fromMs; atMs < toMs; ) {
     const nextMs = (Math.floor(atMs / dayMs) + 1) * dayMs;
     const day = new Date(atMs).toISOString().slice(0, 10);
-    days.push({ day, fromMs: atMs, toMs: Math.min(nextMs, toMs), sum: noTime(), outages: 0 });
+    days.push({ day, fromMs: atMs, toMs: Math.min(nextMs, toMs) });
     atMs = nextMs;
   }
   return days;

@@ -70,3 +70,18 @@ export function unitStarts(
   }
   return starts;
 }
+
+/** The days of a zone that fill a window, the first and the last as far as they lie in it. */
+export function daysOfZone(
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+  timezone: string,
+): { readonly day: string; readonly fromMs: number; readonly toMs: number }[] {
+  if (fromMs >= toMs) return [];
+  const most = Math.ceil((toMs - fromMs) / dayMs) + 2;
+  const starts = [fromMs, ...unitStarts({ unit: 'day', size: 1 }, { fromMs, toMs }, { timezone, weekStarts: 1 }, most)];
+  return starts.map((startMs, index) => ({
+    day: new Date(wallOf(startMs, timezone)).toISOString().slice(0, 10),
+    fromMs: startMs,
+    toMs: starts[index + 1] ?? toMs,
+  }));
+}

@@ -25,6 +25,15 @@ const subjectRow = z.object({
 /** The monitor that is reported on. Times in milliseconds since the epoch. */
 export type Subject = z.infer<typeof subjectRow>;
 
+const selectSubjects = sql.fragment`
+  select m.id, m.workspace_id, w.name as workspace_name, m.name, m.url, m.protocol, m.interval_seconds, m.status,
+    not m.is_active or exists (select from pauses p where p.monitor_id = m.id and p.ended_at is null) as is_paused,
+    m.created_at, m.reset_at, m.sla_chain, s.folded_until
+  from monitors m join workspaces w on w.id = m.workspace_id left join shards s on s.shard = m.shard`;
+
+const ofScope = (scope: Scope) =>
+  sql.fragment`m.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and m.deleted_at is null`;
+
 /** A monitor of the scope, or null: none, deleted, or another's. */
 export async function findSubject(
   connection: CommonQueryMethods,
@@ -32,11 +41,17 @@ export async function findSubject(
   monitorId: number,
 ): Promise<Subject | null> {
   return connection.maybeOne(sql.type(subjectRow)`
-    select m.id, m.workspace_id, w.name as workspace_name, m.name, m.url, m.protocol, m.interval_seconds, m.status,
-      not m.is_active or exists (select from pauses p where p.monitor_id = m.id and p.ended_at is null) as is_paused,
-      m.created_at, m.reset_at, m.sla_chain, s.folded_until
-    from monitors m join workspaces w on w.id = m.workspace_id left join shards s on s.shard = m.shard
-    where m.id = ${monitorId} and m.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and m.deleted_at is null`);
+    ${selectSubjects} where m.id = ${monitorId} and ${ofScope(scope)}`);
+}
+
+/** Monitors of the scope among those, in one statement. */
+export async function findSubjects(
+  connection: CommonQueryMethods,
+  scope: Scope,
+  monitorIds: readonly number[],
+): Promise<readonly Subject[]> {
+  return connection.any(sql.type(subjectRow)`
+    ${selectSubjects} where m.id = any(${sql.array([...monitorIds], 'int4')}) and ${ofScope(scope)}`);
 }
 
 /** Start of the monitor's last scheduled check or recheck, in milliseconds; null when there is none since the reset. */

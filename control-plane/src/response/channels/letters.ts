@@ -75,15 +75,15 @@ export function confirmTargetLetter(locale: Locale, facts: { readonly from: stri
   return {
     en: {
       locale,
-      subject: 'May alerts be sent to this address?',
-      paragraphs: [`${facts.from} wants Parallax to send alerts about monitored services to this address.`],
+      subject: 'May alerts and reports be sent to this address?',
+      paragraphs: [`${facts.from} wants Parallax to send alerts and reports about monitored services to this address.`],
       action: { label: 'See and confirm', url: facts.url },
       notes: ['The link is good for 7 days. If you do not want that, ignore this mail: nothing is sent to you.'],
     },
     ru: {
       locale,
-      subject: 'Можно ли присылать сюда оповещения?',
-      paragraphs: [`${facts.from} хочет, чтобы Parallax присылал на этот адрес оповещения о наблюдаемых службах.`],
+      subject: 'Можно ли присылать сюда оповещения и отчёты?',
+      paragraphs: [`${facts.from} хочет, чтобы Parallax присылал на этот адрес оповещения и отчёты о наблюдаемых службах.`],
       action: { label: 'Посмотреть и подтвердить', url: facts.url },
       notes: [
         'Ссылка действует 7 дней. Если вы этого не хотите, не обращайте внимания на письмо: вам ничего не пришлют.',

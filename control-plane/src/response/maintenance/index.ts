@@ -18,7 +18,7 @@ export { maintenanceOfMonitors, maintenanceOfSubjects } from './intervals/querie
 export { instantOf, isZone, wallOf } from './recurrence/zone.ts';
 export { isEmptyScope, requireFound, sameCovered, scopeOfBody } from './scope/given.ts';
 export type { Covered, NamedScope } from './scope/given.ts';
-export { isWorkspaceThere, missingOf } from './scope/queries.ts';
+export { isWorkspaceThere, missingOf, subjectsCovered } from './scope/queries.ts';
 
 /** Planned maintenance: what is told is held while it lasts, and its time is left out of uptime. */
 export const maintenanceCapability: Capability<Context> = {

@@ -18,20 +18,23 @@ export function drawMethod(sheet: Sheet): void {
   );
 }
 
-/** Where the figures come from, and how anybody can see that the file is what was issued. */
-export function drawProof(sheet: Sheet, { ledger }: SlaReport): void {
-  const { words, formats } = sheet;
+/** Where the figures come from, and how anybody can see that the file is what was issued. @param report null: of several monitors, each with a ledger of its own */
+export function drawProof(sheet: Sheet, report: SlaReport | null): void {
+  const { proof } = sheet.words;
+  const stand = report === null ? [] : ledgerEntries(sheet, report);
+  drawTogether(sheet, proof.heading, [...stand, { content: proof.file }, { content: proof.verify(verifyPath) }]);
+}
+
+function ledgerEntries({ words, formats }: Sheet, { ledger }: SlaReport): Entry[] {
   const { proof } = words;
   const chain = formats.count(ledger.chain);
-  const stand: Entry[] =
-    ledger.digest === null
-      ? [{ content: proof.noEntry(chain) }]
-      : [
-          { content: proof.ledger(chain, formats.count(ledger.seq)) },
-          { content: proof.digest, style: styles.label, color: colors.faint },
-          { content: inGroups(ledger.digest), style: styles.value, color: colors.ink },
-        ];
-  drawTogether(sheet, proof.heading, [...stand, { content: proof.file }, { content: proof.verify(verifyPath) }]);
+  return ledger.digest === null
+    ? [{ content: proof.noEntry(chain) }]
+    : [
+        { content: proof.ledger(chain, formats.count(ledger.seq)) },
+        { content: proof.digest, style: styles.label, color: colors.faint },
+        { content: inGroups(ledger.digest), style: styles.value, color: colors.ink },
+      ];
 }
 
 type Entry = { readonly content: string; readonly style?: TextStyle; readonly color?: string };

@@ -32,10 +32,11 @@ const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-export function formatsOf({ language, units }: Words): Formats {
+/** @param timeZone in which days and times are written; only what is marked as UTC is in UTC always */
+export function formatsOf({ language, units }: Words, timeZone = 'UTC'): Formats {
   const number = (options?: Intl.NumberFormatOptions): Intl.NumberFormat => new Intl.NumberFormat(language, options);
   const date = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
-    new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, { timeZone: 'UTC', ...options });
+    new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, { timeZone, ...options });
   const whole = number({ maximumFractionDigits: 0 });
   const fraction = number({ minimumFractionDigits: 3, maximumFractionDigits: 3, style: 'percent' });
   const wholePercent = number({ maximumFractionDigits: 0, style: 'percent' });
@@ -110,4 +111,12 @@ function durationIn(
     return rest === 0 ? first : `${first} ${quantity(whole(rest), names[1])}`;
   }
   return quantity(whole(Math.round(ms / secondMs)), units.seconds);
+}
+
+/** A difference of shares in percentage points with its sign; null when it is none at the digits that are shown. */
+export function pointsOf(difference: number, language: string): string | null {
+  const points = Math.round(difference * 100_000) / 1_000;
+  if (points === 0) return null;
+  const number = new Intl.NumberFormat(language, { minimumFractionDigits: 3, maximumFractionDigits: 3 });
+  return `${points > 0 ? '+' : '−'}${number.format(Math.abs(points))}`;
 }

@@ -17,7 +17,7 @@ export function drawOutages(sheet: Sheet, report: SlaReport): void {
     section(sheet, words.outages.heading, 20, () => text(sheet, words.outages.none));
     return;
   }
-  const listed = longestInOrder(report.outages, maxListedOutages);
+  const listed = longestInOrder(report.outages, sheet.chapter?.mostOutages ?? maxListedOutages);
   const table = {
     columns: columnsOf(sheet),
     rows: listed.map((outage, index) => rowOf(sheet, outage, index)),

@@ -38,6 +38,15 @@ export async function renderReport(report: SlaReport, locale: string): Promise<B
     createdMs: report.generatedMs,
   });
   const sheet: Sheet = { document, flow: new PageFlow(document, footHeight), words, formats };
+  drawBody(sheet, report);
+  drawMethod(sheet);
+  drawProof(sheet, report);
+  drawFeet(sheet, `${isolated(report.monitor.name, 80)} · ${period} ${words.head.utc}`);
+  return document.finish();
+}
+
+/** All that is about the monitor itself. */
+export function drawBody(sheet: Sheet, report: SlaReport): void {
   drawTitleBlock(sheet, report);
   drawSummary(sheet, report);
   drawFigures(sheet, report);
@@ -45,14 +54,12 @@ export async function renderReport(report: SlaReport, locale: string): Promise<B
   drawResponseTimes(sheet, report);
   drawOutages(sheet, report);
   drawProbes(sheet, report);
-  drawCorrections(sheet, report);
-  drawMethod(sheet);
-  drawProof(sheet, report);
-  drawFeet(sheet, `${isolated(report.monitor.name, 80)} · ${period} ${words.head.utc}`);
-  return document.finish();
+  // The overview of several says what counts; a chapter says what is to be said of it.
+  if (sheet.chapter === undefined || report.corrections.length > 0) drawCorrections(sheet, report);
 }
 
-function drawFeet({ document, flow, words }: Sheet, about: string): void {
+/** What the report is about, and the number of the page, at the foot of each. */
+export function drawFeet({ document, flow, words }: Sheet, about: string): void {
   const top = document.paper.height - document.paper.margin + 2;
   const left = line(about, styles.foot, flow.width * 0.8);
   document.onEveryPage((page, pages) => {

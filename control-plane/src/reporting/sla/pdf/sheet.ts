@@ -12,6 +12,8 @@ export type Sheet = {
   readonly flow: PageFlow;
   readonly words: Words;
   readonly formats: Formats;
+  /** Of a chapter in a report of several subjects: it has one bookmark, and lists less. */
+  readonly chapter?: { readonly bookmark: string; readonly mostOutages: number };
 };
 
 const beforeSection = 18;
@@ -28,7 +30,7 @@ export function section(sheet: Sheet, title: string, height: number, body: () =>
   flow.take(beforeSection);
   flow.ensure(heading.height + afterHeading + height);
   document.group('Sect', () => {
-    document.bookmark(title);
+    if (sheet.chapter === undefined) document.bookmark(title);
     document.textLeaf('H2', heading, { x: flow.left, top: flow.take(heading.height), color: colors.ink });
     flow.take(afterHeading);
     body();

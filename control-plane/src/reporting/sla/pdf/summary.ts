@@ -14,7 +14,7 @@ export function drawSummary(sheet: Sheet, report: SlaReport): void {
   const { document, flow, words, formats } = sheet;
   flow.take(16);
   document.group('Sect', () => {
-    document.bookmark(words.summary.heading);
+    if (sheet.chapter === undefined) document.bookmark(words.summary.heading);
     const half = flow.width * 0.42;
     const width = { left: half - padding.side, right: flow.width - half - 2 * padding.side };
     const budget = report.budget === null ? undefined : setBudget(sheet, report.budget, width.right);

@@ -12,7 +12,7 @@ const columnGap = 14;
 export function drawTitleBlock(sheet: Sheet, report: SlaReport): void {
   const { document, flow, words } = sheet;
   document.group('Sect', () => {
-    document.bookmark(words.title);
+    document.bookmark(sheet.chapter?.bookmark ?? words.title);
     const kicker = line(words.title, styles.kicker, flow.width);
     document.textLeaf('P', kicker, { x: flow.left, top: flow.take(kicker.height), color: colors.accent });
     flow.take(6);

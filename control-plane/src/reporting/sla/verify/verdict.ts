@@ -1,6 +1,7 @@
 import type { SlaVerdict } from '@parallax/api-contract';
 import { iso } from '../../statistics/index.ts';
 import type { LedgerKind } from '../ledger/queries.ts';
+import { severalSubjects } from '../seal.ts';
 import type { FoundSeal } from '../seal.ts';
 
 /** Whose signature a seal has: ours, somebody else's, or ours over something else. */
@@ -42,7 +43,7 @@ export function noReport(): SlaVerdict {
 export function verdictOf(seal: FoundSeal, origin: SealOrigin, facts: LedgerFacts | null): SlaVerdict {
   const { fields } = seal;
   if (origin !== 'own') return { ...nothing, kind: fields.kind, problems: [strangeSeal(origin)] };
-  const problems = [...bytesProblems(seal), ...(facts === null ? [unknownMonitor] : ledgerProblems(seal, facts))];
+  const problems = [...bytesProblems(seal), ...ledgerOf(seal, facts)];
   return {
     valid: problems.every(({ severity }) => severity !== 'invalid'),
     kind: fields.kind,
@@ -82,6 +83,12 @@ function strangeSeal(origin: 'foreign' | 'forged'): Problem {
       );
 }
 
+const ofSeveral = problem(
+  'several_subjects',
+  'unchecked',
+  'The report is on several subjects; it was not compared with the ledgers of its monitors.',
+);
+
 const unknownMonitor = problem(
   'monitor_unknown',
   'unchecked',
@@ -98,6 +105,11 @@ function bytesProblems({ isIntact }: FoundSeal): Problem[] {
           'The file was altered after it was exported: it is not the one that the seal was made for.',
         ),
       ];
+}
+
+function ledgerOf(seal: FoundSeal, facts: LedgerFacts | null): Problem[] {
+  if (seal.fields.monitorId === severalSubjects) return [ofSeveral];
+  return facts === null ? [unknownMonitor] : ledgerProblems(seal, facts);
 }
 
 function ledgerProblems({ fields }: FoundSeal, facts: LedgerFacts): Problem[] {

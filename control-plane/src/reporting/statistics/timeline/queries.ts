@@ -4,7 +4,7 @@ import { onsetOf } from '../../../monitoring/status-ranges/index.ts';
 import { sql } from '../../../platform/database/pools.ts';
 import { maintenanceOfMonitors } from '../../../response/maintenance/index.ts';
 import { createAvailabilityFold } from '../availability-fold.ts';
-import type { AvailabilityReport } from '../availability-fold.ts';
+import type { AvailabilityReport, DayBounds } from '../availability-fold.ts';
 import { measuredSpans } from '../spans.ts';
 import type { ReportRange, Span, TimeInterval } from '../spans.ts';
 import type { ReportWindow } from '../window.ts';
@@ -15,6 +15,8 @@ export type ReportOptions = {
   readonly listedOutages: number;
   /** Lengths of the ends of the window that are wanted apart, in milliseconds. */
   readonly endsMs?: readonly number[];
+  /** Days that fill the window, in order. Default: those of UTC. */
+  readonly days?: readonly DayBounds[] | undefined;
   /** Says what the time counts as where that is not what was measured. */
   readonly correct?: (spans: readonly Span[]) => readonly Span[];
 };

@@ -13,12 +13,12 @@ type PageWords = Readonly<Record<'confirm' | 'unsubscribe', Words>> & {
 export const pageWords: Readonly<Record<'en' | 'ru', PageWords>> = {
   en: {
     confirm: {
-      title: 'Alerts to this address',
-      text: (address) => `May Parallax send alerts about monitored services to ${address}?`,
-      button: 'Yes, send alerts here',
+      title: 'Alerts and reports to this address',
+      text: (address) => `May Parallax send alerts and reports about monitored services to ${address}?`,
+      button: 'Yes, send them here',
       done: [
         'Alerts are sent here',
-        (address) => `${address} is confirmed. Every alert has a link by which you can end them.`,
+        (address) => `${address} is confirmed. Every mail has a link by which you can end them.`,
       ],
     },
     unsubscribe: {
@@ -37,12 +37,12 @@ export const pageWords: Readonly<Record<'en' | 'ru', PageWords>> = {
   },
   ru: {
     confirm: {
-      title: 'Оповещения на этот адрес',
-      text: (address) => `Можно ли Parallax присылать на ${address} оповещения о наблюдаемых службах?`,
+      title: 'Оповещения и отчёты на этот адрес',
+      text: (address) => `Можно ли Parallax присылать на ${address} оповещения и отчёты о наблюдаемых службах?`,
       button: 'Да, присылать сюда',
       done: [
         'Оповещения будут приходить сюда',
-        (address) => `Адрес ${address} подтверждён. В каждом оповещении есть ссылка, чтобы отказаться.`,
+        (address) => `Адрес ${address} подтверждён. В каждом письме есть ссылка, чтобы отказаться.`,
       ],
     },
     unsubscribe: {
