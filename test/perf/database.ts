@@ -39,5 +39,5 @@ export async function startDatabase(say: (line: string) => void, teardown: (step
   teardown(() => owner.end());
   const database = await openDatabase(urls, { api: 1, worker: 4 });
   teardown(() => database.close());
-  return { urls, owner, worker: database.raw, readers: database.worker, requests: database.api };
+  return { urls, pid: postgres.pid, owner, worker: database.raw, readers: database.worker, requests: database.api };
 }

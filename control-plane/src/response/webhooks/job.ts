@@ -34,9 +34,10 @@ export async function startWebhooks(context: Context, log: Logger): Promise<Runn
     work: async (isStopped) => {
       do {
         isWanted = false;
+        const lookedMs = context.now();
         while (!isStopped() && (await sender.begin()) > 0);
         // What is due later wakes it then: while nothing waits, only the poll runs.
-        const dueMs = await nextDueMs(pool, context.now());
+        const dueMs = await nextDueMs(pool, lookedMs);
         clearTimeout(timer);
         if (dueMs !== null && !isStopped()) {
           timer = setTimeout(() => again(), Math.min(everyMs, Math.max(5, dueMs - context.now())));
@@ -67,7 +68,7 @@ export async function startWebhooks(context: Context, log: Logger): Promise<Runn
       clearTimeout(timer);
       await Promise.all([sending.stop(), upkeep.stop()]);
       clearTimeout(timer);
-      await sender.idle();
+      await sender.stop();
     },
   };
 }
