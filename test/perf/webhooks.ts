@@ -16,7 +16,16 @@ import type { Workspace } from './webhooks/fill.ts';
 import type { Report } from './webhooks/receivers.ts';
 
 const sizes = {
-  full: { workspaces: 4, hooks: 25, queued: 100_000, claims: 200, burst: 20_000, rounds: 4, seconds: 5, perSecond: 400 },
+  full: {
+    workspaces: 4,
+    hooks: 25,
+    queued: 100_000,
+    claims: 100,
+    burst: 20_000,
+    rounds: 4,
+    seconds: 5,
+    perSecond: 400,
+  },
   brief: { workspaces: 2, hooks: 10, queued: 20_000, claims: 5, burst: 400, rounds: 1, seconds: 1, perSecond: 100 },
 } as const;
 type Size = (typeof sizes)[keyof typeof sizes];
@@ -42,7 +51,8 @@ async function measure(
   profiles: string | undefined,
   teardown: (step: () => unknown) => void,
 ) {
-  const database = await startDatabase(say, teardown);
+  const database = await startDatabase(say, teardown, profiles === undefined ? {} : statementSettings);
+  if (profiles !== undefined) await database.owner.query('create extension pg_stat_statements');
   const receivers = await startProcess('receivers.ts', {}, [], teardown);
   const key = randomBytes(32);
   const workspaces = await fillWorkspaces(database.worker, createSealer(key), { ...size, port: receivers.port });
@@ -62,9 +72,13 @@ async function measure(
   say('warming up');
   await burst(world, size, Math.ceil(size.burst / 10));
   say(`${size.burst} deliveries at once`);
+  if (profiles !== undefined) await database.owner.query('select pg_stat_statements_reset()');
   const before = processes.map(processorTimeUs);
   const full = await burst(world, size, size.burst);
-  const [senderUs = 0, databaseUs = 0] = processes.map((pid, at) => (processorTimeUs(pid) - (before[at] ?? 0)) / full.arrived);
+  const [senderUs = 0, databaseUs = 0] = processes.map(
+    (pid, at) => (processorTimeUs(pid) - (before[at] ?? 0)) / full.arrived,
+  );
+  if (profiles !== undefined) for (const line of await topStatements(database.owner)) say(line);
 
   say(`${size.perSecond} deliveries a second, without and with one that hangs`);
   const without: Round[] = [];
@@ -94,6 +108,22 @@ async function measure(
   return { figures, table: tableOf(figures, size) };
 }
 
+const statementSettings = {
+  shared_preload_libraries: 'pg_stat_statements',
+  'pg_stat_statements.track_planning': 'on',
+};
+
+/** The statements that took PostgreSQL most, in ms. */
+async function topStatements(pool: pg.Pool): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ line: string }>(
+    `select lpad(round(total_exec_time + total_plan_time)::text, 8) || ' ms, planning ' || lpad(round(total_plan_time)::text, 6)
+       || ', ' || lpad(calls::text, 6) || ' calls, ' || lpad(rows::text, 7) || ' rows  '
+       || left(regexp_replace(query, '\\s+', ' ', 'g'), 90) as line
+     from pg_stat_statements order by total_exec_time + total_plan_time desc limit 20`,
+  );
+  return rows.map(({ line }) => line);
+}
+
 type World = {
   readonly pool: pg.Pool;
   readonly workspaces: readonly Workspace[];
@@ -118,7 +148,10 @@ async function burst(world: World, size: Size, deliveries: number) {
 type Round = { readonly p50: number; readonly p99: number };
 
 /** State changes at a rate, each in all workspaces; what quick receivers of the first workspace waited, whose neighbours are the bad ones. */
-async function steady(world: World, size: Pick<Size, 'workspaces' | 'hooks'> & { seconds: number; perSecond: number }): Promise<Round> {
+async function steady(
+  world: World,
+  size: Pick<Size, 'workspaces' | 'hooks'> & { seconds: number; perSecond: number },
+): Promise<Round> {
   const { pool, workspaces, receivers, sender } = world;
   const everyMs = (1_000 * size.workspaces * size.hooks) / size.perSecond;
   const rounds = Math.ceil((size.seconds * 1_000) / everyMs);

@@ -56,15 +56,18 @@ const dueOf = (isReplay: boolean, nowMs: number) => sql.fragment`
   order by d.webhook_id, d.is_replay, d.due_at`;
 
 /**
- * Picks what is due and has room; exported for its plan. Whatever is looked up for a webhook stands behind `offset 0` or in a materialized part:
- * by statistics of calm times PostgreSQL would read whole tables.
+ * Picks what is due and has room. Whatever is looked up for a webhook stands behind `offset 0` or in a materialized part, so that it is looked
+ * up for each webhook by itself.
  * @param webhookIds those for which something is due; undefined: all for which anything waits
  */
-export const pickedOf = (nowMs: number, room: Room, webhookIds?: readonly number[]) => sql.fragment`
+const pickedOf = (nowMs: number, room: Room, webhookIds?: readonly number[]) => sql.fragment`
   hooks (id) as (${
     webhookIds === undefined
       ? waitingWebhooks
-      : sql.fragment`select unnest(${sql.array([...webhookIds].toSorted((a, b) => a - b), 'int4')})`
+      : sql.fragment`select unnest(${sql.array(
+          [...webhookIds].toSorted((a, b) => a - b),
+          'int4',
+        )})`
   }),
   ready as materialized (
     select w.id, w.workspace_id, w.is_slow, w.paced, l.n as under_way, l.replays
@@ -103,7 +106,15 @@ export const pickedOf = (nowMs: number, room: Room, webhookIds?: readonly number
       select d.id, d.webhook_id from webhook_deliveries d where d.id = chosen.id and d.state = 'queued' and d.due_at <= ${at(nowMs)}
       for update skip locked) d)`;
 
-/** The statement of a claim; exported for its plan. */
+/**
+ * Waits for other claims, and keeps the planner to the ways that are cheap whatever the statistics say. While they are of calm times, or of none,
+ * PostgreSQL would for each webhook read all that waits and sort it.
+ */
+export const beginClaim = sql.unsafe`
+  select pg_advisory_xact_lock(hashtextextended('webhooks claim', 0)),
+    set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)`;
+
+/** The statement of a claim, in a transaction that began with `beginClaim`; exported for its plan. */
 export const claimStatement = (
   replica: string,
   nowMs: number,
@@ -144,10 +155,8 @@ export async function claimDeliveries(
   const isAll = waiting.reduce((sum, { n }) => sum + n, 0) < windowSize;
   const webhookIds = isAll ? waiting.map(({ webhook_id: id }) => id) : undefined;
   return pool.transaction(async (transaction) => {
-    await transaction.query(sql.unsafe`select pg_advisory_xact_lock(hashtextextended('webhooks claim', 0))`);
-    const rows = await transaction.any(
-      sql.type(claimedRow)`${claimStatement(replica, nowMs, room, webhookIds)}`,
-    );
+    await transaction.query(beginClaim);
+    const rows = await transaction.any(sql.type(claimedRow)`${claimStatement(replica, nowMs, room, webhookIds)}`);
     return rows.map((row) => ({ ...row, id: Number(row.id) }));
   });
 }
