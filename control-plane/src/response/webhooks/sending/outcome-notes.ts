@@ -6,7 +6,7 @@ const webhooksEveryMs = 1_000;
 /** After an error, such as of a database that is away. */
 const againAfterMs = 500;
 
-export type OutcomeNotesOptions = {
+type OutcomeNotesOptions = {
   readonly noteDeliveries: (done: readonly Done[]) => Promise<void>;
   readonly noteWebhooks: (done: readonly Done[]) => Promise<void>;
   /** Outcomes of attempts that began before this are dropped when they cannot be noted: their leases are over. */
