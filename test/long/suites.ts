@@ -13,12 +13,13 @@ export const suites = {
       env: { PARALLAX_FAULT_SECONDS: '120', PARALLAX_FAULT_BROKER_PAUSE_MS: '60000' },
     },
     {
-      args: [runner, 'control-plane/src/response/webhooks/killed.test.ts'],
-      env: { PARALLAX_WEBHOOK_KILLS: '200' },
+      // By itself, since it takes longer than the runner waits for a file.
+      args: ['control-plane/src/response/webhooks/killed.test.ts'],
+      env: { PARALLAX_WEBHOOK_KILLS: '200', TAP_TIMEOUT: '3600' },
     },
     {
-      args: [runner, 'control-plane/src/response/webhooks/database-killed.test.ts'],
-      env: { PARALLAX_WEBHOOK_DATABASE_KILLS: '30' },
+      args: ['control-plane/src/response/webhooks/database-killed.test.ts'],
+      env: { PARALLAX_WEBHOOK_DATABASE_KILLS: '30', TAP_TIMEOUT: '3600' },
     },
   ],
   /** Months from three seeds, in which every question is asked about every monitor. */

@@ -11,7 +11,7 @@ import { noteDeliveries } from '../../../control-plane/src/response/webhooks/sen
 import { median, percentile } from '../agent/lateness.ts';
 import { fillQueue } from './fill.ts';
 
-const room = { all: 512, slow: 128 };
+const room = { all: 512, slow: 128, full: new Set<number>() };
 
 /** What claims take while much waits, the outcome of each noted before the next. @throws Error when a claim reads a whole table */
 export async function measureClaims(

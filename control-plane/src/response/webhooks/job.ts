@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { webhooksSubject } from '../../platform/bus/subjects.ts';
 import { repeat } from '../../platform/repeat.ts';
 import type { RunningService } from '../../platform/running-service.ts';
-import { nextDueMs } from './sending/claim.queries.ts';
+import { mostOfClaim, nextDueMs } from './sending/claim.queries.ts';
 import { Sender } from './sending/sender.job.ts';
 import { tellFailing } from './upkeep/failing.gateway.ts';
 import { missQueued, sweepOnce, switchOffFull } from './upkeep/queries.ts';
@@ -35,7 +35,7 @@ export async function startWebhooks(context: Context, log: Logger): Promise<Runn
       do {
         isWanted = false;
         const lookedMs = context.now();
-        while (!isStopped() && (await sender.begin()) > 0);
+        while (!isStopped() && (await sender.begin()) >= mostOfClaim);
         // What is due later wakes it then: while nothing waits, only the poll runs.
         const dueMs = await nextDueMs(pool, lookedMs);
         clearTimeout(timer);

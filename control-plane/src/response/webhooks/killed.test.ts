@@ -66,13 +66,17 @@ void t.test('workers that are killed lose nothing and repeat what had arrived an
       if (left === 0) setTimeout(() => child.kill('SIGKILL'), momentsMs[life % momentsMs.length]);
     };
     t.teardown(() => child.kill('SIGKILL'));
-    await ended;
+    const [code, by] = await ended;
+    if (by !== 'SIGKILL') throw new Error(`life ${life} ended by itself: ${String(code)}`);
     unnoted.push(await leasedBy(pool, life));
   }
   const last = start(kills * (leaseMs + 1_000));
   const ended = once(last, 'exit');
   t.teardown(() => last.kill('SIGKILL'));
-  while ((await waiting(pool)) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  while ((await waiting(pool)) > 0) {
+    if (last.exitCode !== null) throw new Error(`the last life ended by itself: ${last.exitCode}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
   last.kill('SIGKILL');
   await ended;
 

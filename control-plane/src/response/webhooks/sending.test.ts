@@ -164,7 +164,7 @@ void t.test('a claim leaps over a hundred thousand that wait', async (t) => {
     select ${api.workspaceId}, case when n % 2 = 0 then ${slow.id}::integer else ${busy.id}::integer end, 'evt_' || n, 'monitor.down', now(), 'queued', now()
     from generate_series(1, 100000) n`);
   const nowMs = Date.now() + 1_000;
-  const room = { all: 200, slow: 128 };
+  const room = { all: 200, slow: 128, full: new Set<number>() };
   const plan = await worker.transaction(async (tx) => {
     await tx.query(beginClaim);
     return tx.any(sql.type(z.object({ 'QUERY PLAN': z.string() }))`

@@ -7,10 +7,10 @@ const at = (ms: number) => sql.timestamp(new Date(ms));
 
 /** So long a delivery belongs to whom has claimed it; an attempt takes at most a quarter of it. */
 export const leaseMs = 60_000;
-/** Deliveries of one claim. */
-const mostOfClaim = 200;
+/** Deliveries of one claim; one that takes fewer leaves nothing that has room. */
+export const mostOfClaim = 200;
 /** Attempts under way at once, over all processes: to one webhook, those of a replay among them, and for one workspace. */
-const mostOfWebhook = 5;
+export const mostOfWebhook = 5;
 const mostReplays = 2;
 const mostOfWorkspace = 64;
 
@@ -29,8 +29,14 @@ const claimedRow = z.object({
 });
 export type Claimed = Omit<z.output<typeof claimedRow>, 'id'> & { readonly id: number };
 
-/** How many attempts this process has room for, and how many of them to receivers that were slow. */
-export type Room = { readonly all: number; readonly slow: number };
+/** What a process has room for. */
+export type Room = {
+  readonly all: number;
+  /** Attempts to receivers that were slow. */
+  readonly slow: number;
+  /** Webhooks that have no room: to them it makes as many attempts as may be under way. */
+  readonly full: ReadonlySet<number>;
+};
 
 /** How many may begin now by `max_per_second`. Bursts are of 50 ms, and the rate is that much lower, so that no second holds more. */
 const rate = sql.fragment`(case when w.max_per_second < 20 then w.max_per_second else w.max_per_second * 0.95 end)`;
@@ -139,7 +145,8 @@ const waitingRow = z.object({ webhook_id: z.number(), n: z.number() });
  * Claims deliveries that are due, at most as many of each webhook and workspace as may be under way. Claims go one after another over all
  * replicas: two at once would each not see what the other begins.
  *
- * What is due is asked first. Where it is little, only its webhooks are looked at: those whose next attempt is hours away cost nothing.
+ * What is due is asked first. Where it is little, only its webhooks are looked at: those whose next attempt is hours away cost nothing, and what
+ * waits behind a receiver that hangs costs no claim.
  */
 export async function claimDeliveries(
   pool: DatabasePool,
@@ -151,9 +158,10 @@ export async function claimDeliveries(
     select webhook_id, count(*)::integer as n from (
       select webhook_id from webhook_deliveries where state = 'queued' and due_at <= ${at(nowMs)} order by due_at limit ${windowSize}) due
     group by webhook_id`);
-  if (waiting.length === 0) return [];
   const isAll = waiting.reduce((sum, { n }) => sum + n, 0) < windowSize;
-  const webhookIds = isAll ? waiting.map(({ webhook_id: id }) => id) : undefined;
+  const ids = waiting.map(({ webhook_id: id }) => id).filter((id) => !room.full.has(id));
+  if (isAll && ids.length === 0) return [];
+  const webhookIds = isAll ? ids : undefined;
   return pool.transaction(async (transaction) => {
     await transaction.query(beginClaim);
     const rows = await transaction.any(sql.type(claimedRow)`${claimStatement(replica, nowMs, room, webhookIds)}`);

@@ -11,8 +11,8 @@ type OutcomeNotesOptions = {
   readonly noteWebhooks: (done: readonly Done[]) => Promise<void>;
   /** Outcomes of attempts that began before this are dropped when they cannot be noted: their leases are over. */
   readonly isLeased: (done: Done) => boolean;
-  /** So many are done with: noted, or given up. */
-  readonly onNoted: (count: number) => void;
+  /** These are done with: noted, or given up. */
+  readonly onNoted: (done: readonly Done[]) => void;
   readonly onError: (error: unknown) => void;
 };
 
@@ -81,14 +81,14 @@ export class OutcomeNotes {
     try {
       await this.#options.noteDeliveries(done);
       for (const each of done) this.#known.push(each);
-      this.#options.onNoted(done.length);
+      this.#options.onNoted(done);
     } catch (error) {
       this.#options.onError(error);
       // Until their leases end they are sent by nobody else: noted later they are not sent again.
-      const kept = this.#isEnding ? [] : done.filter((each) => this.#options.isLeased(each));
+      const kept = new Set(this.#isEnding ? [] : done.filter((each) => this.#options.isLeased(each)));
       this.#done = [...kept, ...this.#done];
       this.#nextMs = performance.now() + againAfterMs;
-      if (kept.length < done.length) this.#options.onNoted(done.length - kept.length);
+      if (kept.size < done.length) this.#options.onNoted(done.filter((each) => !kept.has(each)));
     }
   }
 

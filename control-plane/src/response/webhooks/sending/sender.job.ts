@@ -4,7 +4,7 @@ import type { Sealer } from '../../../platform/crypto/seal.ts';
 import { KeptConnections } from '../../../platform/outbound-http/index.ts';
 import type { OutboundClient } from '../../../platform/outbound-http/index.ts';
 import { attemptDelivery } from './attempt.gateway.ts';
-import { claimDeliveries, leaseMs } from './claim.queries.ts';
+import { claimDeliveries, leaseMs, mostOfWebhook } from './claim.queries.ts';
 import type { Claimed } from './claim.queries.ts';
 import { OpenedSecrets } from './open-secrets.ts';
 import { mostTries, outcomeOf } from './outcome.ts';
@@ -34,6 +34,7 @@ export class Sender {
   readonly #notes: OutcomeNotes;
   #underWay = 0;
   #slow = 0;
+  readonly #ofWebhook = new Map<number, number>();
   /** Attempts that are under way, without those whose outcome waits to be noted. */
   #sending = 0;
 
@@ -46,8 +47,9 @@ export class Sender {
       noteDeliveries: (done) => noteDeliveries(pool, replica, done),
       noteWebhooks: (done) => noteWebhooks(pool, done),
       isLeased: ({ attempt }) => attempt.atMs + leaseMs > now(),
-      onNoted: (count) => {
-        this.#underWay -= count;
+      onNoted: (done) => {
+        this.#underWay -= done.length;
+        for (const { webhookId } of done) this.#count(webhookId, -1);
         onRoom();
       },
       onError: (error) => log.error({ err: error }, 'outcomes of webhook deliveries were not noted'),
@@ -58,16 +60,28 @@ export class Sender {
   async begin(): Promise<number> {
     const { pool, replica, now } = this.#context;
     this.#secrets.sweep();
-    const room = { all: mostUnderWay - this.#underWay, slow: Math.max(0, mostSlow - this.#slow) };
+    const full = [...this.#ofWebhook].filter(([, underWay]) => underWay >= mostOfWebhook).map(([id]) => id);
+    const room = {
+      all: mostUnderWay - this.#underWay,
+      slow: Math.max(0, mostSlow - this.#slow),
+      full: new Set(full),
+    };
     if (room.all <= 0) return 0;
     const claimed = await claimDeliveries(pool, replica, now(), room);
     for (const delivery of claimed) {
       this.#underWay += 1;
       this.#sending += 1;
+      this.#count(delivery.webhook_id, 1);
       if (delivery.is_slow) this.#slow += 1;
       void this.#send(delivery);
     }
     return claimed.length;
+  }
+
+  #count(webhookId: number, more: number): void {
+    const underWay = (this.#ofWebhook.get(webhookId) ?? 0) + more;
+    if (underWay > 0) this.#ofWebhook.set(webhookId, underWay);
+    else this.#ofWebhook.delete(webhookId);
   }
 
   /** When nothing is under way any more, and all outcomes are noted. */
