@@ -64,6 +64,20 @@ void t.test('the bench of pings runs to its end, and what was answered is stored
   }
 });
 
+void t.test('the bench of webhooks runs to its end, and its claims read no whole table', async (t) => {
+  const output = await runNode([main, 'webhooks', '--json', '--brief'], {}, 150_000);
+  const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
+  for (const key of [
+    'deliveries_per_second',
+    'event_to_receiver_p99_ms',
+    'slow_neighbour_ratio',
+    'claim_p99_ms',
+    'delivery_us',
+  ]) {
+    t.ok((figures[key] ?? 0) > 0, key);
+  }
+});
+
 void t.test('every bench that is documented exists, and every bench is documented', async (t) => {
   const usage = startNode([main], {});
   t.equal(await usage.ended, 2, 'without a name it says which there are');

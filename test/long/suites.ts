@@ -6,15 +6,20 @@ const runner = 'test/runner/main.ts';
 
 /** Parts of the long run that are programs of their own: what the gate takes a sample of, at full length. */
 export const suites = {
-  /** Processes that are killed: two minutes of each fault, 200 kills while alerts are sent, a storm of 10,000 monitors. */
+  /** Processes that are killed: two minutes of each fault, 200 kills while alerts are sent and while webhooks are, a storm of 10,000 monitors. */
   faults: [
     {
       args: [runner, '--stage', 'faults'],
       env: { PARALLAX_FAULT_SECONDS: '120', PARALLAX_FAULT_BROKER_PAUSE_MS: '60000' },
     },
     {
-      args: [runner, 'control-plane/src/response/webhooks/killed.test.ts'],
-      env: { PARALLAX_WEBHOOK_KILLS: '200' },
+      // By itself, since it takes longer than the runner waits for a file.
+      args: ['control-plane/src/response/webhooks/killed.test.ts'],
+      env: { PARALLAX_WEBHOOK_KILLS: '200', TAP_TIMEOUT: '3600' },
+    },
+    {
+      args: ['control-plane/src/response/webhooks/database-killed.test.ts'],
+      env: { PARALLAX_WEBHOOK_DATABASE_KILLS: '30', TAP_TIMEOUT: '3600' },
     },
   ],
   /** Months from three seeds, in which every question is asked about every monitor. */

@@ -13,20 +13,28 @@ export function benchLog(say: (line: string) => void) {
 }
 
 /** A durable PostgreSQL of its own, empty; ends, with its files, by `teardown`. */
-export async function startDurablePostgres(say: (line: string) => void, teardown: (step: () => unknown) => void) {
+export async function startDurablePostgres(
+  say: (line: string) => void,
+  teardown: (step: () => unknown) => void,
+  settings: Readonly<Record<string, string>> = {},
+) {
   const log = benchLog(say);
   const dataDir = mkdtempSync(path.join(tmpdir(), 'parallax-bench-'));
   chmodSync(dataDir, 0o711);
   teardown(() => rmSync(dataDir, { recursive: true, force: true }));
   say('starting PostgreSQL (fsync on)');
-  const postgres = await startPostgres({ dataDir, durable: true, log });
+  const postgres = await startPostgres({ dataDir, durable: true, log, settings });
   teardown(() => postgres.stop());
   return postgres;
 }
 
 /** The same with the schema of the product, and logins of owner, requests and worker. */
-export async function startDatabase(say: (line: string) => void, teardown: (step: () => unknown) => void) {
-  const postgres = await startDurablePostgres(say, teardown);
+export async function startDatabase(
+  say: (line: string) => void,
+  teardown: (step: () => unknown) => void,
+  settings: Readonly<Record<string, string>> = {},
+) {
+  const postgres = await startDurablePostgres(say, teardown, settings);
   const urls = {
     owner: postgres.url('postgres', postgresOwner),
     api: postgres.url('postgres', 'parallax_api'),
@@ -39,5 +47,5 @@ export async function startDatabase(say: (line: string) => void, teardown: (step
   teardown(() => owner.end());
   const database = await openDatabase(urls, { api: 1, worker: 4 });
   teardown(() => database.close());
-  return { urls, owner, worker: database.raw, readers: database.worker, requests: database.api };
+  return { urls, pid: postgres.pid, owner, worker: database.raw, readers: database.worker, requests: database.api };
 }

@@ -11,6 +11,7 @@ import { pingsBench } from './pings.ts';
 import { queryBench } from './query.ts';
 import { formatTable } from './report.ts';
 import type { Bench } from './report.ts';
+import { webhooksBench } from './webhooks.ts';
 
 /** Every bench: the only list. */
 const benches: readonly Bench[] = [
@@ -24,8 +25,9 @@ const benches: readonly Bench[] = [
   ingestBench,
   pingsBench,
   queryBench,
+  webhooksBench,
 ];
-const usage = 'usage: npm run bench -- NAME [--json] [--brief] [--profile DIR (checks)]';
+const usage = 'usage: npm run bench -- NAME [--json] [--brief] [--profile DIR (checks, webhooks)]';
 
 const given = readArguments();
 const chosen = benches.filter((bench) => given?.names.includes(bench.name));

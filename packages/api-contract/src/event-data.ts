@@ -36,6 +36,10 @@ const changed = { status: z.string(), previous: z.string() };
 
 export const eventData = {
   plain: z.looseObject(common),
+  act: z.looseObject({
+    ...common,
+    by: z.looseObject({ user_id: id }).nullable().describe('Who did it; `null` where no user asked for it.'),
+  }),
   down: z.looseObject({
     ...common,
     ...changed,

@@ -37,6 +37,7 @@ const incident = (status: string, more: object = {}) => ({
   update: null,
   reason: null,
 });
+const act = { by: { user_id: 5 } };
 const over = { status: 'resolved', resolution: 'auto', resolved_at: end };
 const maintenance = {
   maintenance: { id: 5, name: 'Database upgrade', starts_at: onset, ends_at: end },
@@ -88,11 +89,11 @@ export const eventCatalogue = {
     example: { since: onset },
   },
   'monitor.flapping': { description: 'A monitor began to change again and again, or ceased to.', data: 'flapping' },
-  'monitor.paused': { description: 'Somebody paused a monitor.', data: 'plain' },
-  'monitor.resumed': { description: 'Somebody resumed a monitor.', data: 'plain' },
-  'monitor.reset': { description: 'Somebody reset the statistics of a monitor.', data: 'plain' },
-  'monitor.moved': { description: 'Somebody moved a monitor to another workspace.', data: 'plain' },
-  'monitor.deleted': { description: 'Somebody deleted a monitor.', data: 'plain' },
+  'monitor.paused': { description: 'Somebody paused a monitor.', data: 'act', example: act },
+  'monitor.resumed': { description: 'Somebody resumed a monitor.', data: 'act', example: act },
+  'monitor.reset': { description: 'Somebody reset the statistics of a monitor.', data: 'act', example: act },
+  'monitor.moved': { description: 'Somebody moved a monitor to another workspace.', data: 'act', example: act },
+  'monitor.deleted': { description: 'Somebody deleted a monitor.', data: 'act', example: act },
   'incident.opened': { description: 'An incident was opened.', data: 'incident', example: incident('investigating') },
   'incident.updated': {
     description: 'An incident has other members, another title or status, or somebody wrote something.',

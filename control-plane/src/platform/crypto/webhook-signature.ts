@@ -1,4 +1,12 @@
-import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  generateKeyPairSync,
+  randomBytes,
+  sign,
+} from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
 /** What a signature of Standard Webhooks is over. */
@@ -8,7 +16,8 @@ const text = ({ id, seconds, body }: SignedMessage): string => `${id}.${seconds}
 
 /** `v1,` and base64 of the HMAC over id, time and body (Standard Webhooks, "Signature scheme"). @param secret `whsec_` and base64 */
 export function hmacSignature(secret: string, message: SignedMessage): string {
-  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  // As a key object: Node 24 takes 20 µs longer to find out that bytes are none.
+  const key = createSecretKey(secret.slice('whsec_'.length), 'base64');
   return `v1,${createHmac('sha256', key).update(text(message)).digest('base64')}`;
 }
 

@@ -1,3 +1,5 @@
+import type { KeptConnections } from './kept-connections.ts';
+
 /** One request. Times, addresses and limits are the client's. */
 export type OutboundRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -32,4 +34,6 @@ export type ExchangeOptions = {
   /** Everything together, from the call to the last byte that is read; milliseconds, 1 to 30,000. */
   readonly timeoutMs: number;
   readonly onStep?: ((step: OutboundStep) => void) | undefined;
+  /** Where connections are kept for the next exchange, and whose they are; absent: each exchange has one of its own. */
+  readonly keep?: { readonly connections: KeptConnections; readonly name: string } | undefined;
 };

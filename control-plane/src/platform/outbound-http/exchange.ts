@@ -2,7 +2,9 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher, errors } from 'undici';
 import { encodeBody, parseJson } from './body.ts';
-import { type ConnectionParts, openConnection, rounded } from './open-connection.ts';
+import { drop } from './kept-connections.ts';
+import type { Connection } from './kept-connections.ts';
+import { type ConnectionParts, openConnection, portOf, rounded } from './open-connection.ts';
 import { OutboundError } from './outbound-error.ts';
 import type { ExchangeOptions, OutboundRequest, OutboundResponse, OutboundStep } from './exchange-types.ts';
 
@@ -11,9 +13,12 @@ const maxBodyBytes = 65_536;
 /** Status line and header fields together. */
 const maxHeaderBytes = 16_384;
 const connectMs = 5_000;
+/** So long a connection that is kept waits for the next exchange; the other side may ask for less. */
+const keptMs = 4_000;
 
 /**
- * One exchange over a connection of its own, without redirects, cookies, proxies or compression.
+ * One exchange, without redirects, cookies, proxies or compression: over a connection of its own, or over one that was kept where the caller keeps some.
+ * A kept one that turns out to be closed is no answer: the request goes over a new one, so what is sent that way must bear a repetition.
  * @throws OutboundError for everything but an answer; nothing else that the other side can bring about
  */
 export async function exchange(
@@ -22,27 +27,74 @@ export async function exchange(
   parts: ConnectionParts,
 ): Promise<OutboundResponse> {
   const end = performance.now() + options.timeoutMs;
-  const step = options.onStep ?? (() => undefined);
   const url = readUrl(request.url);
-  const socket = await openConnection(url, parts, Math.min(connectMs, options.timeoutMs), step);
+  const asked: Asked = { request, url, end, step: options.onStep ?? (() => undefined), userAgent: parts.userAgent };
+  const name = `${url.origin} ${options.keep?.name ?? ''}`;
+  const kept = options.keep?.connections.take(name);
+  if (kept !== undefined && mayBeUsed(kept, url, parts)) {
+    try {
+      return await exchangeOver(kept, name, asked, options);
+    } catch (error) {
+      if (!(error instanceof OutboundError) || error.code !== 'connect_failed') throw error;
+    }
+  } else if (kept !== undefined) drop(kept);
+  const limitMs = Math.max(1, Math.min(connectMs, end - performance.now()));
+  const socket = await openConnection(url, parts, limitMs, asked.step);
+  return exchangeOver(connectionOver(socket, url), name, asked, options);
+}
+
+/** What was judged when it was made may be denied since. */
+function mayBeUsed({ socket }: Connection, url: URL, parts: ConnectionParts): boolean {
+  return socket.remoteAddress !== undefined && parts.addresses.judge(socket.remoteAddress, portOf(url)) === undefined;
+}
+
+function connectionOver(socket: Socket, url: URL): Connection {
+  let isUsed = false;
   const client = new Client(url.origin, {
-    // The connection is made already, to the address that was judged.
-    connect: (_options, callback) => queueMicrotask(() => callback(null, socket)),
+    // The connection is made already, to the address that was judged; there is no second one.
+    connect: (_options, callback) => {
+      if (isUsed) return callback(Object.assign(new Error('closed'), { code: 'ECONNRESET' }), null);
+      isUsed = true;
+      return queueMicrotask(() => callback(null, socket));
+    },
     pipelining: 1,
     maxHeaderSize: maxHeaderBytes,
+    keepAliveTimeout: keptMs,
+    keepAliveMaxTimeout: keptMs,
     // One deadline for all of it, below.
     headersTimeout: 0,
     bodyTimeout: 0,
     allowH2: false,
   });
+  return { client, socket, madeMs: performance.now() };
+}
+
+type Asked = {
+  readonly request: OutboundRequest;
+  readonly url: URL;
+  /** By `performance.now()`. */
+  readonly end: number;
+  readonly step: (step: OutboundStep) => void;
+  readonly userAgent: string;
+};
+
+async function exchangeOver(
+  connection: Connection,
+  name: string,
+  { end, ...asked }: Asked,
+  { keep }: ExchangeOptions,
+): Promise<OutboundResponse> {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), Math.max(1, end - performance.now()));
+  let isWhole = false;
   try {
-    return await converse({ request, url, client, signal: abort.signal, step, userAgent: parts.userAgent });
+    const answer = await converse({ ...asked, client: connection.client, signal: abort.signal });
+    ({ isWhole } = answer);
+    return answer.response;
   } finally {
     clearTimeout(timer);
-    client.destroy().catch(() => undefined);
-    hangUp(socket);
+    if (isWhole && keep !== undefined) keep.connections.give(name, connection);
+    else drop(connection);
   }
 }
 
@@ -55,7 +107,10 @@ type Conversation = {
   readonly userAgent: string;
 };
 
-async function converse({ request, url, client, signal, step, userAgent }: Conversation): Promise<OutboundResponse> {
+/** An answer, and whether all of it was read, so that another may follow. */
+type Answered = { readonly response: OutboundResponse; readonly isWhole: boolean };
+
+async function converse({ request, url, client, signal, step, userAgent }: Conversation): Promise<Answered> {
   const started = performance.now();
   const body = encodeBody(request.body);
   const fail = (name: 'request' | 'response', since: number, error: OutboundError): never => {
@@ -90,7 +145,7 @@ async function converse({ request, url, client, signal, step, userAgent }: Conve
     const detail = `${url.host} answered ${described(answer.statusCode)}: redirects are not followed, name the final address.`;
     return fail('response', answered, new OutboundError('redirected', detail, answer.statusCode));
   }
-  const text = await readText(answer, headers, url, signal).catch((error: OutboundError) =>
+  const { text, isWhole } = await readText(answer, headers, url, signal).catch((error: OutboundError) =>
     fail('response', answered, error),
   );
   const ok = answer.statusCode >= 200 && answer.statusCode < 300;
@@ -101,7 +156,19 @@ async function converse({ request, url, client, signal, step, userAgent }: Conve
     durationMs: rounded(performance.now() - answered),
     detail: `${described(answer.statusCode)}, ${Buffer.byteLength(text)} bytes${said}`,
   });
-  return { status: answer.statusCode, headers, text, json: parseJson(text) };
+  return { response: responseOf(answer.statusCode, headers, text), isWhole };
+}
+
+/** The JSON is read when somebody looks at it. */
+function responseOf(status: number, headers: Readonly<Record<string, string>>, text: string): OutboundResponse {
+  return {
+    status,
+    headers,
+    text,
+    get json() {
+      return parseJson(text);
+    },
+  };
 }
 
 /** @throws OutboundError */
@@ -110,12 +177,12 @@ async function readText(
   headers: Readonly<Record<string, string>>,
   url: URL,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<{ readonly text: string; readonly isWhole: boolean }> {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
     // Nobody asked for it, and a small answer may open to a huge one.
     answer.body.on('error', () => undefined).destroy();
-    return '';
+    return { text: '', isWhole: false };
   }
   const pieces: Buffer[] = [];
   let length = 0;
@@ -129,7 +196,7 @@ async function readText(
     if (signal.aborted) throw new OutboundError('answer_too_slow', `${url.host} did not finish its answer in time.`);
     throw new OutboundError('unexpected_answer', `${url.host} broke its answer off.`);
   }
-  return Buffer.concat(pieces).toString('utf8');
+  return { text: Buffer.concat(pieces).toString('utf8'), isWhole: length < maxBodyBytes };
 }
 
 /** @throws OutboundError */
@@ -208,9 +275,4 @@ function oneLine(text: string): string {
       .trim(),
   );
   return line.length <= 200 ? line.join('') : `${line.slice(0, 199).join('')}…`;
-}
-
-function hangUp(socket: Socket): void {
-  socket.on('error', () => undefined);
-  socket.destroy();
 }

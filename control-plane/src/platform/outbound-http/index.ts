@@ -3,6 +3,7 @@ import type { AddressPolicy, Listener, Resolver } from '@parallax/checks';
 import { exchange } from './exchange.ts';
 import type { ExchangeOptions, OutboundRequest, OutboundResponse } from './exchange-types.ts';
 
+export { KeptConnections } from './kept-connections.ts';
 export { OutboundError } from './outbound-error.ts';
 export type { OutboundErrorCode } from './outbound-error.ts';
 export type { ExchangeOptions, OutboundRequest, OutboundResponse, OutboundStep } from './exchange-types.ts';

@@ -140,7 +140,8 @@ function failed(
   return new OutboundError(code, detail);
 }
 
-function portOf(url: URL): number {
+/** The port of an address, where it names none that of its scheme. */
+export function portOf(url: URL): number {
   if (url.port !== '') return Number(url.port);
   return url.protocol === 'https:' ? 443 : 80;
 }

@@ -9,6 +9,8 @@ export type OutboxEntry = {
   readonly kind: string;
   /** Plain JSON. */
   readonly payload: unknown;
+  /** The payload also says `by`, the number of the user in whose request it is written; null where no user asked for it. */
+  readonly tellsActor?: true;
 };
 
 /** The insertion for a connection without slonik: arrays of keys, kinds and payloads as JSON text, of equal length. */
@@ -45,10 +47,16 @@ export async function enqueue(transaction: CommonQueryMethods, ...entries: reado
 export async function enqueueHeld(transaction: CommonQueryMethods, entries: readonly OutboxEntry[]): Promise<void> {
   if (entries.length === 0) return;
   const [keyColumn, kindColumn, payloadColumn] = enqueueValues(entries);
+  const actorColumn = sql.array(
+    entries.map(({ tellsActor = false }) => tellsActor),
+    'bool',
+  );
+  // The user stands in the settings of the transaction (`inScope`).
   await transaction.query(sql.unsafe`
     insert into outbox (key, kind, payload)
-    select key, kind, payload::jsonb
-    from unnest(${sql.array(keyColumn, 'text')}, ${sql.array(kindColumn, 'text')}, ${sql.array(payloadColumn, 'text')})
-      with ordinality as entry (key, kind, payload, position)
+    select key, kind, case when tells_actor
+      then payload::jsonb || jsonb_build_object('by', nullif(current_setting('parallax.user_id', true), '')::integer) else payload::jsonb end
+    from unnest(${sql.array(keyColumn, 'text')}, ${sql.array(kindColumn, 'text')}, ${sql.array(payloadColumn, 'text')}, ${actorColumn})
+      with ordinality as entry (key, kind, payload, tells_actor, position)
     order by position`);
 }

@@ -150,6 +150,11 @@ export async function startEvents(
     }, afterMs);
   });
   const hints = context.bus.listen(eventInboxSubject, () => {
+    // A look that is far off is of an earlier hint; the first one is near, and many hints must not put it off.
+    if (looks > 0) {
+      clearTimeout(timer);
+      timer = undefined;
+    }
     looks = 0;
     lookAgain();
   });

@@ -5,10 +5,12 @@ import type { TestContext } from '@parallax/testkit';
 import { z } from 'zod';
 import { capabilities } from '../../capabilities.ts';
 import { testApi } from '../../identity/testing.ts';
+import { eventInboxSubject } from '../../platform/bus/subjects.ts';
 import { sql } from '../../platform/database/pools.ts';
 import { enqueue } from '../../platform/outbox/enqueue.ts';
 import { workOnce } from '../../platform/outbox/worker.ts';
 import { loopBus } from '../../testing/loop-bus.ts';
+import { switchMonitor } from '../../monitoring/monitors/lifecycle/queries.ts';
 import { takeEvents } from '../webhooks/index.ts';
 import { mostBytes } from './body.ts';
 import type { EventTaker } from './event.ts';
@@ -189,6 +191,7 @@ void t.test('what ends an outage without a recovery closes it, too', async (t) =
       ['monitor.down', type],
     );
     t.equal(own[1]?.data.subject.name.startsWith('m '), true, 'it still has its name');
+    t.same(own[1]?.data['by'], { user_id: it.owner.id }, 'and who did it');
     fits(t, own);
     if (type === 'monitor.paused') {
       await it.call('POST', `/api/v1/monitors/${id}/resume`);
@@ -199,6 +202,9 @@ void t.test('what ends an outage without a recovery closes it, too', async (t) =
         ['monitor.resumed', 'monitor.up'],
       );
       t.equal(later[3]?.data['outage'], null, 'there is no outage to end any more');
+      await it.database.worker.transaction((tx) => switchMonitor(tx, { id, workspace_id: it.workspaceId }, false));
+      const last = (await it.told()).filter(({ data }) => data.subject.id === id).at(-1);
+      t.match(last, { type: 'monitor.paused', data: { by: null } }, 'no user asked for it');
     }
   }
 });
@@ -363,6 +369,30 @@ void t.test('reading: filters, places, tenants and waiting', async (t) => {
     ['monitor.down'],
   );
   t.ok(Date.now() - begunMs < 10_000, 'a hint wakes who waits');
+});
+
+void t.test('a hint is followed at once, however long ago the last one was', async (t) => {
+  const it = await world(t);
+  const id = await it.monitor();
+  await it.told();
+  let looks = 0;
+  const worker = new Proxy(it.database.worker, {
+    get: (pool, name): unknown => {
+      if (name === 'exists') looks += 1;
+      return Reflect.get(pool, name);
+    },
+  });
+  const running = await startEvents({ ...it.context, database: { ...it.database, worker } }, quietLog, [takeEvents]);
+  t.teardown(() => running.stop());
+  it.context.bus.hint(eventInboxSubject, {});
+  // The next one without a hint comes after four seconds.
+  while (looks < 4) await new Promise((resolve) => setTimeout(resolve, 10));
+  const { next } = await it.read();
+  await transition(it, id, 'UP', 'DOWN');
+  const begunMs = Date.now();
+  await it.work();
+  while ((await it.read(`?after=${next}`)).events.length === 0);
+  t.ok(Date.now() - begunMs < 3_000, `after ${Date.now() - begunMs} ms`);
 });
 
 void t.test('a long event keeps within its bytes', async (t) => {

@@ -12,6 +12,7 @@ export async function announceDeletion(transaction: Transaction, monitorId: numb
     {
       key: `monitor:${monitorId}`,
       kind: 'monitor.deleted',
+      tellsActor: true,
       payload: { monitor_id: monitorId, workspace_id: workspaceId },
     },
   ]);
@@ -27,6 +28,7 @@ export async function announceMove(
     monitors.map(({ id, workspace_id: workspaceId }) => ({
       key: `monitor:${id}`,
       kind: 'monitor.moved',
+      tellsActor: true,
       payload: { monitor_id: id, workspace_id: workspaceId },
     })),
   );

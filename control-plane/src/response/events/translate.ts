@@ -175,7 +175,10 @@ function monitorChange(telling: Telling): Translated {
     return { drafts: [draft(telling, type, { is_flapping: read.is_flapping })], memory };
   }
   const ends = type !== 'monitor.resumed';
-  return { drafts: [draft(telling, type, {})], memory: ends ? { ...memory, outage: null } : memory };
+  // What was told before an update of the product does not say who.
+  const { by } = z.looseObject({ by: id.nullable().default(null) }).parse(row.payload);
+  const act = { by: by === null ? null : { user_id: by } };
+  return { drafts: [draft(telling, type, act)], memory: ends ? { ...memory, outage: null } : memory };
 }
 
 /** The event of a kind that tells one. */

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { webhooksSubject } from '../../platform/bus/subjects.ts';
 import { repeat } from '../../platform/repeat.ts';
 import type { RunningService } from '../../platform/running-service.ts';
-import { nextDueMs } from './sending/claim.queries.ts';
+import { mostOfClaim, nextDueMs } from './sending/claim.queries.ts';
 import { Sender } from './sending/sender.job.ts';
 import { tellFailing } from './upkeep/failing.gateway.ts';
 import { missQueued, sweepOnce, switchOffFull } from './upkeep/queries.ts';
@@ -34,9 +34,10 @@ export async function startWebhooks(context: Context, log: Logger): Promise<Runn
     work: async (isStopped) => {
       do {
         isWanted = false;
-        while (!isStopped() && (await sender.begin()) > 0);
+        const lookedMs = context.now();
+        while (!isStopped() && (await sender.begin()) >= mostOfClaim);
         // What is due later wakes it then: while nothing waits, only the poll runs.
-        const dueMs = await nextDueMs(pool, context.now());
+        const dueMs = await nextDueMs(pool, lookedMs);
         clearTimeout(timer);
         if (dueMs !== null && !isStopped()) {
           timer = setTimeout(() => again(), Math.min(everyMs, Math.max(5, dueMs - context.now())));
@@ -67,7 +68,7 @@ export async function startWebhooks(context: Context, log: Logger): Promise<Runn
       clearTimeout(timer);
       await Promise.all([sending.stop(), upkeep.stop()]);
       clearTimeout(timer);
-      await sender.idle();
+      await sender.stop();
     },
   };
 }

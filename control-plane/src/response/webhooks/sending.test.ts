@@ -3,59 +3,21 @@ import { gzipSync } from 'node:zlib';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import t from 'tap';
-import type { Test } from 'tap';
 import { z } from 'zod';
-import { createSealer } from '../../platform/crypto/seal.ts';
 import { sql } from '../../platform/database/pools.ts';
-import { createOutboundClients } from '../../platform/outbound-http/index.ts';
-import { claimDeliveries, pickedOf } from './sending/claim.queries.ts';
-import { Sender } from './sending/sender.job.ts';
+import { beginClaim, claimDeliveries, claimStatement } from './sending/claim.queries.ts';
 import { switchOffFull } from './upkeep/queries.ts';
-import { loopback, startReceiver, storeEvents, webhooksApi } from './testing.ts';
-import type { Received, WebhooksApi } from './testing.ts';
-
-const sealer = createSealer(Buffer.alloc(32, 7));
-const client = createOutboundClients({
-  allowedPrivateTargets: loopback,
-  deniedListeners: () => [],
-  now: Date.now,
-  version: '0.0.0',
-}).guarded;
+import { only, sendingWorld, storeEvents } from './testing.ts';
+import type { Received } from './testing.ts';
 
 /** 20 MB of zeros in 20 kB; made once, since it takes longer than the sender waits. */
 const bombBytes = gzipSync(Buffer.alloc(20_000_000));
-
-async function world(t: Test) {
-  const api = await webhooksApi(t, { sealer });
-  let aheadMs = 0;
-  const now = () => Date.now() + aheadMs;
-  const sender = new Sender({
-    pool: api.database.worker,
-    client,
-    sealer,
-    replica: 'test',
-    now,
-    log: { error: (...given: unknown[]) => t.ok(false, JSON.stringify(given)) },
-    timeoutMs: 1_500,
-  });
-  const run = async (laterMs = 0): Promise<void> => {
-    aheadMs += laterMs;
-    while ((await sender.begin()) > 0) await sender.idle();
-  };
-  return { api, run, receiver: await startReceiver(t) };
-}
-
-const only = async (api: WebhooksApi, id: number) => {
-  const list = await api.webhooks('GET', `/${id}/deliveries`);
-  const [first] = z.object({ deliveries: z.array(z.object({ id: z.number() })) }).parse(list.body).deliveries;
-  return (await api.webhooks('GET', `/${id}/deliveries/${first?.id}`)).body;
-};
 
 const headersOf = ({ headers }: Received): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 
 void t.test('receivers verify with the libraries of the standard, also across a rotation with grace', async (t) => {
-  const { api, run, receiver } = await world(t);
+  const { api, run, receiver } = await sendingWorld(t);
   const hook = await api.webhook({ url: receiver.url, signature: 'both', headers: { 'X-Own': 'own value' } });
   const [eventId] = await storeEvents(api.database.worker, api.workspaceId, [{}]);
   await run();
@@ -107,7 +69,7 @@ void t.test('receivers verify with the libraries of the standard, also across a 
 });
 
 void t.test('what a receiver answers decides what becomes of a delivery', async (t) => {
-  const { api, run, receiver } = await world(t);
+  const { api, run, receiver } = await sendingWorld(t);
   const secondsOf = (body: Record<string, unknown>): number => {
     const [last] = z
       .array(z.object({ at: z.string() }))
@@ -149,7 +111,7 @@ void t.test('what a receiver answers decides what becomes of a delivery', async 
 });
 
 void t.test('ten attempts fail, the dead letter is retried under the same id, and resolved', async (t) => {
-  const { api, run, receiver } = await world(t);
+  const { api, run, receiver } = await sendingWorld(t);
   receiver.answer = (_request, response) => void response.writeHead(500).end();
   const { id } = await api.webhook({ url: receiver.url });
   const [eventId] = await storeEvents(api.database.worker, api.workspaceId, [{}]);
@@ -178,7 +140,7 @@ void t.test('ten attempts fail, the dead letter is retried under the same id, an
 });
 
 void t.test('a test is one attempt with its steps, also while it is off, and counted nowhere', async (t) => {
-  const { api, receiver } = await world(t);
+  const { api, receiver } = await sendingWorld(t);
   const { id } = await api.webhook({ url: receiver.url, is_active: false });
   const tested = await api.webhooks('POST', `/${id}/test`, {});
   t.match(tested, { status: 200, body: { ok: true, status_code: 200 } }, tested.text);
@@ -192,23 +154,8 @@ void t.test('a test is one attempt with its steps, also while it is off, and cou
   t.match((await api.webhooks('GET', `/${id}/stats`)).body, { success: 0, attempts: 0 });
 });
 
-void t.test('a name that leads to an address of the machine reaches nothing', async (t) => {
-  const { api, run } = await world(t);
-  for (const url of [
-    'http://169.254.169.254/latest/meta-data',
-    'http://[::ffff:169.254.169.254]/',
-    'http://10.0.0.1/',
-  ]) {
-    const { id } = await api.webhook({ url });
-    await storeEvents(api.database.worker, api.workspaceId, [{}]);
-    await run();
-    t.match(await only(api, id), { state: 'queued', error_code: 'address_denied' }, url);
-    await api.webhooks('DELETE', `/${id}`);
-  }
-});
-
 void t.test('a claim leaps over a hundred thousand that wait', async (t) => {
-  const { api } = await world(t);
+  const { api } = await sendingWorld(t);
   const { worker } = api.database;
   const slow = await api.webhook({ url: 'https://hooks.example/', max_per_second: 1 });
   const busy = await api.webhook({ url: 'https://hooks.example/' });
@@ -216,13 +163,15 @@ void t.test('a claim leaps over a hundred thousand that wait', async (t) => {
     insert into webhook_deliveries (workspace_id, webhook_id, event_id, type, event_at, state, due_at)
     select ${api.workspaceId}, case when n % 2 = 0 then ${slow.id}::integer else ${busy.id}::integer end, 'evt_' || n, 'monitor.down', now(), 'queued', now()
     from generate_series(1, 100000) n`);
-  await worker.query(sql.unsafe`analyze webhook_deliveries`);
   const nowMs = Date.now() + 1_000;
-  const room = { all: 200, slow: 128 };
-  const plan = await worker.any(sql.type(z.object({ 'QUERY PLAN': z.string() }))`
-    explain (costs off) with recursive ${pickedOf(nowMs, room)} select * from picked`);
+  const room = { all: 200, slow: 128, full: new Set<number>() };
+  const plan = await worker.transaction(async (tx) => {
+    await tx.query(beginClaim);
+    return tx.any(sql.type(z.object({ 'QUERY PLAN': z.string() }))`
+      explain (costs off) ${claimStatement('test', nowMs, room)}`);
+  });
   const lines = plan.map((row) => row['QUERY PLAN']).join('\n');
-  t.notMatch(lines, /Seq Scan on webhook_deliveries/);
+  t.notMatch(lines, /Seq Scan|Bitmap Heap Scan/, 'no statistics were taken since the queue grew');
   const started = performance.now();
   const claimed = await claimDeliveries(worker, 'test', nowMs, room);
   t.comment(`${Math.round(performance.now() - started)} ms`);

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createResolver } from '@parallax/checks';
+import type { Resolver } from '@parallax/checks';
 import type { TestContext } from '@parallax/testkit';
 import type { DatabasePool } from 'slonik';
 import { z } from 'zod';
@@ -9,13 +11,24 @@ import type { Context } from '../../context.ts';
 import type { TestAnswer, TestCall } from '../../identity/testing.ts';
 import { groupsApi } from '../../monitoring/groups/testing.ts';
 import type { GroupsApi } from '../../monitoring/groups/testing.ts';
+import { createSealer } from '../../platform/crypto/seal.ts';
+import type { Sealer } from '../../platform/crypto/seal.ts';
+import { makeSigningPair, makeStandardSecret } from '../../platform/crypto/webhook-signature.ts';
 import { sql } from '../../platform/database/pools.ts';
+import { createOutboundClients } from '../../platform/outbound-http/index.ts';
 import type { StoredEvent } from '../events/index.ts';
 import { leaveWebhooksOfDeleted, leaveWebhooksOfMoved, webhooksCapability } from './index.ts';
+import { sealSecrets } from './seal.ts';
+import { Sender } from './sending/sender.job.ts';
 import { takeEvents } from './taker.queries.ts';
 
 /** What a receiver got. */
-export type Received = { readonly headers: IncomingHttpHeaders; readonly body: string; readonly atMs: number };
+export type Received = {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly atMs: number;
+};
 
 export type Receiver = {
   readonly url: string;
@@ -37,7 +50,7 @@ export async function startReceiver(t: TestContext): Promise<Receiver> {
       body += part;
     });
     request.on('end', () => {
-      receiver.received.push({ headers: request.headers, body, atMs: Date.now() });
+      receiver.received.push({ path: request.url ?? '', headers: request.headers, body, atMs: Date.now() });
       receiver.answer(request, response);
     });
   });
@@ -51,6 +64,36 @@ export async function startReceiver(t: TestContext): Promise<Receiver> {
 }
 
 export const loopback = ['127.0.0.1/32'];
+
+/** Webhooks of a new workspace that want everything, without the API. */
+export async function insertHooks(
+  pool: DatabasePool,
+  sealer: Sealer,
+  hooks: readonly { readonly name: string; readonly url: string }[],
+): Promise<{ readonly workspaceId: number }> {
+  const userId = await pool.oneFirst(sql.typeAlias('id')`
+    insert into users (email, password_hash, plan) values ('a@example.com', 'x', 'self_hosted') returning id`);
+  const workspaceId = await pool.oneFirst(sql.typeAlias('id')`
+    insert into workspaces (owner_id, name, ping_key) values (${userId}, 'w', 'key') returning id`);
+  for (const [index, { name, url }] of hooks.entries()) {
+    const pair = makeSigningPair();
+    const id = index + 1;
+    const sealed = sealSecrets(sealer, id, {
+      url,
+      headers: {},
+      secret: makeStandardSecret(),
+      key: pair.privateKey,
+      previous: null,
+    });
+    await pool.query(sql.unsafe`
+      insert into webhooks (id, workspace_id, maker_id, name, sealed, origin, header_names, public_key, events, covers_all, during_maintenance,
+        signature, content)
+      overriding system value
+      values (${id}, ${workspaceId}, ${userId}, ${name}, ${sql.binary(sealed)}, 'http://127.0.0.1', '{}', ${pair.publicKey}, '{*}', true, 'send',
+        'v1', 'full')`);
+  }
+  return { workspaceId };
+}
 
 export type WebhooksApi = GroupsApi & {
   /** Calls below `/webhooks` as the owner. */
@@ -81,6 +124,53 @@ export async function webhooksApi(t: TestContext, context: Partial<Context> = {}
       return z.object({ id: z.number(), secret: z.string() }).parse(made.body);
     },
   };
+}
+
+export type SendingWorld = {
+  readonly api: WebhooksApi;
+  readonly receiver: Receiver;
+  /** Sends what is due, after its clock has been put forward, until nothing is. */
+  readonly run: (laterMs?: number) => Promise<void>;
+};
+
+/** The API, a receiver, and a sender that reaches 127.0.0.1 and waits 1.5 s for an answer. @param resolver who is asked for names; nobody at first */
+export async function sendingWorld(
+  t: TestContext & { readonly fail: (message: string) => unknown },
+  resolver: Resolver = createResolver({ servers: ['127.0.0.1:9'] }),
+): Promise<SendingWorld> {
+  const sealer = createSealer(Buffer.alloc(32, 7));
+  const denied: readonly never[] = [];
+  const { guarded } = createOutboundClients({
+    allowedPrivateTargets: loopback,
+    deniedListeners: () => denied,
+    now: Date.now,
+    version: '0.0.0',
+    resolver,
+  });
+  const api = await webhooksApi(t, { sealer });
+  let aheadMs = 0;
+  const sender = new Sender({
+    pool: api.database.worker,
+    client: guarded,
+    sealer,
+    replica: 'test',
+    now: () => Date.now() + aheadMs,
+    log: { error: (...given: unknown[]) => t.fail(JSON.stringify(given)) },
+    timeoutMs: 1_500,
+  });
+  t.teardown(() => sender.stop());
+  const run: SendingWorld['run'] = async (laterMs = 0) => {
+    aheadMs += laterMs;
+    while ((await sender.begin()) > 0) await sender.idle();
+  };
+  return { api, run, receiver: await startReceiver(t) };
+}
+
+/** The newest delivery of a webhook, with its attempts. */
+export async function only(api: WebhooksApi, webhookId: number): Promise<Record<string, unknown>> {
+  const list = await api.webhooks('GET', `/${webhookId}/deliveries`);
+  const [first] = z.object({ deliveries: z.array(z.object({ id: z.number() })) }).parse(list.body).deliveries;
+  return (await api.webhooks('GET', `/${webhookId}/deliveries/${first?.id}`)).body;
 }
 
 export type TestEvent = {

@@ -1,5 +1,7 @@
 import { createSocket } from 'node:dgram';
+import { isIP } from 'node:net';
 import packet from 'dns-packet';
+import type { Answer } from 'dns-packet';
 
 /** A name server of a test whose answers change from question to question. */
 export type FickleNameServer = {
@@ -9,7 +11,10 @@ export type FickleNameServer = {
   readonly stop: () => Promise<void>;
 };
 
-/** Answers each question for IPv4 addresses of a name with the next of its lists of addresses, with no time to live. */
+/**
+ * Answers each question for addresses of a name with the next of its lists, with no time to live. The question for IPv4 addresses takes the next
+ * list, that for IPv6 ones the same list again. What is no address in a list is an alias (CNAME), whose addresses follow it.
+ */
 export async function answerInTurns(
   turnsOf: (name: string) => readonly (readonly string[])[],
 ): Promise<FickleNameServer> {
@@ -20,10 +25,10 @@ export async function answerInTurns(
     const [question] = questions;
     const name = question?.name ?? '';
     const turns = turnsOf(name);
-    const count = question?.type === 'A' ? (counts.get(name) ?? 0) : 0;
+    const count = counts.get(name) ?? 0;
     if (question?.type === 'A') counts.set(name, count + 1);
-    const addresses = question?.type === 'A' ? (turns[count % turns.length] ?? []) : [];
-    const answers = addresses.map((data) => ({ type: 'A' as const, name, ttl: 0, data }));
+    const turn = question?.type === 'A' ? count : Math.max(0, count - 1);
+    const answers = answersOf(name, turns[turn % turns.length] ?? [], question?.type);
     const flags = packet.RECURSION_DESIRED | packet.RECURSION_AVAILABLE;
     socket.send(packet.encode({ type: 'response', id, flags, questions, answers }), from.port, from.address);
   });
@@ -33,4 +38,19 @@ export async function answerInTurns(
     asked: () => [...counts.values()].reduce((sum, each) => sum + each, 0),
     stop: () => new Promise<void>((resolve) => void socket.close(() => resolve())),
   };
+}
+
+function answersOf(asked: string, list: readonly string[], type: string | undefined): Answer[] {
+  let name = asked;
+  return list.flatMap((data): Answer[] => {
+    const family = isIP(data);
+    if (family === 0) {
+      const alias: Answer = { type: 'CNAME', name, ttl: 0, data };
+      name = data;
+      return [alias];
+    }
+    if (family === 4 && type === 'A') return [{ type: 'A', name, ttl: 0, data }];
+    if (family === 6 && type === 'AAAA') return [{ type: 'AAAA', name, ttl: 0, data }];
+    return [];
+  });
 }

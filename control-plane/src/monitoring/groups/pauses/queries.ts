@@ -52,6 +52,7 @@ export async function settleGroupPauses(tx: Transaction, monitorIds: readonly nu
     switched.map(({ id, workspace_id, at }) => ({
       key: `monitor:${id}`,
       kind: isPaused.has(id) ? 'monitor.paused' : 'monitor.resumed',
+      tellsActor: true,
       payload: { monitor_id: id, workspace_id, at: new Date(at).toISOString() },
     })),
   );

@@ -26,6 +26,7 @@ export async function switchMonitors(
   const news = switched.map((monitor) => ({
     key: `monitor:${monitor.id}`,
     kind: isActive ? 'monitor.resumed' : 'monitor.paused',
+    tellsActor: true as const,
     payload: {
       monitor_id: monitor.id,
       workspace_id: monitor.workspace_id,

@@ -37,6 +37,7 @@ export async function markReset(
   await enqueue(transaction, {
     key: `monitor:${monitor.id}`,
     kind: 'monitor.reset',
+    tellsActor: true,
     payload: { monitor_id: monitor.id, workspace_id: monitor.workspace_id, at: new Date(row.reset_at).toISOString() },
   });
   return { atMs: row.reset_at, version: row.version };

@@ -2,7 +2,7 @@ import type { WebhookSignature } from '@parallax/api-contract';
 import { ed25519Signature, hmacSignature, signingKey } from '../../../platform/crypto/webhook-signature.ts';
 import type { SignedMessage } from '../../../platform/crypto/webhook-signature.ts';
 import { OutboundError } from '../../../platform/outbound-http/index.ts';
-import type { OutboundClient, OutboundStep } from '../../../platform/outbound-http/index.ts';
+import type { ExchangeOptions, OutboundClient, OutboundStep } from '../../../platform/outbound-http/index.ts';
 import { retryAfterMs } from '../../channels/index.ts';
 import type { WebhookSecrets } from '../seal.ts';
 import type { Attempt } from './outcome.ts';
@@ -27,6 +27,7 @@ export type AttemptParts = {
   readonly now: () => number;
   readonly timeoutMs?: number | undefined;
   readonly onStep?: (step: OutboundStep) => void;
+  readonly keep?: ExchangeOptions['keep'];
 };
 
 /** The signatures of a message by the present keys, and during a rotation by those before. */
@@ -63,7 +64,7 @@ export async function attemptDelivery(parts: AttemptParts, sending: Sending): Pr
         },
         body,
       },
-      { timeoutMs: parts.timeoutMs ?? usualTimeoutMs, onStep: parts.onStep },
+      { timeoutMs: parts.timeoutMs ?? usualTimeoutMs, onStep: parts.onStep, keep: parts.keep },
     );
     const isTaken = response.status >= 200 && response.status < 300;
     return {

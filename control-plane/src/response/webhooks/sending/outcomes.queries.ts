@@ -29,19 +29,26 @@ export const attemptEntry = ({ atMs, durationMs, statusCode, errorCode, error, a
 });
 
 /**
- * Notes outcomes, in two transactions: deliveries first, then what is known of their webhooks. What dies between them loses sums and no
- * delivery, and no lock of a webhook is held while deliveries are waited for.
+ * Notes what became of deliveries, in one statement. Whoever comes after the end of the lease says nothing of an attempt that another makes
+ * meanwhile, so outcomes may be noted again.
  */
-export async function noteOutcomes(pool: DatabasePool, replica: string, done: readonly Done[]): Promise<void> {
+export async function noteDeliveries(pool: DatabasePool, replica: string, done: readonly Done[]): Promise<void> {
+  if (done.length > 0) await writeDeliveries(pool, replica, done);
+}
+
+/**
+ * Notes what is known of webhooks by outcomes that were noted. Apart from them, so that no lock of a webhook is held while deliveries are
+ * waited for: what dies between loses sums and no delivery.
+ */
+export async function noteWebhooks(pool: DatabasePool, done: readonly Done[]): Promise<void> {
   if (done.length === 0) return;
-  await pool.transaction((transaction) => writeDeliveries(transaction, replica, done));
   await pool.transaction(async (transaction) => {
     await writeWebhooks(transaction, done);
     await writeSums(transaction, done);
   });
 }
 
-async function writeDeliveries(transaction: Transaction, replica: string, done: readonly Done[]): Promise<void> {
+async function writeDeliveries(pool: DatabasePool, replica: string, done: readonly Done[]): Promise<void> {
   const rows = done.map(({ id, tries, attempt, outcome }) => [
     String(id),
     tries,
@@ -53,8 +60,7 @@ async function writeDeliveries(transaction: Transaction, replica: string, done: 
     attempt.durationMs,
     JSON.stringify([attemptEntry(attempt)]),
   ]);
-  // Whoever comes after the end of the lease says nothing of an attempt that another makes meanwhile.
-  await transaction.query(sql.unsafe`
+  await pool.query(sql.unsafe`
     update webhook_deliveries d set state = g.state, due_at = coalesce(g.due_at, g.at), leased_by = null, attempts = d.attempts + 1,
       status_code = g.status_code, error_code = g.error_code, duration_ms = g.duration_ms, has_answers = true,
       history = case when jsonb_array_length(d.history) >= 20 then (d.history - 0) || g.entry else d.history || g.entry end,
