@@ -89,7 +89,7 @@ export const deleteScheduledReportRoute = route({
 });
 
 /** Pausing, resuming, and whichever of the two is not so. */
-function statusRoute<const Path extends string>(path: Path, summary: string, description: string) {
+function statusRoute(path: string, summary: string, description: string) {
   return route({
     method: 'POST',
     path,

@@ -5,7 +5,6 @@ import { startDaySums } from './refresh.job.ts';
 export { readSums } from './read.queries.ts';
 export type { SummedTime, SumKey, SumSelection } from './read.queries.ts';
 export { removeDaysOfWorkspace, removeSubjectDays } from './hooks.queries.ts';
-export { subjectTypes } from './subject-type.ts';
 export type { SubjectType } from './subject-type.ts';
 
 /**

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { needs } from '@parallax/testkit/needs';
 import t from 'tap';
 import type { Test } from 'tap';
-import { keep, measuredMonitors, weekly } from './testing-world.ts';
+import { keep, measuredMonitors, weekly } from './test-week.ts';
 import { reportsApi } from './testing.ts';
 
 /** The text of a PDF as another program reads it; undefined where that is not installed. */

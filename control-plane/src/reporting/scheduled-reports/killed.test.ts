@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { createSealer } from '../../platform/crypto/seal.ts';
 import { sql } from '../../platform/database/pools.ts';
 import { testDatabase } from '../../platform/database/testing.ts';
-import { measuredMonitors } from './testing-world.ts';
+import { measuredMonitors } from './test-week.ts';
 import { dayMs, reportsApi } from './testing.ts';
 
 /** Milliseconds after a run was claimed: while it reads, while it draws, while it commits, after it. */

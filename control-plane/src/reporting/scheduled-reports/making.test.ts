@@ -2,7 +2,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import { sectionOf } from '../sla/export/test-csv.ts';
-import { keep, measuredMonitors, weekly } from './testing-world.ts';
+import { keep, measuredMonitors, weekly } from './test-week.ts';
 import { dayMs, hourMs, minuteMs, reportsApi } from './testing.ts';
 
 void t.test('at its time a report is made once, kept, and mailed to all who agreed', async (t) => {

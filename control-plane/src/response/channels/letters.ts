@@ -83,7 +83,9 @@ export function confirmTargetLetter(locale: Locale, facts: { readonly from: stri
     ru: {
       locale,
       subject: 'Можно ли присылать сюда оповещения и отчёты?',
-      paragraphs: [`${facts.from} хочет, чтобы Parallax присылал на этот адрес оповещения и отчёты о наблюдаемых службах.`],
+      paragraphs: [
+        `${facts.from} хочет, чтобы Parallax присылал на этот адрес оповещения и отчёты о наблюдаемых службах.`,
+      ],
       action: { label: 'Посмотреть и подтвердить', url: facts.url },
       notes: [
         'Ссылка действует 7 дней. Если вы этого не хотите, не обращайте внимания на письмо: вам ничего не пришлют.',

@@ -203,7 +203,7 @@ void t.test('what ends an outage without a recovery closes it, too', async (t) =
       );
       t.equal(later[3]?.data['outage'], null, 'there is no outage to end any more');
       await it.database.worker.transaction((tx) => switchMonitor(tx, { id, workspace_id: it.workspaceId }, false));
-      const last = (await it.told()).filter(({ data }) => data.subject.id === id).at(-1);
+      const last = (await it.told()).findLast(({ data }) => data.subject.id === id);
       t.match(last, { type: 'monitor.paused', data: { by: null } }, 'no user asked for it');
     }
   }
@@ -375,10 +375,10 @@ void t.test('a hint is followed at once, however long ago the last one was', asy
   const it = await world(t);
   const id = await it.monitor();
   await it.told();
-  let looks = 0;
+  const looks = { count: 0 };
   const worker = new Proxy(it.database.worker, {
     get: (pool, name): unknown => {
-      if (name === 'exists') looks += 1;
+      if (name === 'exists') looks.count += 1;
       return Reflect.get(pool, name);
     },
   });
@@ -386,7 +386,7 @@ void t.test('a hint is followed at once, however long ago the last one was', asy
   t.teardown(() => running.stop());
   it.context.bus.hint(eventInboxSubject, {});
   // The next one without a hint comes after four seconds.
-  while (looks < 4) await new Promise((resolve) => setTimeout(resolve, 10));
+  while (looks.count < 4) await new Promise((resolve) => setTimeout(resolve, 10));
   const { next } = await it.read();
   await transition(it, id, 'UP', 'DOWN');
   const begunMs = Date.now();
