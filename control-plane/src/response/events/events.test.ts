@@ -39,12 +39,22 @@ async function world(t: TestContext) {
   const workspaceId = list.parse((await call('GET', '/api/v1/workspaces')).body).workspaces[0]?.id ?? 0;
   const consumers = capabilities.flatMap((capability) => capability.consumers ?? []);
   let counter = 0;
+  /** Events are read behind every transaction that is open, also of a test beside this one, which has the same server. */
+  const passed = async () => {
+    const xid = sql.type(z.object({ xid: z.bigint() }));
+    const { worker } = api.database;
+    const own = await worker.oneFirst(xid`select pg_current_xact_id()::text::int8 as xid`);
+    const open = xid`select pg_snapshot_xmin(pg_current_snapshot())::text::int8 as xid`;
+    while ((await worker.oneFirst(open)) <= own) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
   const work = async () => {
     while ((await workOnce(api.context, consumers)) > 0);
+    await passed();
   };
   const make = async (takers: readonly EventTaker[] = [takeEvents]) => {
     let all = 0;
     for (let some = 1; some > 0; all += some) some = await makeEventsOnce(api.context, takers, quietLog);
+    await passed();
     return all;
   };
   const read = async (query = '') => readShape.parse((await call('GET', `/api/v1/events${query}`)).body);
