@@ -946,7 +946,6 @@
 -- subject_day_marks.from_at timestamp with time zone not null
 -- subject_day_marks.to_at timestamp with time zone not null
 -- subject_day_marks.due_at timestamp with time zone not null default '-infinity'::timestamp with time zone
--- subject_day_runner.is_only boolean not null default true
 -- subject_days.subject_type text not null
 -- subject_days.subject_id integer not null
 -- subject_days.workspace_id integer not null
@@ -1240,7 +1239,6 @@
 -- stale_hours row-level security forced
 -- status_ranges row-level security forced
 -- subject_day_marks
--- subject_day_runner
 -- subject_days row-level security forced
 -- team_chat_requests row-level security forced
 -- totp_factors row-level security forced
@@ -1683,8 +1681,6 @@
 -- status_ranges.status_ranges_pkey PRIMARY KEY (id)
 -- status_ranges.status_ranges_status_check CHECK ((status = ANY (ARRAY['UP'::text, 'DOWN'::text, 'TIMEOUT'::text, 'DEGRADED'::text])))
 -- subject_day_marks.subject_day_marks_pkey PRIMARY KEY (id)
--- subject_day_runner.subject_day_runner_is_only_check CHECK (is_only)
--- subject_day_runner.subject_day_runner_pkey PRIMARY KEY (is_only)
 -- subject_days.subject_days_check CHECK (((tail IS NOT NULL) OR (until_ms = 86400000)))
 -- subject_days.subject_days_pkey PRIMARY KEY (subject_type, subject_id, day)
 -- subject_days.subject_days_subject_type_check CHECK ((subject_type = ANY (ARRAY['monitor'::text, 'heartbeat'::text, 'webhook_check'::text])))
@@ -2096,7 +2092,6 @@
 -- CREATE UNIQUE INDEX status_ranges_open ON public.status_ranges USING btree (monitor_id) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX status_ranges_pkey ON public.status_ranges USING btree (id)
 -- CREATE UNIQUE INDEX subject_day_marks_pkey ON public.subject_day_marks USING btree (id)
--- CREATE UNIQUE INDEX subject_day_runner_pkey ON public.subject_day_runner USING btree (is_only)
 -- CREATE UNIQUE INDEX subject_days_live ON public.subject_days USING btree (subject_type, subject_id) WHERE (tail IS NOT NULL)
 -- CREATE UNIQUE INDEX subject_days_pkey ON public.subject_days USING btree (subject_type, subject_id, day)
 -- CREATE UNIQUE INDEX team_chat_requests_pkey ON public.team_chat_requests USING btree (state_hash)
@@ -2540,7 +2535,6 @@
 -- status_ranges to parallax_api: SELECT
 -- status_ranges to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- subject_day_marks to parallax_worker: DELETE, INSERT, SELECT, UPDATE
--- subject_day_runner to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- subject_days to parallax_api: SELECT
 -- subject_days to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- team_chat_requests to parallax_api: DELETE, INSERT, SELECT

@@ -244,7 +244,8 @@ void t.test('ten tests and checks by hand an hour, all kinds together', async (t
   const routes = capabilities.flatMap((capability) => capability.routes?.(api.context) ?? []);
   const names = routes.map(({ contract }) => `${contract.method} ${contract.path}`);
   t.same(
-    names.filter((name) => /^POST .*\/(check|test|test-send|run)$/.test(name)).toSorted(),
+    // A run of a report asks no target, and names nobody whom its owner may not mail.
+    names.filter((name) => /^POST (?!.*\/scheduled-reports\/).*\/(check|test|test-send|run)$/.test(name)).toSorted(),
     Object.keys(trials).toSorted(),
     'every route that has something done at once',
   );

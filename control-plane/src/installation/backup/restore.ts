@@ -60,7 +60,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreSum
     await client.query('begin');
     await client.query(sessionSettings);
     await applyMigrations(client, ofBackup);
-    await withoutRowSecurity(client, () => copyEverything(client, options, verified));
+    await withoutRowSecurity(client, () => withoutTriggers(client, () => copyEverything(client, options, verified)));
     await applyMigrations(client, since);
     await withoutRowSecurity(client, async () => {
       for (const { text, values } of afterRestore(options.nowMs, verified.header.created_at))
@@ -134,6 +134,18 @@ async function withoutRowSecurity(client: pg.Client, work: () => Promise<void>):
   for (const name of forced) await client.query(`alter table ${name} no force row level security`);
   await work();
   for (const name of forced) await client.query(`alter table ${name} force row level security`);
+}
+
+/** What triggers make of rows is in the backup, too. Those of PostgreSQL itself, which keep references, stay. */
+async function withoutTriggers(client: pg.Client, work: () => Promise<void>): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select distinct c.relname::text as name from pg_trigger t join pg_class c on c.oid = t.tgrelid
+     where c.relnamespace = 'public'::regnamespace and not t.tgisinternal and t.tgparentid = 0`,
+  );
+  const tables = rows.map((row) => pg.escapeIdentifier(row.name));
+  for (const name of tables) await client.query(`alter table ${name} disable trigger user`);
+  await work();
+  for (const name of tables) await client.query(`alter table ${name} enable trigger user`);
 }
 
 type Intake = { readonly write: (text: Buffer) => Promise<void>; readonly end: () => Promise<number> };

@@ -71,6 +71,7 @@ export const unsealedColumns: readonly string[] = [
   'heartbeats.uuid_hash',
   'join_tokens.secret_hash',
   'join_tokens.used_by_key',
+  'latency_days.summary',
   'probe_certificates.certificate_der',
   'probes.signing_public_key',
   'push_subscriptions.endpoint_hash',

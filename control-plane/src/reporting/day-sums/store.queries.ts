@@ -13,8 +13,8 @@ export const keptDays = 730;
 
 /** Makes this process the one that sums, for the time of the transaction. False: another one is. */
 export async function takeRunner(tx: Transaction): Promise<boolean> {
-  const found = await tx.any(sql.unsafe`select 1 from subject_day_runner for update skip locked`);
-  return found.length > 0;
+  return tx.oneFirst(sql.type(z.object({ is_taken: z.boolean() }))`
+    select pg_try_advisory_xact_lock(hashtextextended('sums of days', 0)) as is_taken`);
 }
 
 const markRow = z.object({

@@ -48,10 +48,6 @@ create table subject_day_marks (
   due_at timestamptz not null default '-infinity'
 );
 
--- One process sums at a time: it holds this row.
-create table subject_day_runner (is_only boolean primary key default true check (is_only));
-insert into subject_day_runner default values;
-
 -- After a statement on a table of times. Arguments: SQL of the type and of the number of the subject, the key of a row, and what else of a row says what the time counts as.
 create function mark_subject_days() returns trigger
   language plpgsql security definer set search_path = public, pg_temp as $$
