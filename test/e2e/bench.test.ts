@@ -15,7 +15,7 @@ const keysOfChecks = ['http_us', 'https_us', 'icmp_us', 'tcp_us', 'idle_bytes'];
 
 // Its second half is the bench of the agent, whole.
 void t.test('the benches of checks and of the agent run to their end, and their books agree', async (t) => {
-  const output = await runNode([main, 'checks', '--json', '--brief'], {}, 150_000);
+  const output = await runNode([main, 'checks', '--json', '--brief'], {}, 300_000);
   const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
   const blackbox = findBlackbox();
   if (blackbox === undefined) countMissing(t, 'prometheus-blackbox-exporter');
@@ -32,7 +32,7 @@ void t.test('the benches of checks and of the agent run to their end, and their 
 });
 
 void t.test('the bench of consensus runs to its end and gives what the goal is about', async (t) => {
-  const output = await runNode([main, 'consensus', '--json', '--brief'], {}, 60_000);
+  const output = await runNode([main, 'consensus', '--json', '--brief'], {}, 150_000);
   const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
   for (const key of ['consensus_ns', 'consensus_turning_ns', 'consensus_spread_ns', 'consensus_edits']) {
     t.ok((figures[key] ?? 0) > 0, key);
@@ -40,7 +40,7 @@ void t.test('the bench of consensus runs to its end and gives what the goal is a
 });
 
 void t.test('the bench of queries runs to its end and gives what the goals are about', async (t) => {
-  const output = await runNode([main, 'query', '--json', '--brief'], {}, 150_000);
+  const output = await runNode([main, 'query', '--json', '--brief'], {}, 300_000);
   const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
   for (const key of ['percentiles_ms', 'cost_90_vs_30', 'deep_page_vs_first', 'timeline_buffers', 'bytes_per_result']) {
     t.ok((figures[key] ?? 0) > 0, key);
@@ -49,7 +49,7 @@ void t.test('the bench of queries runs to its end and gives what the goals are a
 });
 
 void t.test('the bench of the API runs to its end and gives what the goals are about', async (t) => {
-  const output = await runNode([main, 'api', '--json', '--brief'], {}, 150_000);
+  const output = await runNode([main, 'api', '--json', '--brief'], {}, 300_000);
   const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
   for (const key of ['list_vs_bare', 'p99_vs_median', 'credentials_and_limits_ms', 'bare_rate', 'import_ms']) {
     t.ok((figures[key] ?? 0) > 0, key);
@@ -57,7 +57,7 @@ void t.test('the bench of the API runs to its end and gives what the goals are a
 });
 
 void t.test('the bench of pings runs to its end, and what was answered is stored', async (t) => {
-  const output = await runNode([main, 'pings', '--json', '--brief'], {}, 150_000);
+  const output = await runNode([main, 'pings', '--json', '--brief'], {}, 300_000);
   const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
   for (const key of ['pings_per_second', 'pings_p99_ms', 'commits_per_second', 'pings_per_commit', 'ping_us']) {
     t.ok((figures[key] ?? 0) > 0, key);
@@ -65,7 +65,7 @@ void t.test('the bench of pings runs to its end, and what was answered is stored
 });
 
 void t.test('the bench of webhooks runs to its end, and its claims read no whole table', async (t) => {
-  const output = await runNode([main, 'webhooks', '--json', '--brief'], {}, 150_000);
+  const output = await runNode([main, 'webhooks', '--json', '--brief'], {}, 300_000);
   const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
   for (const key of [
     'deliveries_per_second',

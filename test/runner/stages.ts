@@ -65,7 +65,7 @@ export const stages: readonly Stage[] = [
   { name: 'stories', tier: 'usual', files: stories, cores: 0.5, timeoutS: 300 },
   { name: 'walls', tier: 'gate', files: walls, cores: 0.66, timeoutS: 600 },
   { name: 'contract', tier: 'usual', files: ['test/contract/*.test.ts'], cores: 0.66, timeoutS: 600, isShared: true },
-  { name: 'end-to-end', tier: 'gate', files: ['test/e2e/*.test.ts'], cores: 0.5, timeoutS: 480 },
+  { name: 'end-to-end', tier: 'gate', files: ['test/e2e/*.test.ts'], cores: 0.5, timeoutS: 900 },
   { name: 'simulation', tier: 'gate', files: ['test/simulation/*.test.ts'], cores: 1, timeoutS: 900 },
   { name: 'gate', tier: 'gate', files: ['test/gate/*.test.ts'], cores: 1, timeoutS: 600 },
   { name: 'faults', tier: 'gate', files: ['test/faults/*.test.ts'], cores: 0.5, timeoutS: 1_200 },

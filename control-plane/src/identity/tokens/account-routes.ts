@@ -5,6 +5,7 @@ const roots = [
   '/api/v1/auth',
   '/api/v1/api-keys',
   '/api/v1/alert-channel-configs',
+  '/api/v1/feedback',
   '/api/v1/messenger-bot',
   '/api/v1/messenger-groups',
   '/api/v1/web-push',
