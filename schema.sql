@@ -2217,7 +2217,7 @@
 -- sla_ledger.sla_ledger_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = sla_ledger.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- stale_hours.stale_hours_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = stale_hours.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- status_ranges.status_ranges_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = status_ranges.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
--- subject_days.subject_days_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- subject_days.subject_days_of_tenant * using ((workspace_id = ANY (( SELECT current_workspaces() AS current_workspaces)::integer[])))
 -- team_chat_requests.lookups_of_owner * using (true) with check (true)
 -- team_chat_requests.own_team_chat_requests * using ((user_id = current_user_id()))
 -- totp_factors.own_totp_factors * using ((user_id = current_user_id()))

@@ -78,6 +78,21 @@ void t.test('the bench of webhooks runs to its end, and its claims read no whole
   }
 });
 
+void t.test('the benches of analytics and of the dashboard run to their end', async (t) => {
+  const output = await runNode([main, 'analytics', 'dashboard', '--json', '--brief'], {}, 300_000);
+  const [analytics, dashboard] = output
+    .trim()
+    .split('\n')
+    .slice(-2)
+    .map((line) => JSON.parse(line) as Record<string, number>);
+  for (const key of ['analytics_30d_ms', 'analytics_90d_ms', 'latency_ms', 'sums_changed_us']) {
+    t.ok((analytics?.[key] ?? 0) > 0, key);
+  }
+  for (const key of ['stats_ms', 'uptime_summary_ms', 'alerts_summary_ms', 'incidents_ms', 'combined_ms']) {
+    t.ok((dashboard?.[key] ?? 0) > 0, key);
+  }
+});
+
 void t.test('every bench that is documented exists, and every bench is documented', async (t) => {
   const usage = startNode([main], {});
   t.equal(await usage.ended, 2, 'without a name it says which there are');

@@ -34,7 +34,8 @@ create index subject_days_due on subject_days (day) where tail is not null;
 
 alter table subject_days enable row level security;
 alter table subject_days force row level security;
-create policy subject_days_of_tenant on subject_days using (workspace_id = any (current_workspaces()));
+-- The subquery is asked once for a statement, the function alone would be for each of its many rows.
+create policy subject_days_of_tenant on subject_days using (workspace_id = any ((select current_workspaces())::integer[]));
 grant select on subject_days to parallax_api;
 
 -- Days that are to be summed anew. Rows are only added, so that nobody waits for anybody; who sums takes them away.
