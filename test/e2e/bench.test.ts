@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { countMissing } from '@parallax/testkit/needs';
 import t from 'tap';
@@ -11,11 +12,13 @@ const byText = (a: string, b: string): number => a.localeCompare(b);
 const main = 'test/perf/main.ts';
 /** What the tables of goals ask for under these names. */
 const keysOfAgent = ['http_vs_floor', 'http_vs_blackbox', 'lateness_p99_ms', 'core_share', 'publish_us'];
+// A prepared database, and files in memory.
+const environment = { TAP: '1', TMPDIR: tmpdir() };
 const keysOfChecks = ['http_us', 'https_us', 'icmp_us', 'tcp_us', 'idle_bytes'];
 
 // Its second half is the bench of the agent, whole.
 void t.test('the benches of checks and of the agent run to their end, and their books agree', async (t) => {
-  const output = await runNode([main, 'checks', '--json', '--brief'], {}, 300_000);
+  const output = await runNode([main, 'checks', '--json', '--brief'], environment, 300_000);
   const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
   const blackbox = findBlackbox();
   if (blackbox === undefined) countMissing(t, 'prometheus-blackbox-exporter');
@@ -32,7 +35,7 @@ void t.test('the benches of checks and of the agent run to their end, and their 
 });
 
 void t.test('the bench of consensus runs to its end and gives what the goal is about', async (t) => {
-  const output = await runNode([main, 'consensus', '--json', '--brief'], {}, 150_000);
+  const output = await runNode([main, 'consensus', '--json', '--brief'], environment, 150_000);
   const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
   for (const key of ['consensus_ns', 'consensus_turning_ns', 'consensus_spread_ns', 'consensus_edits']) {
     t.ok((figures[key] ?? 0) > 0, key);
@@ -40,7 +43,7 @@ void t.test('the bench of consensus runs to its end and gives what the goal is a
 });
 
 void t.test('the bench of queries runs to its end and gives what the goals are about', async (t) => {
-  const output = await runNode([main, 'query', '--json', '--brief'], {}, 300_000);
+  const output = await runNode([main, 'query', '--json', '--brief'], environment, 300_000);
   const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
   for (const key of ['percentiles_ms', 'cost_90_vs_30', 'deep_page_vs_first', 'timeline_buffers', 'bytes_per_result']) {
     t.ok((figures[key] ?? 0) > 0, key);
@@ -49,7 +52,7 @@ void t.test('the bench of queries runs to its end and gives what the goals are a
 });
 
 void t.test('the bench of the API runs to its end and gives what the goals are about', async (t) => {
-  const output = await runNode([main, 'api', '--json', '--brief'], {}, 300_000);
+  const output = await runNode([main, 'api', '--json', '--brief'], environment, 300_000);
   const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
   for (const key of ['list_vs_bare', 'p99_vs_median', 'credentials_and_limits_ms', 'bare_rate', 'import_ms']) {
     t.ok((figures[key] ?? 0) > 0, key);
@@ -57,7 +60,7 @@ void t.test('the bench of the API runs to its end and gives what the goals are a
 });
 
 void t.test('the bench of pings runs to its end, and what was answered is stored', async (t) => {
-  const output = await runNode([main, 'pings', '--json', '--brief'], {}, 300_000);
+  const output = await runNode([main, 'pings', '--json', '--brief'], environment, 300_000);
   const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
   for (const key of ['pings_per_second', 'pings_p99_ms', 'commits_per_second', 'pings_per_commit', 'ping_us']) {
     t.ok((figures[key] ?? 0) > 0, key);
@@ -65,7 +68,7 @@ void t.test('the bench of pings runs to its end, and what was answered is stored
 });
 
 void t.test('the bench of webhooks runs to its end, and its claims read no whole table', async (t) => {
-  const output = await runNode([main, 'webhooks', '--json', '--brief'], {}, 300_000);
+  const output = await runNode([main, 'webhooks', '--json', '--brief'], environment, 300_000);
   const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
   for (const key of [
     'deliveries_per_second',
@@ -79,7 +82,7 @@ void t.test('the bench of webhooks runs to its end, and its claims read no whole
 });
 
 void t.test('the benches of analytics and of the dashboard run to their end', async (t) => {
-  const output = await runNode([main, 'analytics', 'dashboard', '--json', '--brief'], {}, 300_000);
+  const output = await runNode([main, 'analytics', 'dashboard', '--json', '--brief'], environment, 300_000);
   const [analytics, dashboard] = output
     .trim()
     .split('\n')

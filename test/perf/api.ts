@@ -26,7 +26,7 @@ const dayMs = 24 * hourMs;
 
 const sizes = {
   full: { monitors: 10_000, rounds: 20, seconds: 60, imports: 3 },
-  brief: { monitors: 200, rounds: 3, seconds: 3, imports: 1 },
+  brief: { monitors: 200, rounds: 2, seconds: 1, imports: 1 },
 } as const;
 
 /** What the list of monitors and an import cost through the API, beside the statement alone. */

@@ -6,13 +6,14 @@ import { createLogger } from '@parallax/telemetry';
 import pg from 'pg';
 import { migrate } from '../../control-plane/src/platform/database/migrate.ts';
 import { openDatabase } from '../../control-plane/src/platform/database/pools.ts';
+import { placeDatabase } from '../harness/prepared-database.ts';
 
 /** Warnings among what a bench says. */
 export function benchLog(say: (line: string) => void) {
   return createLogger({ name: 'bench', level: 'warn', destination: { write: (line: string) => say(line.trim()) } });
 }
 
-/** A durable PostgreSQL of its own, empty; ends, with its files, by `teardown`. */
+/** A durable PostgreSQL of its own, empty but for the schema where a test runs the bench; ends, with its files, by `teardown`. */
 export async function startDurablePostgres(
   say: (line: string) => void,
   teardown: (step: () => unknown) => void,
@@ -22,6 +23,7 @@ export async function startDurablePostgres(
   const dataDir = mkdtempSync(path.join(tmpdir(), 'parallax-bench-'));
   chmodSync(dataDir, 0o711);
   teardown(() => rmSync(dataDir, { recursive: true, force: true }));
+  await placeDatabase(dataDir);
   say('starting PostgreSQL (fsync on)');
   const postgres = await startPostgres({ dataDir, durable: true, log, settings });
   teardown(() => postgres.stop());

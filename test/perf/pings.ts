@@ -10,7 +10,7 @@ import type { Bench, Figures } from './report.ts';
 
 const sizes = {
   full: { heartbeats: 20_000, seconds: 20, connections: 128 },
-  brief: { heartbeats: 2_000, seconds: 2, connections: 128 },
+  brief: { heartbeats: 500, seconds: 1, connections: 64 },
 } as const;
 const offeredPerSecond = 5_000;
 

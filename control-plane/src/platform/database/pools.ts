@@ -76,7 +76,8 @@ export async function openDatabase(urls: DatabaseUrls, sizes: { api: number; wor
   const common = {
     interceptors: [rowsThroughSchema],
     connectionTimeout: 5_000,
-    idleTimeout: 60_000,
+    // Longer than the minute after which most work comes again: a new connection costs PostgreSQL 0.1 s until it knows the tables.
+    idleTimeout: 150_000,
     captureStackTrace: false,
   };
   const reset = resetWhereNeeded();

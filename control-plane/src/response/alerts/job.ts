@@ -5,12 +5,16 @@ import { repeat } from '../../platform/repeat.ts';
 import type { RunningService } from '../../platform/running-service.ts';
 import { bundleOnce } from './bundling/job.ts';
 import type { AlertParts } from './channels-gateway.ts';
+import { findDue } from './due.queries.ts';
 import { planOnce } from './planning/job.ts';
 import type { Undecided } from './planning/job.ts';
 import { createSender } from './sending/job.ts';
 import { sweepOnce } from './sweep/queries.ts';
 
-const everyMs = 250;
+/** So often work is looked for; an occasion that is made is hinted at besides. */
+const lookEveryMs = 250;
+/** What is found, hinted at or has room is done at once; this is for what none of these tells of. */
+const everyMs = 30_000;
 /** While much is decided, what is decided already is made messages of so often: who has a single message waiting does not wait for the rest. */
 const bundleEveryMs = 500;
 const sweepEveryMs = 600_000;
@@ -61,6 +65,15 @@ export function startAlerting(parts: (context: Context) => AlertParts) {
       },
       onError: (error) => log.warn({ err: error }, 'alerts could not be decided; tried again'),
     });
+    const looking = repeat({
+      everyMs: lookEveryMs,
+      work: async () => {
+        const due = await findDue(pool, context.now());
+        if (due.isPlanning) void planning.soon();
+        if (due.isSending) again();
+      },
+      onError: (error) => log.warn({ err: error }, 'work on alerts could not be looked for; tried again'),
+    });
     const sweeping = repeat({
       everyMs: sweepEveryMs,
       work: async (isStopped) => {
@@ -72,6 +85,7 @@ export function startAlerting(parts: (context: Context) => AlertParts) {
     return {
       stop: async () => {
         hints.stop();
+        await looking.stop();
         await Promise.all([planning.stop(), sending.stop(), sweeping.stop()]);
         await sender.idle();
       },

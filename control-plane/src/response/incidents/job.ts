@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { outboxSubject } from '../../platform/bus/subjects.ts';
 import { repeat } from '../../platform/repeat.ts';
 import type { RunningService } from '../../platform/running-service.ts';
-import { dueIncidents, settleIncidents } from './state/queries.ts';
+import { dueIncidents, isAnyToBeTold, settleIncidents } from './state/queries.ts';
 
 /** A first message waits three seconds for company, so half a second more is little. */
 const everyMs = 500;
@@ -23,7 +23,9 @@ export async function startTelling(context: Context, log: Logger): Promise<Runni
 
 /** Announces a batch of what is due. @returns how many incidents were looked at */
 export async function tellDue(context: Pick<Context, 'database' | 'now' | 'bus'>): Promise<number> {
-  const count = await context.database.worker.transaction(async (transaction) => {
+  const { worker } = context.database;
+  if (!(await isAnyToBeTold(worker, context.now()))) return 0;
+  const count = await worker.transaction(async (transaction) => {
     const nowMs = context.now();
     const ids = await dueIncidents(transaction, nowMs, incidentsAtOnce);
     await settleIncidents(transaction, ids, nowMs);

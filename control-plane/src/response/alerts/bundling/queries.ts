@@ -7,9 +7,11 @@ import { targetShape } from '../rules/row.ts';
 
 const at = (ms: number) => sql.timestamp(new Date(ms));
 
-const isWaiting = (nowMs: number) => sql.fragment`status = 'queued' and delivery_id is null and due_at <= ${at(nowMs)}`;
+/** Of notifications: no message has it yet. */
+export const isWaiting = (nowMs: number) =>
+  sql.fragment`status = 'queued' and delivery_id is null and due_at <= ${at(nowMs)}`;
 
-/** Whether anything waits to become a message: asked four times a second, mostly for nothing. */
+/** Whether anything waits to become a message. */
 export async function isAnyWaiting(pool: DatabasePool, nowMs: number): Promise<boolean> {
   return pool.exists(sql.unsafe`select from notifications where ${isWaiting(nowMs)}`);
 }

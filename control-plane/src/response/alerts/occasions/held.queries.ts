@@ -3,16 +3,17 @@ import { sql } from '../../../platform/database/pools.ts';
 
 /* Incidents that a maintenance holds: they announce nothing until it is over, and the history says that they are held all the same. */
 
+/** Incidents that a maintenance holds, and occasions of such. */
+export const isHeld = sql.fragment`
+  select from incidents where held_at is not null
+  union all select from alert_occasions where seq = 0 and ended_at is null`;
+
 /**
  * Notes incidents that are held as occasions that nothing was announced of (`seq` 0), which the planner holds, and ends those that are over or gone
  * by then. What is announced when the maintenance is over goes on with the same occasion.
  */
 export async function noteHeld(pool: DatabasePool, nowMs: number): Promise<void> {
-  // Asked four times a second, while hardly ever anything is held.
-  const isAny = await pool.exists(sql.unsafe`
-    select from incidents where held_at is not null
-    union all select from alert_occasions where seq = 0 and ended_at is null`);
-  if (!isAny) return;
+  if (!(await pool.exists(sql.unsafe`${isHeld}`))) return;
   const now = sql.timestamp(new Date(nowMs));
   const isLasting = sql.fragment`i.status <> 'resolved' and i.deleted_at is null`;
   await pool.query(sql.unsafe`

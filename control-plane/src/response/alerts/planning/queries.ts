@@ -36,9 +36,12 @@ export type OccasionRow = Omit<z.output<typeof occasionRow>, 'id' | 'pending'> &
   readonly pending: readonly Change[];
 };
 
-/** Whether there is an occasion to look at: asked four times a second, and to claim them takes PostgreSQL ten times as long to plan. */
+/** Of occasions: to be looked at by now. */
+export const isPlannable = (nowMs: number) => sql.fragment`due_at <= ${at(nowMs)}`;
+
+/** Whether there is an occasion to look at: to claim them takes PostgreSQL ten times as long to plan. */
 export async function isAnyDue(pool: DatabasePool, nowMs: number): Promise<boolean> {
-  return pool.exists(sql.unsafe`select from alert_occasions where due_at <= ${at(nowMs)}`);
+  return pool.exists(sql.unsafe`select from alert_occasions where ${isPlannable(nowMs)}`);
 }
 
 /** So many of those that are due are shared among workspaces in turn; what is due later waits until some of them are done. */

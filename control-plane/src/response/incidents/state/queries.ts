@@ -1,4 +1,5 @@
 import { incidentResolutions, incidentStatuses } from '@parallax/api-contract';
+import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
@@ -176,10 +177,17 @@ export async function settleIncidents(
   );
 }
 
+const isToBeTold = (nowMs: number) => sql.fragment`tell_at <= ${sql.timestamp(new Date(nowMs))}`;
+
+/** Whether something is to be told by now of any incident: asked twice a second, mostly for nothing. */
+export async function isAnyToBeTold(connection: CommonQueryMethods, nowMs: number): Promise<boolean> {
+  return connection.exists(sql.unsafe`select from incidents where ${isToBeTold(nowMs)}`);
+}
+
 /** Incidents of which something is to be told by now, held by nobody else, with their locks. */
 export async function dueIncidents(transaction: Transaction, nowMs: number, most: number): Promise<readonly number[]> {
   return transaction.anyFirst(sql.type(idRow)`
-    select id from incidents where tell_at <= ${sql.timestamp(new Date(nowMs))} order by tell_at, id limit ${most} for update skip locked`);
+    select id from incidents where ${isToBeTold(nowMs)} order by tell_at, id limit ${most} for update skip locked`);
 }
 
 /** Incidents of a workspace whose first message is held back. */

@@ -55,7 +55,7 @@ const dueRow = z.object({ n: z.number() });
  * to the same target is done with, which is why those that share an occasion go by their eldest notification: digests cannot wait for each other.
  * Claims go one after another over all replicas: two at once would each not see that the other sends to the same target.
  *
- * Whether anything is due is asked first: to plan a claim takes PostgreSQL 15 ms, and it is asked for four times a second while nothing happens.
+ * How much is due is asked first: to plan a claim takes PostgreSQL 15 ms.
  */
 export async function claimDeliveries(
   pool: DatabasePool,
@@ -83,7 +83,8 @@ export async function claimDeliveries(
   });
 }
 
-const isDue = (nowMs: number) =>
+/** Of deliveries: to be sent by now, and nobody sends it. */
+export const isDue = (nowMs: number) =>
   sql.fragment`status = 'queued' and next_attempt_at <= ${at(nowMs)} and coalesce(lease_until <= ${at(nowMs)}, true)`;
 
 /** Targets of the messages that have waited longest. */

@@ -1,0 +1,26 @@
+import type { DatabasePool } from 'slonik';
+import { z } from 'zod';
+import { sql } from '../../platform/database/pools.ts';
+import { isWaiting } from './bundling/queries.ts';
+import { isHeld } from './occasions/held.queries.ts';
+import { isPlannable } from './planning/queries.ts';
+import { isDue } from './sending/claim/queries.ts';
+
+const dueRow = z.object({ is_planning: z.boolean(), is_sending: z.boolean() });
+
+/** What there is to do. */
+export type Due = {
+  /** Occasions to decide on, or decisions to make messages of. */
+  readonly isPlanning: boolean;
+  /** Messages to send. */
+  readonly isSending: boolean;
+};
+
+/** Looks for work of every step in one statement: it is asked four times a second, mostly for nothing. */
+export async function findDue(pool: DatabasePool, nowMs: number): Promise<Due> {
+  const row = await pool.one(sql.type(dueRow)`
+    select exists (select from alert_occasions where ${isPlannable(nowMs)}) or exists (${isHeld})
+        or exists (select from notifications where ${isWaiting(nowMs)}) as is_planning,
+      exists (select from deliveries where ${isDue(nowMs)}) as is_sending`);
+  return { isPlanning: row.is_planning, isSending: row.is_sending };
+}
