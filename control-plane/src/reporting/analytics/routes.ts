@@ -14,10 +14,10 @@ import { requireRole, scopeOf } from '../../platform/http/caller.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { handle, OtherText } from '../../platform/http/handler.ts';
 import type { RequestFacts, Route } from '../../platform/http/handler.ts';
+import { keptAnswers } from '../../platform/kept-answers.ts';
 import { iso } from '../statistics/index.ts';
 import { readAvailabilitySeries } from './availability.gateway.ts';
 import { availabilityCsv, latencyCsv, noisiestCsv, responseCsv, worstCsv } from './csv.ts';
-import { keepAnswers } from './kept-answers.ts';
 import { readLatencySeries } from './latency.gateway.ts';
 import { noisiestMonitors } from './noise.queries.ts';
 import { askedWindow } from './question.ts';
@@ -25,15 +25,15 @@ import { readResponse } from './response.gateway.ts';
 import { readWorst } from './worst.gateway.ts';
 
 /** Answers are kept for this long, and no more of them than this. */
-const keptMs = 10_000;
-const mostKept = 200;
+const keepMs = 10_000;
+const mostEntries = 200;
 
 type Asked = { readonly caller: Caller; readonly request: RequestFacts };
 type Query = { readonly workspace_id?: number | undefined };
 
 /** What many monitors come to together. */
 export function analyticsRoutes(context: Context): Route[] {
-  const kept = keepAnswers(keptMs, mostKept);
+  const kept = keptAnswers({ keepMs, mostEntries, now: context.now });
 
   /** Answers as JSON or CSV, from what those who see the same workspaces have asked a moment ago where there is such. */
   const answered = async <Asking extends Query, Answer>(
@@ -45,10 +45,9 @@ export function analyticsRoutes(context: Context): Route[] {
   ): Promise<Answer | OtherText> => {
     if (query.workspace_id !== undefined) requireRole(caller, query.workspace_id, 'viewer');
     const scope = scopeOf(caller);
-    const nowMs = Math.floor(context.now());
     const seen = scope.workspaceIds.toSorted((one, other) => one - other);
-    const answer = await kept.answer(JSON.stringify([name, seen, query]), nowMs, () =>
-      inScope(context.database.api, scope, (tx) => read(scope, tx, query, nowMs)),
+    const answer = await kept.get(JSON.stringify([name, seen, query]), () =>
+      inScope(context.database.api, scope, (tx) => read(scope, tx, query, Math.floor(context.now()))),
     );
     if (!wantsCsv(request)) return answer;
     request.reply.header('content-disposition', attachment(`${name}.csv`));

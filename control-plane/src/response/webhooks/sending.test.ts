@@ -5,7 +5,7 @@ import { Webhook as SvixWebhook } from 'svix';
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
-import { beginClaim, claimDeliveries, claimStatement } from './sending/claim.queries.ts';
+import { beginClaim, claimDeliveries, claimStatement, giveBack } from './sending/claim.queries.ts';
 import { switchOffFull } from './upkeep/queries.ts';
 import { only, sendingWorld, storeEvents } from './testing.ts';
 import type { Received } from './testing.ts';
@@ -154,6 +154,77 @@ void t.test('a test is one attempt with its steps, also while it is off, and cou
   t.match((await api.webhooks('GET', `/${id}/stats`)).body, { success: 0, attempts: 0 });
 });
 
+const eventsFor = (count: number) => Array.from({ length: count }, (_, index) => ({ subjectId: index + 1 }));
+
+void t.test('five deliveries are under way to a webhook, however many are claimed', async (t) => {
+  const { api, run, receiver } = await sendingWorld(t);
+  await api.webhook({ url: receiver.url });
+  let underWay = 0;
+  let most = 0;
+  receiver.answer = (_request, response) => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    setTimeout(() => {
+      underWay -= 1;
+      response.end();
+    }, 20);
+  };
+  await storeEvents(api.database.worker, api.workspaceId, eventsFor(23));
+  await run();
+  t.equal(most, 5);
+  t.equal(receiver.received.length, 23);
+  t.equal(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size, 23, 'each once');
+});
+
+void t.test(
+  'a process claims twice what may be under way, but not beside another one, nor for a slow receiver',
+  async (t) => {
+    const { api } = await sendingWorld(t);
+    const { worker } = api.database;
+    await api.webhook({ url: 'https://hooks.example/' });
+    await storeEvents(worker, api.workspaceId, eventsFor(30));
+    const room = { all: 200, slow: 128, full: new Set<number>() };
+    const claim = async (replica: string) =>
+      (await claimDeliveries(worker, replica, Date.now() + 1_000, room)).map(({ id }) => id);
+    const first = await claim('one');
+    t.equal(first.length, 10);
+    t.same(await claim('other'), []);
+    await giveBack(worker, 'other', first);
+    t.same(await claim('other'), [], 'nobody gives back what another one has');
+    await giveBack(worker, 'one', first.slice(3));
+    const second = await claim('other');
+    t.equal(second.length, 2, 'together five');
+    t.same(await claim('one'), []);
+    await giveBack(worker, 'one', first.slice(0, 3));
+    await giveBack(worker, 'other', second);
+    t.equal(
+      await worker.oneFirst(sql.type(z.object({ n: z.number() }))`
+      select count(*)::integer as n from webhook_deliveries where tries = 0 and leased_by is null`),
+      30,
+      'as if nothing had been claimed',
+    );
+    await worker.query(sql.unsafe`update webhooks set is_slow = true`);
+    t.equal((await claim('one')).length, 5);
+  },
+);
+
+void t.test('a sender that stops gives back what it has not begun', async (t) => {
+  const { api, sender, receiver } = await sendingWorld(t);
+  const { worker } = api.database;
+  await api.webhook({ url: receiver.url });
+  receiver.answer = (_request, response) => void setTimeout(() => response.end(), 100);
+  await storeEvents(worker, api.workspaceId, eventsFor(10));
+  t.equal(await sender.begin(), 10);
+  await sender.stop();
+  t.equal(receiver.received.length, 5);
+  const rows = await worker.any(sql.type(z.object({ state: z.string(), tries: z.number(), n: z.number() }))`
+    select state, tries, count(*)::integer as n from webhook_deliveries where leased_by is null group by 1, 2 order by 1`);
+  t.same(rows, [
+    { state: 'delivered', tries: 1, n: 5 },
+    { state: 'queued', tries: 0, n: 5 },
+  ]);
+});
+
 void t.test('a claim leaps over a hundred thousand that wait', async (t) => {
   const { api } = await sendingWorld(t);
   const { worker } = api.database;
@@ -175,7 +246,7 @@ void t.test('a claim leaps over a hundred thousand that wait', async (t) => {
   const started = performance.now();
   const claimed = await claimDeliveries(worker, 'test', nowMs, room);
   t.comment(`${Math.round(performance.now() - started)} ms`);
-  t.equal(claimed.filter(({ webhook_id: id }) => id === busy.id).length, 5, 'five of a webhook');
+  t.equal(claimed.filter(({ webhook_id: id }) => id === busy.id).length, 10, 'twice the five that may be under way');
   t.equal(claimed.filter(({ webhook_id: id }) => id === slow.id).length, 1, 'one a second of the other');
   t.same(await claimDeliveries(worker, 'test', nowMs + 100, room), [], 'no more while they are under way');
 

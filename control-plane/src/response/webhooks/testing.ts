@@ -129,6 +129,7 @@ export async function webhooksApi(t: TestContext, context: Partial<Context> = {}
 export type SendingWorld = {
   readonly api: WebhooksApi;
   readonly receiver: Receiver;
+  readonly sender: Sender;
   /** Sends what is due, after its clock has been put forward, until nothing is. */
   readonly run: (laterMs?: number) => Promise<void>;
 };
@@ -163,7 +164,7 @@ export async function sendingWorld(
     aheadMs += laterMs;
     while ((await sender.begin()) > 0) await sender.idle();
   };
-  return { api, run, receiver: await startReceiver(t) };
+  return { api, run, sender, receiver: await startReceiver(t) };
 }
 
 /** The newest delivery of a webhook, with its attempts. */

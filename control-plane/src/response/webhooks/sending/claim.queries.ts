@@ -5,14 +5,16 @@ import { sql } from '../../../platform/database/pools.ts';
 
 const at = (ms: number) => sql.timestamp(new Date(ms));
 
-/** So long a delivery belongs to whom has claimed it; an attempt takes at most a quarter of it. */
+/** So long a delivery belongs to whom has claimed it: it begins to be sent within two thirds of it, and an attempt takes at most a quarter. */
 export const leaseMs = 60_000;
 /** Deliveries of one claim; one that takes fewer leaves nothing that has room. */
 export const mostOfClaim = 200;
 /** Attempts under way at once, over all processes: to one webhook, those of a replay among them, and for one workspace. */
 export const mostOfWebhook = 5;
+export const mostOfWorkspace = 64;
 const mostReplays = 2;
-const mostOfWorkspace = 64;
+/** A process claims so many times more while no other one has any: what waits is at hand when there is room. Not where a receiver is slow or has a pace. */
+const claimedAhead = 2;
 
 const claimedRow = z.object({
   id: z.bigint(),
@@ -20,6 +22,8 @@ const claimedRow = z.object({
   workspace_id: z.number(),
   event_id: z.string(),
   tries: z.number(),
+  /** So many deliveries to the webhook this process may have claimed. */
+  most: z.number(),
   is_slow: z.boolean(),
   body: z.string().nullable(),
   sealed: z.instanceof(Buffer),
@@ -27,14 +31,14 @@ const claimedRow = z.object({
   content: z.enum(webhookContents),
   previous_until: z.number().nullable(),
 });
-export type Claimed = Omit<z.output<typeof claimedRow>, 'id'> & { readonly id: number };
+export type Claimed = Omit<z.output<typeof claimedRow>, 'id'> & { readonly id: number; readonly claimedMs: number };
 
 /** What a process has room for. */
 export type Room = {
   readonly all: number;
   /** Attempts to receivers that were slow. */
   readonly slow: number;
-  /** Webhooks that have no room: to them it makes as many attempts as may be under way. */
+  /** Webhooks that have no room: it has claimed as much for them as it may. */
   readonly full: ReadonlySet<number>;
 };
 
@@ -66,7 +70,7 @@ const dueOf = (isReplay: boolean, nowMs: number) => sql.fragment`
  * up for each webhook by itself.
  * @param webhookIds those for which something is due; undefined: all for which anything waits
  */
-const pickedOf = (nowMs: number, room: Room, webhookIds?: readonly number[]) => sql.fragment`
+const pickedOf = (replica: string, nowMs: number, room: Room, webhookIds?: readonly number[]) => sql.fragment`
   hooks (id) as (${
     webhookIds === undefined
       ? waitingWebhooks
@@ -76,39 +80,44 @@ const pickedOf = (nowMs: number, room: Room, webhookIds?: readonly number[]) => 
         )})`
   }),
   ready as materialized (
-    select w.id, w.workspace_id, w.is_slow, w.paced, l.n as under_way, l.replays
+    select w.id, w.workspace_id, w.is_slow, w.paced, l.n as claimed, l.replays, m.most
     from hooks cross join lateral (
-      select w.id, w.workspace_id, w.is_slow,
-        case when w.max_per_second is null then ${mostOfWebhook}
+      select w.id, w.workspace_id, w.is_slow, w.max_per_second,
+        case when w.max_per_second is null then ${claimedAhead * mostOfWebhook}
           else floor(extract(epoch from ${at(nowMs)} - ${pacedFrom(nowMs)}) * ${rate} + 0.000001)::integer end as paced
       from webhooks w where w.id = hooks.id and w.is_active offset 0) w
     cross join lateral (
-      select count(*)::integer as n, count(*) filter (where is_replay)::integer as replays from webhook_deliveries d
+      select count(*)::integer as n, count(*) filter (where d.leased_by <> ${replica})::integer as others,
+        count(*) filter (where is_replay)::integer as replays
+      from webhook_deliveries d
       where d.workspace_id = w.workspace_id and d.webhook_id = w.id and d.leased_by is not null and d.due_at > ${at(nowMs)} offset 0) l
-    where l.n < ${mostOfWebhook} and w.paced > 0
+    cross join lateral (
+      select ${mostOfWebhook} * case when l.others = 0 and not w.is_slow and w.max_per_second is null then ${claimedAhead} else 1 end as most) m
+    where l.n < m.most and w.paced > 0
   ), busy as materialized (
-    select r.workspace_id, l.n from (select distinct workspace_id from ready) r cross join lateral (
-      select count(*)::integer as n from webhook_deliveries d
+    select r.workspace_id, l.n, ${mostOfWorkspace} * case when l.others = 0 then ${claimedAhead} else 1 end as most
+    from (select distinct workspace_id from ready) r cross join lateral (
+      select count(*)::integer as n, count(*) filter (where d.leased_by <> ${replica})::integer as others from webhook_deliveries d
       where d.workspace_id = r.workspace_id and d.leased_by is not null and d.due_at > ${at(nowMs)} offset 0) l
   ), due as (
-    select r.id as webhook_id, r.workspace_id, r.is_slow, d.id, d.due_at, r.paced, r.under_way,
+    select r.id as webhook_id, r.workspace_id, r.is_slow, d.id, d.due_at, r.paced, r.claimed, r.most,
       row_number() over (partition by r.id order by d.is_replay, d.due_at, d.id) as place
     from ready r cross join lateral (
-      (select * from (${dueOf(false, nowMs)} limit ${mostOfWebhook}) d)
+      (select * from (${dueOf(false, nowMs)} limit ${claimedAhead * mostOfWebhook}) d)
       union all
       (select * from (${dueOf(true, nowMs)} limit ${mostReplays}) d limit greatest(0, ${mostReplays} - r.replays))) d
   ), shared as (
-    select due.id, due.webhook_id, due.place, due.due_at, due.is_slow,
+    select due.id, due.webhook_id, due.place, due.due_at, due.is_slow, due.most, busy.most as most_of_workspace,
       row_number() over (partition by due.workspace_id order by due.place, due.due_at) + busy.n as of_workspace,
       row_number() over (partition by due.is_slow order by due.place, due.due_at) as of_speed
     from due join busy on busy.workspace_id = due.workspace_id
-    where due.place <= least(due.paced, ${mostOfWebhook} - due.under_way)
+    where due.place <= least(due.paced, due.most - due.claimed)
   ), chosen as materialized (
-    select id, place, due_at from shared
-    where of_workspace <= ${mostOfWorkspace} and (not is_slow or of_speed <= ${room.slow})
+    select id, place, due_at, most from shared
+    where of_workspace <= most_of_workspace and (not is_slow or of_speed <= ${room.slow})
     order by place, due_at limit ${Math.min(room.all, mostOfClaim)}
   ), picked as materialized (
-    select d.id, d.webhook_id from chosen cross join lateral (
+    select d.id, d.webhook_id, chosen.most from chosen cross join lateral (
       select d.id, d.webhook_id from webhook_deliveries d where d.id = chosen.id and d.state = 'queued' and d.due_at <= ${at(nowMs)}
       for update skip locked) d)`;
 
@@ -127,7 +136,7 @@ export const claimStatement = (
   room: Room,
   webhookIds?: readonly number[],
 ) => sql.fragment`
-  with recursive ${pickedOf(nowMs, room, webhookIds)}, paced as (
+  with recursive ${pickedOf(replica, nowMs, room, webhookIds)}, paced as (
     update webhooks w set paced_at = ${pacedFrom(nowMs)} + make_interval(secs => (n.n / ${rate})::float8)
     from (select webhook_id, count(*) as n from picked group by webhook_id) n
     where w.id = n.webhook_id and w.max_per_second is not null)
@@ -135,14 +144,14 @@ export const claimStatement = (
   from picked cross join lateral (
     select w.is_slow, w.sealed, w.signature, w.content, w.previous_until from webhooks w where w.id = picked.webhook_id offset 0) w
   where d.id = picked.id
-  returning d.id, d.webhook_id, d.workspace_id, d.event_id, d.tries, w.is_slow,
+  returning d.id, d.webhook_id, d.workspace_id, d.event_id, d.tries, picked.most, w.is_slow,
     coalesce(d.body, (select e.body from events e where e.event_id = d.event_id)) as body,
     w.sealed, w.signature, w.content, w.previous_until`;
 
 const waitingRow = z.object({ webhook_id: z.number(), n: z.number() });
 
 /**
- * Claims deliveries that are due, at most as many of each webhook and workspace as may be under way. Claims go one after another over all
+ * Claims deliveries that are due, at most as many of each webhook and workspace as may be under way, or twice as many. Claims go one after another over all
  * replicas: two at once would each not see what the other begins.
  *
  * What is due is asked first. Where it is little, only its webhooks are looked at: those whose next attempt is hours away cost nothing, and what
@@ -165,7 +174,7 @@ export async function claimDeliveries(
   return pool.transaction(async (transaction) => {
     await transaction.query(beginClaim);
     const rows = await transaction.any(sql.type(claimedRow)`${claimStatement(replica, nowMs, room, webhookIds)}`);
-    return rows.map((row) => ({ ...row, id: Number(row.id) }));
+    return rows.map((row) => ({ ...row, id: Number(row.id), claimedMs: nowMs }));
   });
 }
 
@@ -175,4 +184,12 @@ export async function nextDueMs(pool: DatabasePool, nowMs: number): Promise<numb
     select (select min(due_at) from webhook_deliveries where state = 'queued' and due_at > ${at(nowMs)}) as due,
       exists (select from webhooks where max_per_second is not null and paced_at > ${at(nowMs - 1_000)}) as is_paced`);
   return row.is_paced ? nowMs + 50 : row.due;
+}
+
+/** Gives back deliveries that were claimed and not begun, as if they had not been. */
+export async function giveBack(pool: DatabasePool, replica: string, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
+  await pool.query(sql.unsafe`
+    update webhook_deliveries set due_at = clock_timestamp(), leased_by = null, tries = tries - 1
+    where id = any(${sql.array([...ids], 'int8')}) and state = 'queued' and leased_by = ${replica}`);
 }

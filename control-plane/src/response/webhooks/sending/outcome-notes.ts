@@ -23,6 +23,7 @@ export class OutcomeNotes {
   #known: Done[] = [];
   #noting: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #timerMs = Number.POSITIVE_INFINITY;
   #nextMs = 0;
   #nextKnownMs = 0;
   #isEnding = false;
@@ -46,10 +47,14 @@ export class OutcomeNotes {
 
   #soon(): void {
     const dueMs = this.#done.length > 0 ? this.#nextMs : this.#nextKnownMs;
-    this.#timer ??= setTimeout(
+    // What waits for the second of the webhooks does not hold up deliveries.
+    if (this.#timerMs <= dueMs) return;
+    clearTimeout(this.#timer);
+    this.#timerMs = dueMs;
+    this.#timer = setTimeout(
       () => {
         // While others are noted, whoever notes them sees to these.
-        this.#timer = undefined;
+        this.#timerMs = Number.POSITIVE_INFINITY;
         void this.#note();
       },
       Math.max(0, dueMs - performance.now()),
@@ -66,7 +71,7 @@ export class OutcomeNotes {
 
   async #noteBoth(): Promise<void> {
     clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#timerMs = Number.POSITIVE_INFINITY;
     this.#nextMs = performance.now() + deliveriesEveryMs;
     await this.#noteDeliveries();
     // What switches a webhook off does not wait.

@@ -1,4 +1,4 @@
-/** Answers that are kept for a short time, so that many who look at a dashboard cost one read. */
+/** Answers that are kept for a short time, so that many who ask the same cost one reading. */
 export type KeptAnswers = {
   /** The answer under a key: a kept one, that of a read under way, or a new one. A read that fails is not kept. */
   readonly get: <Answer>(key: string, read: () => Promise<Answer>) => Promise<Answer>;

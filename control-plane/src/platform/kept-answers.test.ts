@@ -1,5 +1,5 @@
 import t from 'tap';
-import { keptAnswers } from './kept.ts';
+import { keptAnswers } from './kept-answers.ts';
 
 function openKept(mostEntries = 3) {
   const clock = { ms: 1_000_000 };
