@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '@parallax/testkit/free-port';
 import { program } from '@parallax/testkit/program';
 import { chooseDataFolder } from '../../packages/embedded/src/data-folder.mjs';
 import { downloadedNatsServer } from '../../packages/embedded/src/nats-binary.mjs';
@@ -109,25 +108,11 @@ export async function runToEnd(started: Started, name: string, timeoutMs = 30_00
   return started.output();
 }
 
-/** Lowest and highest port that a test may take: below those that systems give to outgoing connections, which would take them between two starts. */
-const testPorts = { from: 15_000, to: 31_999 };
-
-/** Ports that are free now on 127.0.0.1, all different. */
+/** Ports of loopback that this process alone is given, all different. */
 export async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) {
-    const port = randomInt(testPorts.from, testPorts.to + 1);
-    if (await isFree(port)) ports.add(port);
-  }
-  return [...ports];
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
+  const ports: number[] = [];
+  while (ports.length < count) ports.push(await freePort());
+  return ports;
 }
 
 /** How often `eventually` looks by itself: a look at a monitor costs product and test 16 ms of a core, which is a sixth of it at ten times a second. */

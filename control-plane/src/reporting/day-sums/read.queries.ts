@@ -71,7 +71,7 @@ export async function readSums(
     await addSpans(tx, rows, cut, sumOf);
   }
   // What is live is of the last days only, but for a shard that stands still.
-  await addLiveTime(tx, selection.type, rows, [...whole, ...cut], Math.floor(nowMs), sumOf);
+  await addLiveTime(tx, rows, [...whole, ...cut], Math.floor(nowMs), sumOf);
   return [...sums.values()];
 }
 
@@ -91,7 +91,10 @@ function rowsOf(scope: Scope, { type, workspaceId, ids, by, keys }: SumSelection
         : sql.fragment``;
   // Days of before a reset wait to be removed.
   const since = type === 'monitor' ? sql.fragment`greatest(created_at, reset_at)` : sql.fragment`created_at`;
-  const shard = type === 'monitor' ? sql.fragment`shard` : sql.fragment`null::integer as shard`;
+  const [evaluated, shards] =
+    type === 'monitor'
+      ? [sql.fragment`h.folded_until`, sql.fragment`left join shards h using (shard)`]
+      : [sql.fragment`null::timestamptz as folded_until`, sql.fragment``];
   const within = sql.fragment`= any(${sql.array([...workspaces], 'int4')})`;
   // Of both, so that the days of a few subjects are found by their own index.
   const given = sql.array([...(ids ?? [])], 'int4');
@@ -106,8 +109,8 @@ function rowsOf(scope: Scope, { type, workspaceId, ids, by, keys }: SumSelection
     // `offset 0` keeps the planner from working out the first day anew for each of a subject's days.
     from: sql.fragment`
       subject_days d join (
-        select id, workspace_id, tags, ${shard}, floor(extract(epoch from ${since}) / 86400)::integer as first_day
-        from ${table} where deleted_at is null and workspace_id ${within} ${chosen} offset 0
+        select id, workspace_id, tags, ${evaluated}, (${since} at time zone 'UTC')::date - date '1970-01-01' as first_day
+        from ${table} ${shards} where deleted_at is null and workspace_id ${within} ${chosen} offset 0
       ) s on s.id = d.subject_id and s.workspace_id = d.workspace_id and d.day >= s.first_day ${joined}`,
     where: sql.fragment`d.subject_type = ${type} and d.workspace_id ${within} ${named} ${keyed}`,
   };
@@ -214,7 +217,6 @@ async function addSpans(tx: Transaction, rows: Rows, parts: readonly DayPart[], 
  */
 async function addLiveTime(
   tx: Transaction,
-  type: SubjectType,
   { key, from, where }: Rows,
   parts: readonly DayPart[],
   nowMs: number,
@@ -222,10 +224,8 @@ async function addLiveTime(
 ): Promise<void> {
   const present = parts.filter(({ day }) => day <= dayOf(nowMs));
   if (present.length === 0) return;
-  const known =
-    type === 'monitor'
-      ? sql.fragment`coalesce((select least(${nowMs}::float8, floor(extract(epoch from h.folded_until) * 1000)) from shards h where h.shard = s.shard), ${nowMs})`
-      : sql.fragment`${nowMs}::float8`;
+  // What belongs to no shard, or to one that nothing is known of, is known up to now.
+  const known = sql.fragment`least(${nowMs}::float8, floor(extract(epoch from s.folded_until) * 1000)::float8)`;
   const live = sql.fragment`
     select ${key}::text as key, d.day, d.tail as kind, d.until_ms, greatest(${known}, d.day * ${dayMs}::float8 + d.until_ms) as known
     from ${from} where ${where} and d.tail is not null`;

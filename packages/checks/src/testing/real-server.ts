@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { createSocket, type Socket } from 'node:dgram';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { findProgram } from '@parallax/settings/programs';
 import { countMissing } from '@parallax/testkit/needs';
 import type { Test } from 'tap';
+
+export { freePort } from '@parallax/testkit/free-port';
 
 export type RealServerOptions = {
   /** Name of the program, looked for in `programFolders()`, or its full path. */
@@ -93,32 +93,6 @@ export async function ownFolder(t: Test, name: string): Promise<string> {
   t.teardown(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   await chmod(folder, 0o755);
   return folder;
-}
-
-/** Below the ports that systems give to outgoing connections, which would take one between its choice and the start of its server. */
-const testPorts = { from: 15_000, to: 31_999 };
-
-/** A port of loopback that nobody listened on a moment ago, by TCP or UDP. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(testPorts.from, testPorts.to + 1);
-    if (
-      (await isFree(net.createServer(), (server) => server.listen(port, '127.0.0.1'))) &&
-      (await isFree(createSocket('udp4'), (socket) => socket.bind(port, '127.0.0.1')))
-    )
-      return port;
-  }
-}
-
-function isFree<Listener extends net.Server | Socket>(
-  listener: Listener,
-  begin: (listener: Listener) => void,
-): Promise<boolean> {
-  return new Promise((resolve) => {
-    listener.once('error', () => resolve(false));
-    listener.once('listening', () => listener.close(() => resolve(true)));
-    begin(listener);
-  });
 }
 
 /** Whether something on loopback takes a connection at a port: a `ready` for servers of TCP. */
