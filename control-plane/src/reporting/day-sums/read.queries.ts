@@ -89,7 +89,7 @@ function rowsOf(scope: Scope, { type, workspaceId, ids, by, keys }: SumSelection
       : by === 'tag'
         ? sql.fragment`cross join lateral unnest(s.tags) as tag (name)`
         : sql.fragment``;
-  // Days of before a reset wait to be removed.
+  // Days before a reset may still be stored.
   const since = type === 'monitor' ? sql.fragment`greatest(created_at, reset_at)` : sql.fragment`created_at`;
   const [evaluated, shards] =
     type === 'monitor'

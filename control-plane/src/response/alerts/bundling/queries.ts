@@ -7,7 +7,7 @@ import { targetShape } from '../rules/row.ts';
 
 const at = (ms: number) => sql.timestamp(new Date(ms));
 
-/** Of notifications: no message has it yet. */
+/** The condition for a notification that is due and that no message has yet. */
 export const isWaiting = (nowMs: number) =>
   sql.fragment`status = 'queued' and delivery_id is null and due_at <= ${at(nowMs)}`;
 

@@ -36,7 +36,7 @@ export type OccasionRow = Omit<z.output<typeof occasionRow>, 'id' | 'pending'> &
   readonly pending: readonly Change[];
 };
 
-/** Of occasions: to be looked at by now. */
+/** The condition for an occasion that is due to be looked at. */
 export const isPlannable = (nowMs: number) => sql.fragment`due_at <= ${at(nowMs)}`;
 
 /** Whether there is an occasion to look at: to claim them takes PostgreSQL ten times as long to plan. */

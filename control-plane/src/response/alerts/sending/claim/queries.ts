@@ -83,7 +83,7 @@ export async function claimDeliveries(
   });
 }
 
-/** Of deliveries: to be sent by now, and nobody sends it. */
+/** The condition for a delivery that is due and that nobody is sending. */
 export const isDue = (nowMs: number) =>
   sql.fragment`status = 'queued' and next_attempt_at <= ${at(nowMs)} and coalesce(lease_until <= ${at(nowMs)}, true)`;
 
