@@ -18,5 +18,6 @@ void t.test('a port is given once as long as its process lives, and can be liste
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
   });
-  server.close();
+  // Files that share this process count what is open.
+  await new Promise((resolve) => server.close(resolve));
 });
