@@ -18,6 +18,5 @@ void t.test('a port is given once as long as its process lives, and can be liste
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
   });
-  // Files that share this process count what is open.
   await new Promise((resolve) => server.close(resolve));
 });
