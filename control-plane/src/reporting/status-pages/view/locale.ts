@@ -1,0 +1,2 @@
+/** The languages that pages are written in. */
+export type Locale = 'en' | 'ru';
