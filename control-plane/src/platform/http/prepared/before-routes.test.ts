@@ -51,10 +51,8 @@ async function open(t: Test, burst = 1_000) {
       },
     },
   );
-  await app.listen({ host: '127.0.0.1', port: 0 });
   t.teardown(() => app.close());
-  const [address] = app.addresses();
-  const url = `http://127.0.0.1:${address?.port}`;
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return { asked, url };
 }
 
