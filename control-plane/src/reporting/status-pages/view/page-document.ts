@@ -11,6 +11,8 @@ export type DocumentRequest = {
 
 /** A form of a page that is served below it, such as a feed. */
 export type PageDocument = {
+  /** What it is, for the description of the API. Absent: its path says it. */
+  readonly summary?: string | undefined;
   /** Below `/status/:slug`: empty for the page itself, `/feed.rss`, `/incidents/:id`. */
   readonly path: string;
   readonly contentType: string;
@@ -19,7 +21,7 @@ export type PageDocument = {
   /** Whether pages of other origins may read it. */
   readonly isShared: boolean;
   /** Policy for browsers (`Content-Security-Policy`); absent: nothing may be loaded or framed. */
-  readonly policy?: string | undefined;
+  readonly policy?: string | ((view: PageView) => string) | undefined;
   /** @returns the document; null: there is none of that `id` */
   readonly render: (view: PageView, asked: DocumentRequest) => string | null;
 };
