@@ -2779,6 +2779,7 @@
 -- mark_subject_days to parallax_worker
 -- monitor_expiry to parallax_api
 -- monitor_expiry to parallax_worker
+-- random_public_id to parallax_api
 -- random_public_id to parallax_worker
 -- touch_seats_of_workspaces to parallax_api
 -- touch_seats_of_workspaces to parallax_worker
