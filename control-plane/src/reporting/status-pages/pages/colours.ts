@@ -8,14 +8,18 @@ const linear = (value: number): number => (value <= 0.04045 ? value / 12.92 : ((
 const gamma = (value: number): number => (value <= 0.0031308 ? value * 12.92 : 1.055 * value ** (1 / 2.4) - 0.055);
 
 /** Relative luminance by WCAG 2.2. */
-function luminance(colour: string): number {
+export function luminance(colour: string): number {
   const [red, green, blue] = channels(colour);
   return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
 }
 
 /** The contrast of two colours `#rrggbb` by WCAG 2.2, from 1 to 21. */
 export function contrast(one: string, other: string): number {
-  const [a, b] = [luminance(one), luminance(other)];
+  return contrastOf(luminance(one), luminance(other));
+}
+
+/** The same of two luminances. */
+export function contrastOf(a: number, b: number): number {
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 }
 
@@ -71,7 +75,7 @@ export function difference(one: string, other: string): number {
   return Math.hypot(first[0] - second[0], first[1] - second[1], first[2] - second[2]);
 }
 
-const steps = 400;
+const steps = 200;
 
 /** The colour of the same hue that passes and looks most like the given one; undefined where none passes. */
 export function nearestColour(colour: string, passes: (colour: string) => boolean): string | undefined {

@@ -83,72 +83,84 @@ void t.test('a page is made, listed, read, changed and deleted', async (t) => {
   t.same(await api.changed(), [id, id, id]);
 });
 
-void t.test('an answer may be sent back, null goes back to the default, and what changes nothing is no version', async (t) => {
-  const api = await pagesApi(t);
-  const { monitor, group } = await api.subjects();
-  const page = await api.page({
-    items: [
-      { type: 'monitor', id: monitor, display_name: 'Checkout', group: 'Shop' },
-      { type: 'group', id: group },
-    ],
-    theme: { light: { accent: '#224488' } },
-    announcement: { text: 'soon', until: '2099-01-01T00:00:00Z' },
-    locales: ['ru'],
-    links: [{ label: 'x', url: 'https://x.example/' }],
-    embed_origins: ['https://X.example/'],
-    days: 60,
-    delay_minutes: 3,
-  });
-  t.match(page, { locale: 'ru', embed_origins: ['https://x.example'] });
-  await api.changed();
-  t.match(await api.pages('PUT', `/${page.id}`, page), { status: 200, body: { version: 1 } });
-  t.same(await api.changed(), [], 'nobody is told of nothing');
-  await api.database.worker.query(sql.unsafe`update status_pages set announcement_until = now() - interval '1 day'`);
-  const later = await api.read(page.id);
-  t.match(await api.pages('PUT', `/${page.id}`, later), { status: 200 }, 'an announcement that is over may be repeated');
-  t.match(
-    await api.pages('PUT', `/${page.id}`, { announcement: { text: 'x', until: '2020-01-01T00:00:00Z' } }),
-    { status: 422, body: { errors: [{ path: '/announcement/until', code: 'in_the_past' }] } },
-  );
-  const cleared = await api.pages('PUT', `/${page.id}`, {
-    description: null,
-    is_published: null,
-    noindex: null,
-    items: null,
-    locale: null,
-    locales: null,
-    timezone: null,
-    days: null,
-    theme: null,
-    links: null,
-    announcement: null,
-    embed_origins: null,
-    automatic_incidents: null,
-    delay_minutes: null,
-    notify_automatic: null,
-    slug: null,
-  });
-  t.match(cleared, {
-    status: 200,
-    body: {
-      slug: 'shop',
-      items: [],
-      is_empty: true,
-      locale: 'en',
-      locales: ['en', 'ru'],
-      timezone: 'UTC',
-      days: 90,
+void t.test(
+  'an answer may be sent back, null goes back to the default, and what changes nothing is no version',
+  async (t) => {
+    const api = await pagesApi(t);
+    const { monitor, group } = await api.subjects();
+    const page = await api.page({
+      items: [
+        { type: 'monitor', id: monitor, display_name: 'Checkout', group: 'Shop' },
+        { type: 'group', id: group },
+      ],
+      theme: { light: { accent: '#224488' } },
+      announcement: { text: 'soon', until: '2099-01-01T00:00:00Z' },
+      locales: ['ru'],
+      links: [{ label: 'x', url: 'https://x.example/' }],
+      embed_origins: ['https://X.example/'],
+      days: 60,
+      delay_minutes: 3,
+    });
+    t.match(page, { locale: 'ru', embed_origins: ['https://x.example'] });
+    await api.changed();
+    t.match(await api.pages('PUT', `/${page.id}`, page), { status: 200, body: { version: 1 } });
+    t.same(await api.changed(), [], 'nobody is told of nothing');
+    await api.database.worker.query(sql.unsafe`update status_pages set announcement_until = now() - interval '1 day'`);
+    const later = await api.read(page.id);
+    t.match(
+      await api.pages('PUT', `/${page.id}`, later),
+      { status: 200 },
+      'an announcement that is over may be repeated',
+    );
+    t.match(await api.pages('PUT', `/${page.id}`, { announcement: { text: 'x', until: '2020-01-01T00:00:00Z' } }), {
+      status: 422,
+      body: { errors: [{ path: '/announcement/until', code: 'in_the_past' }] },
+    });
+    const cleared = await api.pages('PUT', `/${page.id}`, {
+      description: null,
+      is_published: null,
+      noindex: null,
+      items: null,
+      locale: null,
+      locales: null,
+      timezone: null,
+      days: null,
       theme: null,
-      links: [],
+      links: null,
       announcement: null,
-      embed_origins: [],
-      delay_minutes: 0,
-    },
-  });
-  for (const body of [{ version: 9 }, { url: 'https://other.example' }, { public_id: 'a'.repeat(12) }, { is_empty: false }]) {
-    t.match(await api.pages('PUT', `/${page.id}`, body), { status: 422, body: { code: 'read_only' } });
-  }
-});
+      embed_origins: null,
+      automatic_incidents: null,
+      delay_minutes: null,
+      notify_automatic: null,
+      slug: null,
+    });
+    t.match(cleared, {
+      status: 200,
+      body: {
+        slug: 'shop',
+        items: [],
+        is_empty: true,
+        locale: 'en',
+        locales: ['en', 'ru'],
+        timezone: 'UTC',
+        days: 90,
+        theme: null,
+        links: [],
+        announcement: null,
+        embed_origins: [],
+        delay_minutes: 0,
+      },
+    });
+    for (const body of [
+      { version: 9 },
+      { url: 'https://other.example' },
+      { public_id: 'a'.repeat(12) },
+      { is_empty: false },
+    ]) {
+      t.match(await api.pages('PUT', `/${page.id}`, body), { status: 422, body: { code: 'read_only' } });
+    }
+  },
+);
 
 void t.test('the time zone is that of the account, and If-Match holds', async (t) => {
   const api = await pagesApi(t);
@@ -247,7 +259,11 @@ void t.test('colours that can hardly be told apart are refused, with the nearest
   const taken = await api.pages('PUT', `/${id}`, { theme: { light: { text }, dark: { accent } } });
   t.match(taken, { status: 200, body: { theme: { light: { text }, dark: { accent } } } }, taken.text);
   const only = { scheme: 'light', dark: { text: '#000000' } };
-  t.match(await api.pages('PUT', `/${id}`, { theme: only }), { status: 200 }, 'colours that nobody sees are not judged');
+  t.match(
+    await api.pages('PUT', `/${id}`, { theme: only }),
+    { status: 200 },
+    'colours that nobody sees are not judged',
+  );
 });
 
 void t.test('viewers read, editors write, others see nothing', async (t) => {

@@ -61,9 +61,11 @@ export async function pagesApi(t: TestContext, context: Partial<Context> = {}): 
       };
     },
     changed: async () => {
-      const rows = await api.database.worker.any(sql.type(
-        z.object({ payload: z.object({ id: z.number(), workspace_id: z.number() }) }),
-      )`delete from outbox where kind = 'status_page.changed' returning payload`);
+      const rows = await api.database.worker.any(
+        sql.type(
+          z.object({ payload: z.object({ id: z.number(), workspace_id: z.number() }) }),
+        )`delete from outbox where kind = 'status_page.changed' returning payload`,
+      );
       return rows.map(({ payload }) => payload.id).toSorted((a, b) => a - b);
     },
   };

@@ -1,6 +1,6 @@
 import { Problem } from '@parallax/api-contract';
 import type { InputError, StatusPageColoursInput, StatusPageThemeInput } from '@parallax/api-contract';
-import { contrast, nearestColour } from './colours.ts';
+import { contrast, contrastOf, luminance, nearestColour } from './colours.ts';
 
 export type Scheme = 'light' | 'dark';
 type Place = 'background' | 'surface' | 'text' | 'accent';
@@ -45,6 +45,7 @@ type Pair = {
   readonly front: 'text' | 'accent' | null;
   readonly colour: string;
   readonly back: (typeof backgrounds)[number];
+  readonly behind: string;
   readonly least: number;
 };
 
@@ -66,36 +67,34 @@ export function requireContrast(theme: StatusPageThemeInput): void {
 
 /** The first thing that is wrong with the colours of a scheme. */
 function errorOf(scheme: Scheme, given: StatusPageColoursInput): InputError | undefined {
-  const colours = resulting(scheme, given);
-  const failing = failingPairs(scheme, colours);
+  const pairs = allPairs(scheme, resulting(scheme, given));
+  const failing = pairs.filter((pair) => contrast(pair.colour, pair.behind) < pair.least);
   // What lies in front is named first: who chooses a background rather changes the text on it than the background.
   const places = (['text', 'accent', 'surface', 'background'] as const).filter(
     (place) => given[place] != null && failing.some((pair) => isPartOf(pair, place)),
   );
   for (const place of places) {
-    const nearest = nearestColour(given[place] ?? '', (tried) =>
-      failingPairs(scheme, { ...colours, [place]: tried }).every((pair) => !isPartOf(pair, place)),
-    );
+    const nearest = nearestColour(given[place] ?? '', passesBeside(pairs, place));
     const pair = failing.find((each) => isPartOf(each, place));
     if (nearest === undefined || pair === undefined) continue;
-    return told(colours, { scheme, place, pair, advice: `the nearest colour that passes is ${nearest}` });
+    return told({ scheme, place, pair, advice: `the nearest colour that passes is ${nearest}` });
   }
   const [place] = places;
   const pair = failing.find((each) => place !== undefined && isPartOf(each, place));
   if (place === undefined || pair === undefined) return undefined;
-  return told(colours, { scheme, place, pair, advice: 'no colour passes beside the others that are given' });
+  return told({ scheme, place, pair, advice: 'no colour passes beside the others that are given' });
 }
 
 type Finding = { readonly scheme: Scheme; readonly place: Place; readonly pair: Pair; readonly advice: string };
 
-function told(colours: Colours, { scheme, place, pair, advice }: Finding): InputError {
-  const to = place === pair.back ? `${pair.colour}, which is drawn on it` : `the ${pair.back} ${colours[pair.back]}`;
+function told({ scheme, place, pair, advice }: Finding): InputError {
+  const to = place === pair.back ? `${pair.colour}, which is drawn on it` : `the ${pair.back} ${pair.behind}`;
   const needed = pair.least === leastOfText ? `texts need ${leastOfText}` : `shapes need ${leastOfShape}`;
   return {
     in: 'body',
     path: `/theme/${scheme}/${place}`,
     code: 'contrast_too_low',
-    message: `has a contrast of ${cut(contrast(pair.colour, colours[pair.back]))} to ${to}; ${needed}; ${advice}`,
+    message: `has a contrast of ${cut(contrast(pair.colour, pair.behind))} to ${to}; ${needed}; ${advice}`,
   };
 }
 
@@ -112,17 +111,26 @@ function resulting(scheme: Scheme, given: StatusPageColoursInput): Colours {
   };
 }
 
-function failingPairs(scheme: Scheme, colours: Colours): readonly Pair[] {
+function allPairs(scheme: Scheme, colours: Colours): readonly Pair[] {
   const { fixedTexts, fixedShapes } = palettes[scheme];
-  const fronts: readonly Omit<Pair, 'back'>[] = [
+  const fronts: readonly Pick<Pair, 'front' | 'colour' | 'least'>[] = [
     { front: 'text', colour: colours.text, least: leastOfText },
     ...(colours.accent === null ? [] : [{ front: 'accent' as const, colour: colours.accent, least: leastOfShape }]),
     ...fixedTexts.map((colour) => ({ front: null, colour, least: leastOfText })),
     ...fixedShapes.map((colour) => ({ front: null, colour, least: leastOfShape })),
   ];
-  return backgrounds
-    .flatMap((back) => fronts.map((front) => ({ ...front, back })))
-    .filter((pair) => contrast(pair.colour, colours[pair.back]) < pair.least);
+  return backgrounds.flatMap((back) => fronts.map((front) => ({ ...front, back, behind: colours[back] })));
+}
+
+/** Whether a colour in a place passes beside all others. Those are looked at once, since hundreds of colours are tried. */
+function passesBeside(pairs: readonly Pair[], place: Place): (tried: string) => boolean {
+  const others = pairs
+    .filter((pair) => isPartOf(pair, place))
+    .map(({ front, colour, behind, least }) => ({ other: luminance(front === place ? behind : colour), least }));
+  return (tried) => {
+    const own = luminance(tried);
+    return others.every(({ other, least }) => contrastOf(own, other) >= least);
+  };
 }
 
 function isPartOf(pair: Pair, place: Place): boolean {
