@@ -90,10 +90,12 @@ void t.test('who waits for a slug that is being given up does not get it', async
     );
     await giving.query(`update status_pages set slug = 'new' where id = $1`, [id]);
     const answer = api.pages('POST', '', { workspace_id: api.workspaceId, name: 'x1', slug });
+    const { rows } = await giving.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const pid = rows[0]?.pid ?? 0;
     const waits = () =>
-      api.database.worker.exists(sql.unsafe`
-        select from pg_stat_activity
-        where wait_event_type = 'Lock' and datname = current_database() and query like '%insert into status_pages%'`);
+      api.database.worker.exists(
+        sql.unsafe`select from pg_locks where not granted and ${pid} = any (pg_blocking_pids(pid))`,
+      );
     for (const deadline = Date.now() + 10_000; !(await waits()) && Date.now() < deadline; ) await setTimeout(20);
     t.ok(await waits(), 'it waits for the index');
     await giving.query('commit');
