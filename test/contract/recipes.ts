@@ -8,6 +8,7 @@ import { heartbeatRecipes } from './heartbeat-recipes.ts';
 import { channelRecipes } from './channel-recipes.ts';
 import { outage } from './outage.ts';
 import { reportRecipes } from './report-recipes.ts';
+import { statusPageRecipes } from './status-page-recipes.ts';
 import { webhookRecipes } from './webhook-recipes.ts';
 import type { World } from './world.ts';
 
@@ -478,6 +479,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   ...heartbeatRecipes,
   ...webhookRecipes,
   ...reportRecipes,
+  ...statusPageRecipes,
   ...alertRecipes,
 };
 

@@ -56,6 +56,8 @@ export * from './sign-in.ts';
 export * from './simulate.ts';
 export * from './sla.ts';
 export * from './statistics.ts';
+export * from './status-page-shapes.ts';
+export * from './status-pages.ts';
 export * from './token-scopes.ts';
 export * from './warnings.ts';
 export * from './web-push.ts';

@@ -16,7 +16,7 @@ export {
 export { joinOccurrences } from './cover/queries.ts';
 export { maintenanceOfMonitors, maintenanceOfSubjects } from './intervals/queries.ts';
 export { instantOf, isZone, wallOf } from './recurrence/zone.ts';
-export { isEmptyScope, requireFound, sameCovered, scopeOfBody } from './scope/given.ts';
+export { isEmptyScope, placeOfGroup, placeOfSubject, requireFound, sameCovered, scopeOfBody } from './scope/given.ts';
 export type { Covered, NamedScope } from './scope/given.ts';
 export { isWorkspaceThere, missingOf, subjectsCovered } from './scope/queries.ts';
 
