@@ -1,5 +1,6 @@
-import { connect, credsAuthenticator } from '@nats-io/transport-node';
+import { connect } from '@nats-io/transport-node';
 import type { ConnectionOptions, Msg, NatsConnection } from '@nats-io/transport-node';
+import { natsAuthenticator } from '@parallax/pki';
 import type { Logger } from '@parallax/telemetry';
 import type { Bus } from './bus.ts';
 
@@ -86,7 +87,7 @@ function connectionOptions(options: BusOptions): ConnectionOptions {
     ...(options.authorityPem === undefined ? {} : { tls: { ca: options.authorityPem } }),
     ...(options.credentials === undefined
       ? {}
-      : { authenticator: credsAuthenticator(new TextEncoder().encode(options.credentials)) }),
+      : { authenticator: natsAuthenticator(options.credentials) }),
   };
 }
 
