@@ -85,9 +85,7 @@ function connectionOptions(options: BusOptions): ConnectionOptions {
     pingInterval: 10_000,
     maxPingOut: 2,
     ...(options.authorityPem === undefined ? {} : { tls: { ca: options.authorityPem } }),
-    ...(options.credentials === undefined
-      ? {}
-      : { authenticator: natsAuthenticator(options.credentials) }),
+    ...(options.credentials === undefined ? {} : { authenticator: natsAuthenticator(options.credentials) }),
   };
 }
 
