@@ -53,6 +53,7 @@ import {
 } from './reporting/scheduled-reports/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
+import { publicStatusCapability } from './reporting/status-pages/view/index.ts';
 import { channelsCapability, takeUpBrowser } from './response/channels/index.ts';
 import {
   alertsCapability,
@@ -167,6 +168,7 @@ export const capabilities: readonly Capability<Context>[] = [
   accountStatsCapability,
   analyticsCapability,
   dashboardCapability,
+  publicStatusCapability,
   feedbackCapability,
   liveEventsCapability,
 ];
