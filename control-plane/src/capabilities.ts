@@ -60,6 +60,7 @@ import {
   statusPagesCapability,
 } from './reporting/status-pages/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
+import { publicStatusCapability } from './reporting/status-pages/view/index.ts';
 import { channelsCapability, takeUpBrowser } from './response/channels/index.ts';
 import {
   alertsCapability,
@@ -178,6 +179,7 @@ export const capabilities: readonly Capability<Context>[] = [
   accountStatsCapability,
   analyticsCapability,
   dashboardCapability,
+  publicStatusCapability,
   feedbackCapability,
   liveEventsCapability,
 ];

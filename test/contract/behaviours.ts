@@ -11,6 +11,7 @@ const events = (title: string): Shown => ['response/events/events', title];
 const analytics = (title: string): Shown => ['reporting/analytics/analytics', title];
 const webhooks = (file: string, title: string): Shown => [`response/webhooks/${file}`, title];
 
+const publicStatus = (title: string): Shown => ['reporting/status-pages/view/page-view', title];
 const dashboard = (title: string): Shown => ['reporting/dashboard/dashboard', title];
 const feedback = (title: string): Shown => ['reporting/feedback/feedback', title];
 
@@ -54,6 +55,11 @@ export const endpoints: Readonly<Record<string, readonly Shown[]>> = {
   'GET /api/v1/analytics/worst': [analytics('the worst monitors are found, as JSON and as CSV')],
   'GET /api/v1/analytics/noisiest': [analytics('noise is counted: incidents, messages that were sent, and flapping')],
   'GET /api/v1/analytics/response': [analytics('response: means of the incidents that began in each bucket')],
+  'GET /api/v1/public/status/{slug}': [
+    publicStatus('the page tells what is public, with the days that the ranges come to'),
+    publicStatus('nothing that is not public is told'),
+    publicStatus('a page that is not published is not there, and a former slug leads to it'),
+  ],
   'GET /api/v1/dashboard/stats': [dashboard('what there is is counted by its state'), dashboard(ofScopes)],
   'GET /api/v1/dashboard/uptime-summary': [
     dashboard('uptime is that of the monitors, to the last digit'),

@@ -41,6 +41,7 @@ export * from './pings.ts';
 export * from './probes.ts';
 export * from './problems.ts';
 export * from './profile.ts';
+export * from './public-status.ts';
 export * from './range-evidence.ts';
 export * from './report-window.ts';
 export * from './reset.ts';

@@ -488,6 +488,7 @@ export const rules: Readonly<Record<string, Rule>> = {
       },
     ],
   },
+  'GET /api/v1/public/status/:slug': anybody,
   'GET /alerts/snooze/:token': anybody,
   'POST /alerts/snooze/:token': anybody,
   'GET /api/v1/maintenance': listed('/api/v1/maintenance'),

@@ -6,6 +6,10 @@ import type { Forgetting } from './refresh.job.ts';
 export { readSums } from './read.queries.ts';
 export type { SummedTime, SumKey, SumSelection } from './read.queries.ts';
 export { removeDaysOfWorkspace, removeSubjectDays } from './hooks.queries.ts';
+export { readSpans } from './spans.queries.ts';
+export type { SubjectIds } from './spans.queries.ts';
+export type { StoredSpan } from './stored-spans.ts';
+export { subjectTypes } from './subject-type.ts';
 export type { SubjectType } from './subject-type.ts';
 
 /**

@@ -45,7 +45,7 @@ export type ComponentView = {
   readonly uptimePercent: number | null;
   /** How much of the time of its days was measured; null: of no time. */
   readonly measuredPercent: number | null;
-  /** One letter a day, the oldest first; as long as the days of the page. */
+  /** One letter a day, the oldest first; as long as the days of the page, or empty where uptime is not shown. */
   readonly days: readonly DayLetter[];
   /** The newest first. */
   readonly troubles: readonly TroubledDay[];
