@@ -1,5 +1,6 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { isWhole } from '@parallax/testkit/extent';
 import t from 'tap';
 import { allRoutes } from '../../control-plane/src/app.ts';
 import { root, runToEnd, startCommand } from '../harness/processes.ts';
@@ -131,7 +132,8 @@ void t.test('a generated client compiles, and calls the product', { timeout: 580
   // A field with a default may be left out of a request.
   const generated = [served, '--default-non-nullable=false', '--output', path.join(folder, 'schema.ts')];
   await run([path.join(root, generator), ...generated], 'the generator');
-  const compiler = path.join(root, 'test/generated-client/node_modules/typescript/bin/tsc');
+  // The compiler of the project, which takes a fifth of the time; in the long run the one before it, which many still have.
+  const compiler = path.join(root, isWhole ? 'test/generated-client' : '.', 'node_modules/typescript/bin/tsc');
   const programs = ['client.ts', 'table.ts'].map((name) => path.join(folder, name));
   const types = ['--types', 'node', '--allowImportingTsExtensions', ...programs];
   await run([compiler, ...options, ...types], 'the compiler');

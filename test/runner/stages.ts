@@ -45,7 +45,6 @@ const slowFiles = [
   'control-plane/src/monitoring/monitors/list/reference.test.ts',
   'control-plane/src/reporting/scheduled-reports/{files,killed}.test.ts',
   'control-plane/src/reporting/sla/pdf/render.test.ts',
-  'control-plane/src/response/alerts/sending/killed.test.ts',
   'control-plane/src/response/channels/contract.test.ts',
   'control-plane/src/response/maintenance/recurrence/occurrences.test.ts',
   'control-plane/src/response/webhooks/{database-killed,killed}.test.ts',
