@@ -8,7 +8,12 @@ export type DocumentBase = {
 };
 
 /** Which document a path names. */
-export type DocumentMatch = { readonly slug: string; readonly document: PageDocument; readonly id: string };
+export type DocumentMatch = {
+  readonly prefix: string;
+  readonly slug: string;
+  readonly document: PageDocument;
+  readonly id: string;
+};
 
 /** Finds documents by their paths. */
 export class DocumentTable {
@@ -48,11 +53,11 @@ export class DocumentTable {
     const below = end === -1 ? '' : rest.slice(end);
     if (!slugForm.test(slug)) return undefined;
     const document = base.exact.get(below);
-    if (document !== undefined) return { slug, document, id: '' };
+    if (document !== undefined) return { prefix: base.prefix, slug, document, id: '' };
     for (const { before, after, document: one } of base.patterns) {
       if (!below.startsWith(before) || !below.endsWith(after) || below.length <= before.length + after.length) continue;
       const id = below.slice(before.length, below.length - after.length);
-      if (idForm.test(id)) return { slug, document: one, id };
+      if (idForm.test(id)) return { prefix: base.prefix, slug, document: one, id };
     }
     return undefined;
   }

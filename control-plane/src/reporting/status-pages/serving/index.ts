@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Service } from '../../../capability.ts';
 import type { Context } from '../../../context.ts';
 import type { Route } from '../../../platform/http/handler.ts';
+import { tokenBuckets } from '../../../platform/http/prepared/token-buckets.ts';
 import type { PageView } from '../view/page-view.ts';
 import { followChanges } from './changes.job.ts';
 import { DocumentTable } from './document-table.ts';
@@ -15,7 +16,6 @@ import { documentRoutes } from './serving.routes.ts';
 export { servePagesWhileAway } from './while-away.ts';
 export type { DocumentBase } from './document-table.ts';
 export type { FoundPage } from './page-cache.ts';
-export type { PageServer } from './page-server.ts';
 
 /** How pages are found and read. */
 export type PageReader = {
@@ -23,6 +23,8 @@ export type PageReader = {
   readonly read: (context: Context, found: FoundPage, nowMs: number) => Promise<PageView | null>;
 };
 
+/** 60 a minute and client. */
+const slowRate = { perSecond: 1, burst: 60, mostKeys: 20_000, now: () => performance.now() };
 /** Memory for pages and their documents. */
 const mostBytes = 256 * 1024 * 1024;
 
@@ -55,12 +57,14 @@ export function createServing(reader: PageReader, bases: readonly DocumentBase[]
   };
   return {
     service,
-    routes: (context: Context): readonly Route[] => documentRoutes(of(context).server, bases),
+    routes: (context: Context): readonly Route[] =>
+      documentRoutes({ server: of(context).server, slowly: tokenBuckets(slowRate) }, bases),
     /** What is answered before any route is asked. */
     serverOf: (context: Context): PageServer => of(context).server,
-    /** Pages as they were kept in a data folder, for a time without a database. */
-    keptPages: (dataDir: string, log: Context['log']): PageServer => {
+    /** Pages as they were kept in a data folder, for a time without a database. @returns undefined: none were */
+    keptPages: async (dataDir: string, log: Context['log']): Promise<PageServer | undefined> => {
       const kept = new KeptViews(dataDir, log);
+      if (!(await kept.hasAny())) return undefined;
       const away = async (): Promise<never> => Promise.reject(new Error('the database cannot be reached'));
       const cache = new PageCache({
         ...common(log),

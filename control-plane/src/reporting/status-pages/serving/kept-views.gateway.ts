@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '@parallax/telemetry';
 import type { KeptView } from './page-cache.ts';
@@ -55,6 +55,12 @@ export class KeptViews {
       if (!isMissing(error)) this.#log.warn({ err: error, file }, 'a kept status page cannot be read; it is left out');
       return undefined;
     }
+  }
+
+  /** Whether any page was kept. */
+  async hasAny(): Promise<boolean> {
+    const names = await readdir(this.#folder).catch(() => []);
+    return names.some((name) => name.endsWith('.json'));
   }
 
   /** Waits for what is being written. */

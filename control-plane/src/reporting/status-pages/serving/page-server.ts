@@ -89,12 +89,10 @@ function headersOf(document: PageDocument, view: CachedPage['view']): PreparedHe
 
 const sharedHeaders = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
 
-function moved({ document, id }: DocumentMatch, slug: string, request: PreparedRequest): PreparedAnswer {
-  const prefix = request.path.slice(0, request.path.indexOf('/', 1) + 1);
+function moved({ prefix, document, id }: DocumentMatch, slug: string, request: PreparedRequest): PreparedAnswer {
   const path = document.path.replace(':id', id);
   const query = request.query === '' ? '' : `?${request.query}`;
-  const base = request.path.startsWith('/api/') ? '/api/v1/public/status/' : prefix;
-  const headers = { location: `${base}${slug}${path}${query}`, 'cache-control': 'public, max-age=60' };
+  const headers = { location: `${prefix}${slug}${path}${query}`, 'cache-control': 'public, max-age=60' };
   return prepareAnswer(301, { 'content-type': 'text/plain; charset=utf-8', ...headers }, '');
 }
 

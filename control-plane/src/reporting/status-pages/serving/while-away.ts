@@ -7,17 +7,20 @@ import type { PreparedHeaders, SentAnswer } from '../../../platform/http/prepare
 import { securityHeaders } from '../../../platform/http/security-headers.ts';
 import type { PageServer } from './page-server.ts';
 
-export type WhileAwayOptions = {
+export type WhileAwayOptions<Reached> = Served & {
   readonly host: string;
   readonly port: number;
-  readonly publicUrl: string;
-  /** Serves pages as they were kept. */
-  readonly pages: PageServer;
   /** Tries the database once. */
-  readonly reach: () => Promise<void>;
+  readonly reach: () => Promise<Reached>;
   /** Ends the waiting. */
   readonly signal: AbortSignal;
   readonly log: Pick<Logger, 'info' | 'warn'>;
+};
+
+type Served = {
+  readonly publicUrl: string;
+  /** Serves pages as they were kept. */
+  readonly pages: PageServer;
 };
 
 const retryMs = 2_000;
@@ -25,9 +28,13 @@ const retryMs = 2_000;
 /**
  * Waits for the database, and meanwhile shows status pages as they were kept: a page is read when everything else is broken. All else is answered 503.
  * @param failure of the first attempt
+ * @returns what was reached
  * @throws when the signal ends it
  */
-export async function servePagesWhileAway(options: WhileAwayOptions, failure: unknown): Promise<void> {
+export async function servePagesWhileAway<Reached>(
+  options: WhileAwayOptions<Reached>,
+  failure: unknown,
+): Promise<Reached> {
   const { host, port, signal, log, reach } = options;
   const server = createServer((request, response) => {
     answer(options, request, response).catch(() => response.destroy());
@@ -43,15 +50,14 @@ export async function servePagesWhileAway(options: WhileAwayOptions, failure: un
   try {
     for (;;) {
       await delay(retryMs, undefined, { signal });
-      if (
-        await reach().then(
-          () => true,
-          () => false,
-        )
-      )
-        break;
+      const tried = await reach().then(
+        (reached) => ({ reached }),
+        () => undefined,
+      );
+      if (tried === undefined) continue;
+      log.info({}, 'the database is there again');
+      return tried.reached;
     }
-    log.info({}, 'the database is there again');
   } finally {
     await new Promise<void>((resolve) => {
       server.close(() => resolve());
@@ -60,7 +66,7 @@ export async function servePagesWhileAway(options: WhileAwayOptions, failure: un
   }
 }
 
-async function answer(options: WhileAwayOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(options: Served, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method, url = '' } = request;
   const mark = url.indexOf('?');
   const path = mark === -1 ? url : url.slice(0, mark);

@@ -1,3 +1,4 @@
+import type { RouteContract } from '@parallax/api-contract';
 import type { Locale } from './locale.ts';
 import type { PageView } from './page-view.ts';
 
@@ -11,8 +12,8 @@ export type DocumentRequest = {
 
 /** A form of a page that is served below it, such as a feed. */
 export type PageDocument = {
-  /** What it is, for the description of the API. Absent: its path says it. */
-  readonly summary?: string | undefined;
+  /** What the API says of it, where it is part of that. */
+  readonly contract?: RouteContract | undefined;
   /** Below `/status/:slug`: empty for the page itself, `/feed.rss`, `/incidents/:id`. */
   readonly path: string;
   readonly contentType: string;
