@@ -95,14 +95,16 @@ const forms = [
 
 /** Feeds of a page and of its components, in the three forms. */
 export const feedDocuments: readonly PageDocument[] = ['', '/components/:id'].flatMap((of) =>
-  forms.map(({ ending, contentType, write }): PageDocument => ({
-    path: `${of}/feed.${ending}`,
-    contentType,
-    isTranslated: false,
-    isShared: true,
-    render: (view, asked) => {
-      const feed = feedOf(view, asked);
-      return feed === null ? null : write(feed);
-    },
-  })),
+  forms.map(
+    ({ ending, contentType, write }): PageDocument => ({
+      path: `${of}/feed.${ending}`,
+      contentType,
+      isTranslated: false,
+      isShared: true,
+      render: (view, asked) => {
+        const feed = feedOf(view, asked);
+        return feed === null ? null : write(feed);
+      },
+    }),
+  ),
 );

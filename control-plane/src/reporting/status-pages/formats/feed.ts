@@ -115,7 +115,8 @@ function maintenanceEntry(view: PageView, maintenance: MaintenanceView, words: F
   return {
     id: idOf(view, 'maintenance', maintenance.id),
     url: maintenanceUrl(view, maintenance),
-    title: maintenance.title === null ? words.maintenance : `${words.maintenance}: ${maintenanceTitle(maintenance, words)}`,
+    title:
+      maintenance.title === null ? words.maintenance : `${words.maintenance}: ${maintenanceTitle(maintenance, words)}`,
     html: [
       `<p><small>${times}</small><br><strong>${word}</strong></p>`,
       ...(maintenance.text === null ? [] : [paragraphs(maintenance.text)]),

@@ -140,7 +140,10 @@ void t.test('an incident carries its updates, what they say of components, and i
     resolved_at: null,
     monitoring_at: null,
   });
-  t.same(open?.components.map((each) => each.id), ['cmp000000001']);
+  t.same(
+    open?.components.map((each) => each.id),
+    ['cmp000000001'],
+  );
   t.same(
     open?.incident_updates.map((each) => [each.id, each.status, each.body, each.display_at]),
     [
@@ -184,11 +187,13 @@ void t.test('maintenance is upcoming, active or completed', async (t) => {
     scheduled_until: '2026-11-28T14:00:00.000Z',
     incident_updates: [{ body: 'Orders are read-only.' }],
   });
-  const idsOf = (path: string) =>
-    read(maintenancesSchema, path).scheduled_maintenances.map((each) => each.id);
+  const idsOf = (path: string) => read(maintenancesSchema, path).scheduled_maintenances.map((each) => each.id);
   t.same(idsOf('/api/v2/scheduled-maintenances/upcoming.json'), ['mnt000000001']);
   t.same(idsOf('/api/v2/scheduled-maintenances/active.json'), ['mnt000000002']);
-  t.same(summaryOf().scheduled_maintenances.map((each) => each.id), ['mnt000000002', 'mnt000000001']);
+  t.same(
+    summaryOf().scheduled_maintenances.map((each) => each.id),
+    ['mnt000000002', 'mnt000000001'],
+  );
   const updateIds = all.flatMap((each) => each.incident_updates.map((update) => update.id));
   t.equal(new Set(updateIds).size, 6, 'each update has an id of its own');
 });

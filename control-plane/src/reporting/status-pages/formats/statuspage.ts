@@ -46,8 +46,7 @@ function partsOf(view: PageView, { locale }: DocumentRequest): Parts {
 
 const activeOf = ({ maintenance }: Parts) => maintenance.filter(({ status }) => status === 'in_progress');
 /** The soonest first. */
-const upcomingOf = ({ maintenance }: Parts) =>
-  maintenance.filter(({ status }) => status === 'scheduled').toReversed();
+const upcomingOf = ({ maintenance }: Parts) => maintenance.filter(({ status }) => status === 'scheduled').toReversed();
 
 function document(path: string, answer: (parts: Parts) => object): PageDocument {
   return {

@@ -29,10 +29,12 @@ export const hostileText = fc.oneof(
     '<!--',
     '</style><style>*{display:none}',
   ),
-  fc.array(fc.constantFrom('\\', ',', ';', '\n', '\r', '"', '<', '&', ' ', 'é', '漢', '😀', '\u0007'), {
-    minLength: 1,
-    maxLength: 100,
-  }).map((parts) => parts.join('')),
+  fc
+    .array(fc.constantFrom('\\', ',', ';', '\n', '\r', '"', '<', '&', ' ', 'é', '漢', '😀', '\u0007'), {
+      minLength: 1,
+      maxLength: 100,
+    })
+    .map((parts) => parts.join('')),
 );
 
 const component: fc.Arbitrary<ComponentView> = fc.record({
