@@ -21,7 +21,7 @@ export type PageDocument = {
   readonly isTranslated: boolean;
   /** Whether pages of other origins may read it. */
   readonly isShared: boolean;
-  /** Policy for browsers (`Content-Security-Policy`); absent: nothing may be loaded or framed. */
+  /** Policy for browsers (`Content-Security-Policy`), or how a page's own is made; absent: nothing may be loaded or framed. */
   readonly policy?: string | ((view: PageView) => string) | undefined;
   /** @returns the document; null: there is none of that `id` */
   readonly render: (view: PageView, asked: DocumentRequest) => string | null;

@@ -157,6 +157,10 @@ export type PageView = {
   readonly links: readonly { readonly label: string; readonly url: string }[];
   /** Markdown. */
   readonly announcement: string | null;
+  /** Origins whose pages may frame the card: `https://shop.example`. */
+  readonly embedOrigins: readonly string[];
+  /** When the page was created. */
+  readonly createdMs: number;
   /** When it was made. */
   readonly madeMs: number;
   /** When the last thing that it tells has changed. */
