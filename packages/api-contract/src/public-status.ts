@@ -31,7 +31,9 @@ const componentSchema = z
     uptime_percent: percent.describe(
       'Of the time that was measured in the days of the page. Cut after two decimals, never rounded up. `null`: nothing was measured, or it is not shown.',
     ),
-    measured_percent: percent.describe('How much of the time was measured. `null`: there is no time, or it is not shown.'),
+    measured_percent: percent.describe(
+      'How much of the time was measured. `null`: there is no time, or it is not shown.',
+    ),
     days: z
       .string()
       .regex(/^[udpxmn]*$/)
@@ -60,7 +62,9 @@ const incidentSchema = z
           body: z
             .string()
             .nullable()
-            .describe('Markdown. `null`: the beginning or the end of an automatic incident, of which nobody wrote anything.'),
+            .describe(
+              'Markdown. `null`: the beginning or the end of an automatic incident, of which nobody wrote anything.',
+            ),
           created_at: timestamp,
           display_at: timestamp.describe('The time that pages show.'),
         }),
@@ -101,7 +105,8 @@ export const publicStatusRoute = route({
   credentials: 'none',
   tag: 'Status pages',
   summary: 'Read a status page',
-  description: 'A former slug answers the page that it leads to, until somebody else may take it. A page that is not published is 404.',
+  description:
+    'A former slug answers the page that it leads to, until somebody else may take it. A page that is not published is 404.',
   params: z.object({ slug: z.string().min(1).max(63) }),
   success: { status: 200, answer: publicStatusSchema },
   errors: [404],

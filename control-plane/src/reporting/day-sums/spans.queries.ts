@@ -25,7 +25,9 @@ const row = z.object({
 
 /** The kind of a day of one kind. */
 const kindOfDay = sql.fragment`case ${sql.join(
-  dayKinds.map((kind, place) => sql.fragment`when d.${sql.identifier([`${kind.toLowerCase()}_ms`])} > 0 then ${place}::integer`),
+  dayKinds.map(
+    (kind, place) => sql.fragment`when d.${sql.identifier([`${kind.toLowerCase()}_ms`])} > 0 then ${place}::integer`,
+  ),
   sql.fragment` `,
 )} end`;
 

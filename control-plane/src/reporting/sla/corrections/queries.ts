@@ -52,7 +52,9 @@ export async function correctionsOf(
   return rows.map(correctionOf);
 }
 
-const timesRow = correctionRow.pick({ id: true, started_at: true, ended_at: true, counted_as: true }).extend({ monitor_id: z.number() });
+const timesRow = correctionRow
+  .pick({ id: true, started_at: true, ended_at: true, counted_as: true })
+  .extend({ monitor_id: z.number() });
 
 /** What corrections say of the times of several monitors of the scope, as far as they touch a time; one statement. */
 export async function correctedTimes(

@@ -61,7 +61,8 @@ void t.test('maintenance beats all, and what is unknown keeps its last known wor
   fc.assert(
     fc.property(states, fc.integer({ min: 0, max: nowMs }), (one, delayMs) => {
       const told = wordOf(one, { nowMs, delayMs });
-      if (one.maintenanceSinceMs !== null) return told.status === 'maintenance' && told.sinceMs === one.maintenanceSinceMs;
+      if (one.maintenanceSinceMs !== null)
+        return told.status === 'maintenance' && told.sinceMs === one.maintenanceSinceMs;
       return told.status !== 'maintenance';
     }),
   );
@@ -113,11 +114,16 @@ void t.test('the beginning of a word of a group is that of one of its members', 
   );
   const down = (sinceMs: number): Word => ({ status: 'major_outage', sinceMs });
   t.same(wordOfGroup([down(5), down(9)]), { status: 'major_outage', sinceMs: 9 }, 'since the last one is');
-  t.same(wordOfGroup([down(5), down(9), { status: 'operational', sinceMs: 1 }]), { status: 'partial_outage', sinceMs: 5 });
+  t.same(wordOfGroup([down(5), down(9), { status: 'operational', sinceMs: 1 }]), {
+    status: 'partial_outage',
+    sinceMs: 5,
+  });
 });
 
 void t.test('people name worse words, never better ones', async (t) => {
-  const named = fc.array(fc.record({ componentId: fc.constant('a'), status: word, atMs: fc.integer() }), { maxLength: 4 });
+  const named = fc.array(fc.record({ componentId: fc.constant('a'), status: word, atMs: fc.integer() }), {
+    maxLength: 4,
+  });
   fc.assert(
     fc.property(word, named, (status, list) => {
       const told = raised({ status, sinceMs: 1 }, list).status;

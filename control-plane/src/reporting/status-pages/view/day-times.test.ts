@@ -74,7 +74,10 @@ const spansOf = (pieces: readonly (readonly [(typeof kinds)[number], number])[],
   });
 };
 
-const pieces = fc.array(fc.tuple(fc.constantFrom(...kinds), fc.integer({ min: 1, max: 60 })), { minLength: 1, maxLength: 12 });
+const pieces = fc.array(fc.tuple(fc.constantFrom(...kinds), fc.integer({ min: 1, max: 60 })), {
+  minLength: 1,
+  maxLength: 12,
+});
 const corrections: fc.Arbitrary<CorrectedTime[]> = fc
   .array(
     fc.record({
@@ -123,33 +126,36 @@ void t.test('time falls into the days that it lies in, as corrections have it', 
   );
 });
 
-void t.test('a group has the time of its members, the worst letter of those that were there, and the longest outage', async (t) => {
-  const edges = [0, dayMs, 2 * dayMs];
-  const old = daysOfSubject([{ fromMs: 0, toMs: 2 * dayMs, measuredAs: 'UP' }], [], edges);
-  const young = daysOfSubject(
-    [
-      { fromMs: dayMs, toMs: 2 * dayMs - 3_600_000, measuredAs: 'UP' },
-      { fromMs: 2 * dayMs - 3_600_000, toMs: 2 * dayMs, measuredAs: 'DOWN' },
-    ],
-    [],
-    edges,
-  );
-  const group = daysOfComponent([old, young], 2);
-  t.same(group.letters, ['u', 'x']);
-  t.equal(group.uptimePercent, 98.61, '71 of 72 hours');
-  t.equal(group.measuredPercent, 100);
-  t.same(
-    group.seconds.map(({ down }) => down),
-    [0, 3_600],
-  );
-  t.same(daysOfComponent([young], 2).letters, ['n', 'x'], 'before it was there nothing is known');
-  t.same(daysOfComponent([], 2), {
-    letters: ['n', 'n'],
-    uptimePercent: null,
-    measuredPercent: null,
-    seconds: [0, 0].map(() => ({ down: 0, degraded: 0, maintenance: 0 })),
-  });
-});
+void t.test(
+  'a group has the time of its members, the worst letter of those that were there, and the longest outage',
+  async (t) => {
+    const edges = [0, dayMs, 2 * dayMs];
+    const old = daysOfSubject([{ fromMs: 0, toMs: 2 * dayMs, measuredAs: 'UP' }], [], edges);
+    const young = daysOfSubject(
+      [
+        { fromMs: dayMs, toMs: 2 * dayMs - 3_600_000, measuredAs: 'UP' },
+        { fromMs: 2 * dayMs - 3_600_000, toMs: 2 * dayMs, measuredAs: 'DOWN' },
+      ],
+      [],
+      edges,
+    );
+    const group = daysOfComponent([old, young], 2);
+    t.same(group.letters, ['u', 'x']);
+    t.equal(group.uptimePercent, 98.61, '71 of 72 hours');
+    t.equal(group.measuredPercent, 100);
+    t.same(
+      group.seconds.map(({ down }) => down),
+      [0, 3_600],
+    );
+    t.same(daysOfComponent([young], 2).letters, ['n', 'x'], 'before it was there nothing is known');
+    t.same(daysOfComponent([], 2), {
+      letters: ['n', 'n'],
+      uptimePercent: null,
+      measuredPercent: null,
+      seconds: [0, 0].map(() => ({ down: 0, degraded: 0, maintenance: 0 })),
+    });
+  },
+);
 
 void t.test('the present day is as long as it is known', async (t) => {
   const edges = [0, dayMs, 1.5 * dayMs];

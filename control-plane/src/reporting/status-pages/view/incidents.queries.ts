@@ -42,7 +42,8 @@ const row = z.object({
 const dayMs = 86_400_000;
 /** Older ones that are over are not looked for. */
 const reachMs = 366 * dayMs;
-const ms = (column: ReturnType<typeof sql.fragment>) => sql.fragment`floor(extract(epoch from ${column}) * 1000)::float8`;
+const ms = (column: ReturnType<typeof sql.fragment>) =>
+  sql.fragment`floor(extract(epoch from ${column}) * 1000)::float8`;
 
 /**
  * Incidents of the scope that a page may tell, with their public updates alone: one statement. It leaves out what `isTold` refuses by the incident
@@ -60,7 +61,8 @@ export async function incidentsOfPage(
   const now = sql.timestamp(new Date(rules.nowMs));
   const ofPage = sql.join(
     subjectTypes.map(
-      (type) => sql.fragment`(u.subject_type = ${type} and u.subject_id = any(${sql.array([...subjects[type]], 'int4')}))`,
+      (type) =>
+        sql.fragment`(u.subject_type = ${type} and u.subject_id = any(${sql.array([...subjects[type]], 'int4')}))`,
     ),
     sql.fragment` or `,
   );

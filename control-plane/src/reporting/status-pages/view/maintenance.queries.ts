@@ -18,7 +18,8 @@ import type { StoredOccurrence } from './public-maintenance.ts';
 type ComponentsOf = (type: SubjectType, id: number) => readonly string[];
 
 const at = (ms: number) => sql.timestamp(new Date(ms));
-const ms = (column: ReturnType<typeof sql.fragment>) => sql.fragment`floor(extract(epoch from ${column}) * 1000)::float8`;
+const ms = (column: ReturnType<typeof sql.fragment>) =>
+  sql.fragment`floor(extract(epoch from ${column}) * 1000)::float8`;
 
 const publicColumns = sql.fragment`x.public_id, x.is_public, case when x.is_public then x.public_title end as public_title,
   case when x.is_public then x.public_text end as public_text, ${ms(sql.fragment`x.updated_at`)} as changed_at`;

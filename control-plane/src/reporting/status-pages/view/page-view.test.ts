@@ -50,7 +50,8 @@ class Reference {
   }
 }
 
-const of = (sums: ReadonlyMap<Kind, number>, ...kinds: Kind[]) => kinds.reduce((sum, kind) => sum + (sums.get(kind) ?? 0), 0);
+const of = (sums: ReadonlyMap<Kind, number>, ...kinds: Kind[]) =>
+  kinds.reduce((sum, kind) => sum + (sums.get(kind) ?? 0), 0);
 
 function letter(sums: ReadonlyMap<Kind, number>): string {
   const down = of(sums, 'DOWN', 'TIMEOUT');
@@ -116,7 +117,12 @@ void t.test('the page tells what is public, with the days that the ranges come t
   await worker.query(sql.unsafe`
     insert into pauses (monitor_id, started_at, ended_at) values (${shopId}, ${at(ago(15))}, ${at(ago(14.5))})`);
   const correct = async (as: string, from: number, to: number) => {
-    const body = { started_at: new Date(ago(from)).toISOString(), ended_at: new Date(ago(to)).toISOString(), counted_as: as, reason: 'a proof' };
+    const body = {
+      started_at: new Date(ago(from)).toISOString(),
+      ended_at: new Date(ago(to)).toISOString(),
+      counted_as: as,
+      reason: 'a proof',
+    };
     const answer = await api.call('POST', `/api/v1/monitors/${shopId}/sla/corrections`, { token: api.token, body });
     t.equal(answer.status, 201, answer.text);
   };
@@ -138,7 +144,10 @@ void t.test('the page tells what is public, with the days that the ranges come t
     piece('UP', 9, 8.95),
     piece('EXCLUDED', 5.5, 4.5),
   ]).days();
-  const ofYoung = new Reference(nowMs, [{ kind: 'UNKNOWN', fromMs: nowMs - 12.6 * dayMs, toMs: nowMs }, ...young]).days();
+  const ofYoung = new Reference(nowMs, [
+    { kind: 'UNKNOWN', fromMs: nowMs - 12.6 * dayMs, toMs: nowMs },
+    ...young,
+  ]).days();
   const status = await api.status(page);
   const [first, second, third] = status.components;
   t.equal(first?.days, [...ofShop.values()].map(letter).join(''));
@@ -151,7 +160,10 @@ void t.test('the page tells what is public, with the days that the ranges come t
     const down = of(sums, 'DOWN', 'TIMEOUT');
     return down > 0 ? [{ date, down_seconds: down }] : [];
   });
-  t.same(first?.troubles.filter(({ down_seconds: down }) => down > 0), downDays.toReversed());
+  t.same(
+    first?.troubles.filter(({ down_seconds: down }) => down > 0),
+    downDays.toReversed(),
+  );
 
   const worst = [...ofShop].map(([date, sums]) => {
     const member = ofYoung.get(date) ?? new Map<Kind, number>();
@@ -163,7 +175,14 @@ void t.test('the page tells what is public, with the days that the ranges come t
   const ofGroup = hundredths([...ofShop.values(), ...ofYoung.values()]);
   t.equal(toHundredths(second?.uptime_percent ?? null), ofGroup.uptime);
   t.equal(toHundredths(second?.measured_percent ?? null), ofGroup.measured);
-  t.match(third, { name: 'Hidden uptime', days: '', uptime_percent: null, measured_percent: null, troubles: [], group: null });
+  t.match(third, {
+    name: 'Hidden uptime',
+    days: '',
+    uptime_percent: null,
+    measured_percent: null,
+    troubles: [],
+    group: null,
+  });
   t.match(first, { id: shopItem, name: 'Shop', group: 'Sales' });
   t.match(status.page, { name: 'Shop status', timezone: zone, url: `${api.context.publicUrl}/status/${page.slug}` });
 
@@ -174,7 +193,10 @@ void t.test('the page tells what is public, with the days that the ranges come t
   t.match(view.sections[0], { name: 'Sales', id: /^[a-z0-9]{12}$/ });
   t.equal(view.sections[1]?.id, null);
   const troubles = view.sections[0]?.components[0]?.troubles ?? [];
-  t.ok(troubles.some(({ maintenanceSeconds }) => maintenanceSeconds > dayMs / 2_000), 'a day of maintenance is told');
+  t.ok(
+    troubles.some(({ maintenanceSeconds }) => maintenanceSeconds > dayMs / 2_000),
+    'a day of maintenance is told',
+  );
 });
 
 void t.test('uptime of UTC pages is that of the service level report', async (t) => {
@@ -235,8 +257,14 @@ void t.test('words of monitors, heartbeats and webhook checks', async (t) => {
     { monitorId: fresh, fromMs: nowMs - minuteMs, toMs: null, status: 'DOWN' },
   ]);
   await worker.query(sql.unsafe`update monitors set is_active = false where id = ${paused}`);
-  await worker.query(sql.unsafe`update monitors set status_since = ${at(nowMs - minuteMs)} where id in (${fresh}, ${turned})`);
-  await api.incident({ startedMs: nowMs - 10 * minuteMs, visibility: 'hidden', members: [{ type: 'monitor', id: turned }] });
+  await worker.query(
+    sql.unsafe`update monitors set status_since = ${at(nowMs - minuteMs)} where id in (${fresh}, ${turned})`,
+  );
+  await api.incident({
+    startedMs: nowMs - 10 * minuteMs,
+    visibility: 'hidden',
+    members: [{ type: 'monitor', id: turned }],
+  });
   await worker.query(sql.unsafe`
     insert into maintenance_subjects (workspace_id, occurrence_id, subject_type, subject_id, started_at)
     values (${api.workspaceId}, 1, 'monitor', ${covered}, ${at(nowMs - 7 * minuteMs)})`);
@@ -255,7 +283,9 @@ void t.test('words of monitors, heartbeats and webhook checks', async (t) => {
     await api.item(page, { type, id });
 
   const view = await api.view(page);
-  const words = Object.fromEntries(view.sections.flatMap(({ components }) => components.map(({ name, status }) => [name, status])));
+  const words = Object.fromEntries(
+    view.sections.flatMap(({ components }) => components.map(({ name, status }) => [name, status])),
+  );
   t.same(words, {
     up: 'operational',
     warning: 'operational',
@@ -273,7 +303,9 @@ void t.test('words of monitors, heartbeats and webhook checks', async (t) => {
     deliveries: 'degraded',
     'new job': 'unknown',
   });
-  const since = Object.fromEntries(view.sections.flatMap(({ components }) => components.map(({ name, sinceMs }) => [name, sinceMs])));
+  const since = Object.fromEntries(
+    view.sections.flatMap(({ components }) => components.map(({ name, sinceMs }) => [name, sinceMs])),
+  );
   t.equal(since['down'], nowMs - hourMs);
   t.equal(since['covered'], nowMs - 7 * minuteMs);
   t.equal(since['turned'], nowMs - 10 * minuteMs);
@@ -357,13 +389,33 @@ void t.test('nothing that is not public is told', async (t) => {
     update incidents set description = 'SECRET-incident', fold_key = 'address:SECRET-address' where id = ${told}`);
   await worker.query(sql.unsafe`
     update incident_members set name = 'SECRET-name', title = 'SECRET-name is down', causes = '[{"message": "SECRET-cause"}]' where incident_id = ${told}`);
-  await api.say(told, { kind: 'note', body: 'SECRET-note', isPublic: false, impacts: [{ component_id: shop, status: 'degraded' }] });
+  await api.say(told, {
+    kind: 'note',
+    body: 'SECRET-note',
+    isPublic: false,
+    impacts: [{ component_id: shop, status: 'degraded' }],
+  });
   await api.say(told, { kind: 'identified', body: 'We know what it is.' });
-  await api.incident({ publicTitle: 'SECRET-hidden', visibility: 'hidden', startedMs: nowMs - hourMs, members });
+  await api.incident({
+    publicTitle: 'SECRET-hidden',
+    visibility: 'hidden',
+    startedMs: nowMs - 2 * hourMs,
+    resolvedMs: nowMs - hourMs,
+    members,
+  });
   await api.incident({ publicTitle: 'SECRET-draft', isManual: true, startedMs: nowMs - hourMs, members });
   const elsewhere = [{ type: 'monitor' as const, id: beside.id }];
-  await api.incident({ publicTitle: 'SECRET-elsewhere', visibility: 'public', startedMs: nowMs - 3 * hourMs, resolvedMs: nowMs, members: elsewhere });
-  for (const [isPublic, name] of [[true, 'SECRET-work'], [false, 'SECRET-quiet']] as const) {
+  await api.incident({
+    publicTitle: 'SECRET-elsewhere',
+    visibility: 'public',
+    startedMs: nowMs - 3 * hourMs,
+    resolvedMs: nowMs,
+    members: elsewhere,
+  });
+  for (const [isPublic, name] of [
+    [true, 'SECRET-work'],
+    [false, 'SECRET-quiet'],
+  ] as const) {
     const maintenanceId = await worker.oneFirst(sql.typeAlias('id')`
       insert into maintenance (workspace_id, name, description, covers_all, starts_at, duration_seconds, status, is_public, public_title, public_text)
       values (${api.workspaceId}, ${name}, 'SECRET-plan', true, ${at(nowMs - hourMs)}, 7200, 'active', ${isPublic},
@@ -401,9 +453,15 @@ void t.test('nothing that is not public is told', async (t) => {
     for (const word of ['Shop', 'Backend', 'Nightly job', 'We know what it is.']) t.ok(text.includes(word), word);
   }
   t.equal(view.announcement, 'We move on Sunday.');
-  t.same(view.incidents.map(({ title, componentNames }) => [title, componentNames]), [[null, ['Shop']]]);
-  t.same(view.maintenance.map(({ title, componentNames }) => [title, componentNames]).toSorted(), [
-    [null, ['Nightly job']],
-    [null, []],
-  ].toSorted());
+  t.same(
+    view.incidents.map(({ title, componentNames }) => [title, componentNames]),
+    [[null, ['Shop']]],
+  );
+  t.same(
+    view.maintenance.map(({ title, componentNames }) => [title, componentNames]).toSorted(),
+    [
+      [null, ['Nightly job']],
+      [null, []],
+    ].toSorted(),
+  );
 });

@@ -47,7 +47,9 @@ export const mostIncidents = 50;
 
 /** Whether a page tells an incident. */
 export function isTold(incident: StoredIncident, rules: IncidentRules): boolean {
-  return incident.visibility !== 'hidden' && !incident.isFolded && isOfPage(incident, rules) && isPublic(incident, rules);
+  return (
+    incident.visibility !== 'hidden' && !incident.isFolded && isOfPage(incident, rules) && isPublic(incident, rules)
+  );
 }
 
 /** One by hand that names nothing is of every page of its workspace. */

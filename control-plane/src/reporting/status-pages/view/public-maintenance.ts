@@ -34,7 +34,9 @@ export function publicMaintenance(
   { nowMs, names }: { readonly nowMs: number; readonly names: ReadonlyMap<string, string> },
 ): MaintenanceView[] {
   const views = stored
-    .filter((one) => one.componentIds.length > 0 && isNear(one, nowMs) && (one.isPublic || statusOf(one) === 'in_progress'))
+    .filter(
+      (one) => one.componentIds.length > 0 && isNear(one, nowMs) && (one.isPublic || statusOf(one) === 'in_progress'),
+    )
     .map((one) => maintenanceView(one, names));
   return views
     .toSorted((one, other) => {
@@ -46,7 +48,10 @@ export function publicMaintenance(
     .slice(0, mostMaintenance);
 }
 
-const places = { in_progress: 0, scheduled: 1, completed: 2 } as const satisfies Record<MaintenanceView['status'], number>;
+const places = { in_progress: 0, scheduled: 1, completed: 2 } as const satisfies Record<
+  MaintenanceView['status'],
+  number
+>;
 
 function isNear({ startsMs, endedMs, hasStarted }: StoredOccurrence, nowMs: number): boolean {
   if (endedMs !== null) return endedMs > nowMs - maintenanceReachMs;

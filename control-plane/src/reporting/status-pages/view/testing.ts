@@ -16,7 +16,8 @@ import type { ReportingApi } from '../../testing.ts';
 import { publicStatusCapability, readPageView } from './index.ts';
 import type { PageView } from './page-view.ts';
 
-export const at = (ms: number | null) => (ms === null ? sql.fragment`null` : sql.fragment`${sql.timestamp(new Date(ms))}`);
+export const at = (ms: number | null) =>
+  ms === null ? sql.fragment`null` : sql.fragment`${sql.timestamp(new Date(ms))}`;
 
 export type Page = { readonly id: number; readonly slug: string };
 
