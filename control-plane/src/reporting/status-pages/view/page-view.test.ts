@@ -396,7 +396,13 @@ void t.test('nothing that is not public is told', async (t) => {
     impacts: [{ component_id: shop, status: 'degraded' }],
   });
   await api.say(told, { kind: 'identified', body: 'We know what it is.' });
-  await api.incident({ publicTitle: 'SECRET-hidden', visibility: 'hidden', startedMs: nowMs - hourMs, members });
+  await api.incident({
+    publicTitle: 'SECRET-hidden',
+    visibility: 'hidden',
+    startedMs: nowMs - 2 * hourMs,
+    resolvedMs: nowMs - hourMs,
+    members,
+  });
   await api.incident({ publicTitle: 'SECRET-draft', isManual: true, startedMs: nowMs - hourMs, members });
   const elsewhere = [{ type: 'monitor' as const, id: beside.id }];
   await api.incident({
@@ -458,4 +464,82 @@ void t.test('nothing that is not public is told', async (t) => {
       [null, []],
     ].toSorted(),
   );
+});
+
+void t.test('incidents and maintenance as they are stored', async (t) => {
+  const api = await pagesApi(t);
+  const { nowMs, database } = api;
+  const page = await api.page({ delayMinutes: 10 });
+  const { id } = await api.monitor({ name: 'internal' });
+  await setStatus(database, id, 'UP');
+  const shop = await api.item(page, { type: 'monitor', id }, { name: 'Shop' });
+  const members = [{ type: 'monitor' as const, id }];
+  const over = { startedMs: nowMs - 9 * hourMs, resolvedMs: nowMs - 8 * hourMs, members };
+  await api.incident({ ...over, publicTitle: 'told', postmortem: 'It was us.', isPostmortemPublic: true });
+  await api.incident({ ...over, publicTitle: 'short', resolvedMs: over.startedMs + 9 * minuteMs });
+  await api.incident({ ...over, publicTitle: 'held', isHeld: true });
+  await api.incident({ ...over, publicTitle: 'late', isLate: true });
+  await api.incident({ ...over, publicTitle: 'corrected', resolution: 'corrected' });
+  const whole = await api.incident({ ...over, publicTitle: 'whole', startedMs: nowMs - 10 * hourMs });
+  await api.incident({ ...over, publicTitle: 'folded', resolution: 'folded', foldedInto: whole });
+  const manual = await api.incident({
+    publicTitle: 'by hand',
+    isManual: true,
+    severity: 'minor',
+    startedMs: nowMs - hourMs,
+  });
+  const view0 = await api.view(page);
+  t.same(
+    view0.incidents.map(({ title }) => title),
+    ['told', 'whole'],
+  );
+  t.equal(view0.indicator, 'none');
+  t.match(view0.incidents[0], { status: 'postmortem', postmortem: 'It was us.' });
+  t.ok(view0.sections[0]?.components[0]?.troubles.some(({ incidents }) => incidents.includes('told')));
+
+  await api.say(manual, {
+    kind: 'identified',
+    body: 'A **cable**.',
+    displayMs: nowMs - hourMs,
+    impacts: [{ component_id: shop, status: 'partial_outage' }],
+  });
+  const view = await api.view(page);
+  t.match(view.incidents[0], {
+    title: 'by hand',
+    status: 'identified',
+    componentNames: ['Shop'],
+    updates: [{ body: 'A **cable**.', displayMs: nowMs - hourMs, createdMs: nowMs }],
+  });
+  t.match(view.sections[0]?.components[0], { status: 'partial_outage', sinceMs: nowMs - hourMs });
+  t.equal(view.indicator, 'minor');
+  t.equal(view.updatedMs, nowMs);
+
+  const plan = (body: object) =>
+    api.call('POST', '/api/v1/maintenance', {
+      token: api.token,
+      body: {
+        workspace_id: api.workspaceId,
+        name: 'internal work',
+        duration_seconds: 3_600,
+        scope: { subjects: members },
+        ...body,
+      },
+    });
+  const starts = new Date(nowMs + 3 * dayMs).toISOString();
+  t.equal((await plan({ starts_at: starts, rrule: 'FREQ=WEEKLY' })).status, 201);
+  t.equal((await plan({ starts_at: new Date(nowMs + 31 * dayMs).toISOString() })).status, 201);
+  await database.worker.query(
+    sql.unsafe`update maintenance set public_title = 'Weekly work', public_text = 'An hour.'`,
+  );
+  const { maintenance } = await api.status(page);
+  t.same(
+    maintenance.map(({ title, status, starts_at: startsAt, component_ids: components }) => [
+      title,
+      status,
+      startsAt,
+      components,
+    ]),
+    [3, 10, 17, 24].map((days) => ['Weekly work', 'scheduled', new Date(nowMs + days * dayMs).toISOString(), [shop]]),
+  );
+  t.equal(new Set(maintenance.map(({ id: occurrence }) => occurrence)).size, 4);
 });
