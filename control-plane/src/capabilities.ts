@@ -60,7 +60,6 @@ import {
   statusPagesCapability,
 } from './reporting/status-pages/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
-import { publicStatusCapability } from './reporting/status-pages/view/index.ts';
 import { channelsCapability, takeUpBrowser } from './response/channels/index.ts';
 import {
   alertsCapability,
@@ -179,7 +178,6 @@ export const capabilities: readonly Capability<Context>[] = [
   accountStatsCapability,
   analyticsCapability,
   dashboardCapability,
-  publicStatusCapability,
   feedbackCapability,
   liveEventsCapability,
 ];

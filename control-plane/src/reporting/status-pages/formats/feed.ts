@@ -57,7 +57,7 @@ export function feedOf(view: PageView, asked: DocumentRequest): Feed | null {
     locale: asked.locale,
     pageUrl: view.url,
     selfUrl: asked.id === '' ? `${view.url}/feed` : `${view.url}/components/${asked.id}/feed`,
-    updatedMs: Math.max(view.createdMs, ...entries.map(({ updatedMs }) => updatedMs)),
+    updatedMs: Math.max(view.madeMs, ...entries.map(({ updatedMs }) => updatedMs)),
     entries: entries.toSorted((a, b) => b.updatedMs - a.updatedMs).slice(0, maxEntries),
   };
 }

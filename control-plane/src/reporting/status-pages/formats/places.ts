@@ -7,7 +7,7 @@ export function incidentUrl(view: PageView, incident: IncidentView): string {
 
 /** Maintenance has no page of its own: it stands on that of the whole. */
 export function maintenanceUrl(view: PageView, maintenance: MaintenanceView): string {
-  return `${view.url}#maintenance-${maintenance.id}`;
+  return `${view.url}#m-${maintenance.id}`;
 }
 
 export function isOpen(incident: IncidentView): boolean {

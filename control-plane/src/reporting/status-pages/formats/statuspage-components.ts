@@ -40,13 +40,13 @@ function groupOf(
   known: readonly ComponentView[],
   position: number,
 ): V2Component {
-  const since = known.map(({ sinceMs }) => sinceMs ?? view.createdMs);
+  const since = known.map(({ sinceMs }) => sinceMs ?? view.madeMs);
   return {
     id,
     name: section.name ?? '',
     status: v2StatusOf(section.status) ?? 'operational',
-    created_at: isoTime(view.createdMs),
-    updated_at: isoTime(Math.max(view.createdMs, ...since)),
+    created_at: isoTime(view.madeMs),
+    updated_at: isoTime(Math.max(view.madeMs, ...since)),
     position,
     description: null,
     showcase: false,
@@ -68,8 +68,8 @@ function memberOf(view: PageView, component: ComponentView, groupId: string | nu
       name: component.name,
       status,
       // A page knows no earlier time of its components than its own.
-      created_at: isoTime(view.createdMs),
-      updated_at: isoTime(Math.max(view.createdMs, component.sinceMs ?? view.createdMs)),
+      created_at: isoTime(view.madeMs),
+      updated_at: isoTime(Math.max(view.madeMs, component.sinceMs ?? view.madeMs)),
       position,
       description: component.description === '' ? null : component.description,
       showcase: component.showsUptime,

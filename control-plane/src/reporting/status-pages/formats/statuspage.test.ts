@@ -131,7 +131,7 @@ void t.test('an incident carries its updates, what they say of components, and i
   t.same(others, []);
   t.match(open, {
     id: 'inc000000001',
-    name: 'Outage: Checkout',
+    name: 'Checkout: outage',
     status: 'investigating',
     impact: 'major',
     shortlink: 'https://parallax.example/status/shop/incidents/inc000000001',
@@ -203,7 +203,7 @@ void t.test('the indicator is that of Statuspage, in the words of its page in En
     summaryOf(emptyPageOf({ indicator, locale })).status;
   t.same(statusOf('none'), { indicator: 'none', description: 'All Systems Operational' });
   t.same(statusOf('unknown'), { indicator: 'none', description: 'No data' });
-  t.same(statusOf('critical', 'ru'), { indicator: 'critical', description: 'Крупный сбой' });
+  t.same(statusOf('critical', 'ru'), { indicator: 'critical', description: 'Системы не работают' });
   t.same(summaryOf(emptyPageOf()).components, []);
 });
 

@@ -5,9 +5,8 @@ type UpdateStatus = UpdateView['status'] | MaintenanceView['status'];
 
 /** What the documents of this folder say themselves, in one language. */
 export type FormatWords = {
-  /** Titles of automatic incidents. `names`: of components, joined; empty when none is known. */
-  readonly outage: (names: string) => string;
-  readonly degraded: (names: string) => string;
+  /** What an incident without a title is called, after the names of its components. */
+  readonly incident: Readonly<Record<IncidentView['impact'], string>>;
   readonly began: string;
   readonly ended: string;
   readonly maintenance: string;
@@ -22,12 +21,9 @@ export type FormatWords = {
   readonly dismiss: string;
 };
 
-const titled = (kind: string) => (names: string) => (names === '' ? kind : `${kind}: ${names}`);
-
 /** The English words of indicators and updates are those of Statuspage, since programs that read its API compare with them. */
 const en: FormatWords = {
-  outage: titled('Outage'),
-  degraded: titled('Degraded performance'),
+  incident: { none: 'incident', minor: 'disruption', major: 'outage', critical: 'outage' },
   began: 'The outage began.',
   ended: 'The outage ended.',
   maintenance: 'Maintenance',
@@ -62,8 +58,7 @@ const en: FormatWords = {
 };
 
 const ru: FormatWords = {
-  outage: titled('Сбой'),
-  degraded: titled('Ухудшение работы'),
+  incident: { none: 'инцидент', minor: 'неполадки', major: 'сбой', critical: 'сбой' },
   began: 'Сбой начался.',
   ended: 'Сбой завершился.',
   maintenance: 'Технические работы',
@@ -76,9 +71,9 @@ const ru: FormatWords = {
   indicators: {
     none: 'Все системы работают',
     maintenance: 'Идут технические работы',
-    minor: 'Часть систем работает хуже обычного',
+    minor: 'Небольшие неполадки',
     major: 'Часть систем не работает',
-    critical: 'Крупный сбой',
+    critical: 'Системы не работают',
     unknown: 'Нет данных',
   },
   statuses: {
@@ -104,10 +99,12 @@ export function wordsOf(locale: Locale): FormatWords {
 }
 
 /** The title that somebody has given, or one made of the names of components. */
-export function incidentTitle(incident: IncidentView, { outage, degraded }: FormatWords): string {
-  if (incident.title !== null) return incident.title;
-  const isSevere = incident.impact === 'major' || incident.impact === 'critical';
-  return (isSevere ? outage : degraded)(incident.componentNames.join(', '));
+export function incidentTitle({ title, impact, componentNames }: IncidentView, words: FormatWords): string {
+  if (title !== null) return title;
+  const kind = words.incident[impact];
+  return componentNames.length === 0
+    ? kind.charAt(0).toUpperCase() + kind.slice(1)
+    : `${componentNames.join(', ')}: ${kind}`;
 }
 
 /** The text of an update, or what the product says of an automatic beginning or end. */

@@ -19,6 +19,8 @@ export function emptyView(slug: string, name = 'Shop'): PageView {
     theme: { scheme: 'system', light: {}, dark: {}, font: 'system', radius: 8 },
     links: [],
     announcement: null,
+    embedOrigins: [],
+    createdMs: 1,
     madeMs: 1,
     updatedMs: 1,
     indicator: 'unknown',

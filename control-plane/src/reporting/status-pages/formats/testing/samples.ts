@@ -103,8 +103,7 @@ export function pageOf(changes: Partial<PageView> = {}): PageView {
     links: [],
     announcement: null,
     embedOrigins: ['https://shop.example'],
-    createdMs: nowMs - 400 * dayMs,
-    madeMs: nowMs,
+    madeMs: nowMs - 400 * dayMs,
     updatedMs: nowMs - 10 * minuteMs,
     indicator: 'major',
     sections: [
