@@ -38,7 +38,8 @@ void t.test('a generated client in Python compiles, and calls the product', { ti
   await run(['-m', 'compileall', '-q', folder], 'the compiler');
   const files = globSync('parallax_client/{api,models}/*.py', { cwd: folder });
   t.ok(files.length > 350, `${files.length} modules`);
-  for (const name of ['story.py', 'table.py']) copyFileSync(path.join(import.meta.dirname, 'python-client', name), path.join(folder, name));
+  for (const name of ['story.py', 'table.py'])
+    copyFileSync(path.join(import.meta.dirname, 'python-client', name), path.join(folder, name));
 
   await t.test('with all that a careful client sends', async (t) => {
     const told = await run([path.join(folder, 'story.py'), world.url, world.target], 'the client');

@@ -13,7 +13,9 @@ const lastInstantMs = 253_402_300_799_999;
 const expiry = z
   .union([z.number().min(0).max(lastInstantMs), instant])
   .nullable()
-  .describe('When the browser says that it ends: milliseconds since 1970, as `PushSubscription.toJSON()` gives it, or ISO 8601.');
+  .describe(
+    'When the browser says that it ends: milliseconds since 1970, as `PushSubscription.toJSON()` gives it, or ISO 8601.',
+  );
 
 const endpoint = z
   .string()

@@ -26,7 +26,9 @@ export async function pythonAndJava(
   const java = findProgram('java');
   if (java === undefined) countMissing(t, 'java');
   // Another Python than Debian's may be found first, without Debian's modules.
-  const pythons = programFolders().map((folder) => path.join(folder, 'python3')).filter(isProgram);
+  const pythons = programFolders()
+    .map((folder) => path.join(folder, 'python3'))
+    .filter(isProgram);
   if (pythons.length === 0) countMissing(t, 'python3');
   for (const python of pythons) {
     const lacking = await lackingModules(python);
