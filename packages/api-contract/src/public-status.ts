@@ -108,7 +108,6 @@ export const publicStatusRoute = route({
   description:
     'A former slug answers the page that it leads to, until somebody else may take it. A page that is not published is 404.',
   params: z.object({ slug: z.string().min(1).max(63) }),
-  success: { status: 200, answer: publicStatusSchema },
+  success: { status: 200, answer: publicStatusSchema, headers: ['ETag'] },
   errors: [404],
-  perAddressPerMinute: 60,
 });

@@ -20,7 +20,6 @@ export function emptyView(slug: string, name = 'Shop'): PageView {
     links: [],
     announcement: null,
     embedOrigins: [],
-    createdMs: 1,
     madeMs: 1,
     updatedMs: 1,
     indicator: 'unknown',

@@ -149,7 +149,6 @@ function viewOf(page: PageRow, items: readonly PageItem[], facts: Facts, publicU
     links: page.links,
     announcement: isAnnounced ? page.announcement : null,
     embedOrigins: page.embed_origins,
-    createdMs: Math.floor(page.created_at),
     madeMs: Math.floor(nowMs),
     updatedMs: lastChange(page, views, incidents, maintenance, nowMs),
     indicator: indicatorOf(statuses, severities),

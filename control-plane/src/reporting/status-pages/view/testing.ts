@@ -13,7 +13,9 @@ import { refreshDays } from '../../day-sums/refresh.job.ts';
 import type { SubjectType } from '../../day-sums/index.ts';
 import { reportingApi } from '../../testing.ts';
 import type { ReportingApi } from '../../testing.ts';
-import { publicStatusCapability, readPageView } from './index.ts';
+import { statusPagesCapability } from '../index.ts';
+import { readPageView } from './page-view.gateway.ts';
+import { publicStatusOf } from './public-status.ts';
 import type { PageView } from './page-view.ts';
 
 export const at = (ms: number | null) =>
@@ -95,7 +97,7 @@ export async function pagesApi(t: TestContext): Promise<PagesApi> {
       webhookChecksCapability,
       incidentsCapability,
       maintenanceCapability,
-      publicStatusCapability,
+      statusPagesCapability,
     ],
   });
   const { worker } = api.database;
@@ -104,6 +106,14 @@ export async function pagesApi(t: TestContext): Promise<PagesApi> {
     const answer = await api.call('POST', path, { token: api.token, body });
     if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`);
     return Number(answer.body['id']);
+  };
+  const view = async (page: Page): Promise<PageView> => {
+    const workspaceId = await worker.oneFirst(
+      sql.type(workspaceRow)`select workspace_id from status_pages where id = ${page.id}`,
+    );
+    const view = await readPageView(api.context, { workspaceId, pageId: page.id }, api.nowMs);
+    if (view === null) throw new Error(`there is no page ${page.slug}`);
+    return view;
   };
   return {
     ...api,
@@ -129,15 +139,8 @@ export async function pagesApi(t: TestContext): Promise<PagesApi> {
           ${fields.onlyIfDegraded ?? false}
         from status_pages p where p.id = ${page.id} returning component_id`);
     },
-    view: async (page) => {
-      const workspaceId = await worker.oneFirst(
-        sql.type(workspaceRow)`select workspace_id from status_pages where id = ${page.id}`,
-      );
-      const view = await readPageView(api.context, { workspaceId, pageId: page.id }, api.nowMs);
-      if (view === null) throw new Error(`there is no page ${page.slug}`);
-      return view;
-    },
-    status: async (page) => publicStatusSchema.parse(await api.get(`/api/v1/public/status/${page.slug}`)),
+    view,
+    status: async (page) => publicStatusSchema.parse(publicStatusOf(await view(page))),
     incident: (fields) => insertIncident(api, fields),
     say: (incidentId, fields) => insertUpdate(api.database, incidentId, { createdMs: api.nowMs, ...fields }),
     heartbeat: (name) => make(`/api/v1/heartbeats?workspace_id=${api.workspaceId}`, { name }),

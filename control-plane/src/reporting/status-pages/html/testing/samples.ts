@@ -75,7 +75,6 @@ export function viewOf(parts: Partial<PageView> = {}): PageView {
     ],
     announcement: null,
     embedOrigins: [],
-    createdMs: 1,
     madeMs,
     updatedMs: madeMs - hourMs,
     indicator: 'none',
