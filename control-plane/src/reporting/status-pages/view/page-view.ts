@@ -161,7 +161,7 @@ export type PageView = {
   readonly embedOrigins: readonly string[];
   /** When the page was created. */
   readonly createdMs: number;
-  /** When it was made. */
+  /** When this view was read. */
   readonly madeMs: number;
   /** When the last thing that it tells has changed. */
   readonly updatedMs: number;
