@@ -98,9 +98,25 @@ async function readDays(
   );
 }
 
+/** Zones are at whole quarters of hours from UTC, so no day begins within one. */
+const quarterMs = 15 * minuteMs;
+/** What was worked out last of so many pages: the clock of a zone is slow to ask. */
+const mostKeptDays = 200;
+const keptDays = new Map<string, PageDays>();
+
 /** The days of a page in its zone: the present one, and those before it. */
 function daysOfPage(count: number, timezone: string, nowMs: number): PageDays {
   const toMs = Math.floor(nowMs) + 1;
+  const key = `${count} ${timezone} ${Math.floor(nowMs / quarterMs)}`;
+  const kept = keptDays.get(key);
+  if (kept !== undefined) return { ...kept, edgesMs: [...kept.edgesMs.slice(0, -1), toMs] };
+  const made = workOutDays(count, timezone, toMs);
+  if (keptDays.size >= mostKeptDays) keptDays.clear();
+  keptDays.set(key, made);
+  return made;
+}
+
+function workOutDays(count: number, timezone: string, toMs: number): PageDays {
   const days = daysOfZone({ fromMs: toMs - (count + 2) * dayMs, toMs }, timezone).slice(-count);
   return { dates: days.map(({ day }) => day), edgesMs: [...days.map(({ fromMs }) => fromMs), toMs] };
 }
@@ -149,6 +165,7 @@ function viewOf(page: PageRow, items: readonly PageItem[], facts: Facts, publicU
     links: page.links,
     announcement: isAnnounced ? page.announcement : null,
     embedOrigins: page.embed_origins,
+    createdMs: Math.floor(page.created_at),
     madeMs: Math.floor(nowMs),
     updatedMs: lastChange(page, views, incidents, maintenance, nowMs),
     indicator: indicatorOf(statuses, severities),

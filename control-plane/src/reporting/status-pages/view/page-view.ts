@@ -160,6 +160,8 @@ export type PageView = {
   /** Origins whose pages may frame the card: `https://shop.example`. */
   readonly embedOrigins: readonly string[];
   /** When the page was created. */
+  readonly createdMs: number;
+  /** When this view was read. */
   readonly madeMs: number;
   /** When the last thing that it tells has changed. */
   readonly updatedMs: number;

@@ -42,9 +42,9 @@ const pageRow = z.object({
   links: z.array(z.object({ label: z.string(), url: z.string() })),
   announcement: z.string().nullable(),
   announcement_until: z.number().nullable(),
+  embed_origins: z.array(z.string()),
   automatic_incidents: z.boolean(),
   delay_minutes: z.number(),
-  embed_origins: z.array(z.string()),
   created_at: z.number(),
   updated_at: z.number(),
 });
@@ -57,8 +57,8 @@ export async function publishedPage(
   pageId: number,
 ): Promise<PageRow | null> {
   return connection.maybeOne(sql.type(pageRow)`
-    select p.public_id, p.name, p.description, p.slug, p.noindex, p.locale, p.locales, p.timezone, p.days, p.theme, p.links, p.announcement, p.embed_origins,
-      p.announcement_until, p.automatic_incidents, p.delay_minutes, p.created_at, p.updated_at
+    select p.public_id, p.name, p.description, p.slug, p.noindex, p.locale, p.locales, p.timezone, p.days, p.theme, p.links, p.announcement,
+      p.announcement_until, p.embed_origins, p.automatic_incidents, p.delay_minutes, p.created_at, p.updated_at
     from status_pages p
     where p.id = ${pageId} and p.workspace_id = any(${sql.array([...scope.workspaceIds], 'int4')}) and p.deleted_at is null and p.is_published`);
 }

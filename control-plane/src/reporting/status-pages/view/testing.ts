@@ -2,6 +2,7 @@ import { publicStatusSchema } from '@parallax/api-contract';
 import type { PublicStatus } from '@parallax/api-contract';
 import type { TestContext } from '@parallax/testkit';
 import { z } from 'zod';
+import { auditCapability } from '../../../identity/audit/index.ts';
 import { groupsCapability } from '../../../monitoring/groups/index.ts';
 import { heartbeatsCapability } from '../../../monitoring/heartbeats/index.ts';
 import { webhookChecksCapability } from '../../../monitoring/webhook-checks/index.ts';
@@ -92,6 +93,7 @@ const workspaceRow = z.object({ workspace_id: z.number() });
 export async function pagesApi(t: TestContext): Promise<PagesApi> {
   const api = await reportingApi(t, {
     more: [
+      auditCapability,
       groupsCapability,
       heartbeatsCapability,
       webhookChecksCapability,
