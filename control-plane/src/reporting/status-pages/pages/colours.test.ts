@@ -36,7 +36,7 @@ void t.test('the look of the product passes', async (t) => {
   }
 });
 
-void t.test('the nearest colour passes, and none of those around it is nearer', async (t) => {
+void t.test('the nearest colour passes, and none of those around it is nearer', async () => {
   const grid = [0, 51, 102, 153, 204, 255];
   const others = grid.flatMap((r) =>
     grid.flatMap((g) => grid.map((b) => `#${[r, g, b].map((value) => value.toString(16).padStart(2, '0')).join('')}`)),
