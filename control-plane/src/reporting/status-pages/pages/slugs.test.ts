@@ -67,14 +67,14 @@ void t.test('two that want one slug at the same time: one has it', async (t) => 
   const api = await pagesApi(t);
   const given = { workspace_id: api.workspaceId, name: 'x1', slug: 'race' };
   const both = await Promise.all([api.pages('POST', '', given), api.pages('POST', '', given)]);
-  t.same(both.map(({ status }) => status).toSorted(), [201, 409]);
+  t.same(new Set(both.map(({ status }) => status)), new Set([201, 409]));
   t.match(
     both.find(({ status }) => status === 409),
     taken,
   );
   const named = { workspace_id: api.workspaceId, name: 'Named' };
   const many = await Promise.all(Array.from({ length: 4 }, () => api.pages('POST', '', named)));
-  t.same(many.map(({ body }) => body['slug']).toSorted(), ['named', 'named-2', 'named-3', 'named-4']);
+  t.same(new Set(many.map(({ body }) => body['slug'])), new Set(['named', 'named-2', 'named-3', 'named-4']));
 });
 
 void t.test('who waits for a slug that is being given up does not get it', async (t) => {
