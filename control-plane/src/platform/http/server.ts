@@ -137,6 +137,8 @@ function answerFromMemory(
     trustedProxies: options.trustedProxies,
     isKnownHost: (host, dialled) => isKnownHost(host, known, dialled),
     buckets: tokenBuckets({ ...limits.prepared, mostKeys: mostClients, now: () => performance.now() }),
+    slowBuckets: tokenBuckets({ perSecond: 1, burst: 60, mostKeys: mostClients, now: () => performance.now() }),
+    log: options.log,
   });
 }
 

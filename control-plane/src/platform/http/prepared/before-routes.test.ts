@@ -48,6 +48,11 @@ async function open(t: Test, burst = 1_000) {
           asked.memory += 1;
           return path === '/pages/there' ? page : undefined;
         },
+        owns: (path) => path.startsWith('/pages/own'),
+        fetch: async ({ path }) => {
+          if (path === '/pages/own-broken') throw new Error('the database is away');
+          return page;
+        },
       },
     },
   );
@@ -105,4 +110,17 @@ t.test('a client that asks too often is told to wait', async (t) => {
   t.equal(answers.filter(({ status }) => status === 200).length, 40 - refused.length, 'a burst is let through');
   const other = await fetch(`${url}/pages/else`);
   t.equal(other.status, 200, 'routes have limits of their own');
+});
+
+t.test('what no route knows is made when it is asked for first', async (t) => {
+  const { asked, url } = await open(t);
+  const answer = await fetch(`${url}/pages/own`);
+  t.equal(answer.status, 200);
+  t.equal(await answer.text(), '<p>page</p>');
+  const broken = await fetch(`${url}/pages/own-broken`);
+  t.equal(broken.status, 503);
+  t.equal(broken.headers.get('retry-after'), '5');
+  const many = await Promise.all(Array.from({ length: 70 }, () => fetch(`${url}/pages/own`)));
+  t.ok(many.some(({ status }) => status === 429));
+  t.equal(asked.routes, 0);
 });

@@ -13,7 +13,7 @@ import type { FoundPage, PageCacheOptions } from './page-cache.ts';
 import { PageServer } from './page-server.ts';
 import { documentRoutes } from './serving.routes.ts';
 
-export { servePagesWhileAway } from './while-away.ts';
+export { servePagesWhileAway } from './while-away.gateway.ts';
 export type { DocumentBase } from './document-table.ts';
 export type { FoundPage } from './page-cache.ts';
 

@@ -14,6 +14,7 @@ const cacheControl = 'public, max-age=15, stale-while-revalidate=60, stale-if-er
 /** While the database is away, documents are made anew so often, for they tell their age. */
 const remakeMs = 30_000;
 const mostDocuments = 500;
+const pagesPrefix = '/status/';
 
 /** Documents of published pages, from memory where they are there. */
 export class PageServer implements PreparedAnswers {
@@ -31,12 +32,20 @@ export class PageServer implements PreparedAnswers {
     return this.#table.covers(path);
   }
 
+  /** Documents below it are in no route. */
+  owns(path: string): boolean {
+    return path.startsWith(pagesPrefix);
+  }
+
   /** What can be sent without waiting. */
   find(request: PreparedRequest): PreparedAnswer | undefined {
     const match = this.#table.match(request.path);
     if (match === undefined) return undefined;
     const known = this.#cache.peek(match.slug);
-    return known === undefined ? undefined : this.#answer(match, known, request);
+    if (known === undefined) return undefined;
+    const answer = this.#answer(match, known, request);
+    // An error of the API is told by its route.
+    return answer.status === 404 && match.document.contract !== undefined ? undefined : answer;
   }
 
   /** What is sent. @throws when the page can neither be read nor is it in memory */

@@ -4,7 +4,7 @@ import t from 'tap';
 import { DocumentTable } from './document-table.ts';
 import { PageServer } from './page-server.ts';
 import { stageOfPages } from './testing.ts';
-import { servePagesWhileAway } from './while-away.ts';
+import { servePagesWhileAway } from './while-away.gateway.ts';
 
 t.test(
   'while the database is away kept pages are shown and all else waits; then the port is free for the server',

@@ -93,6 +93,7 @@ export function pageOf(changes: Partial<PageView> = {}): PageView {
     description: 'What our shop is doing',
     slug: 'shop',
     url: 'https://parallax.example/status/shop',
+    createdMs: 1,
     noindex: false,
     locale: 'en',
     locales: ['en', 'ru'],
