@@ -18,8 +18,8 @@ export type PageDocument = {
   readonly isTranslated: boolean;
   /** Whether pages of other origins may read it. */
   readonly isShared: boolean;
-  /** Policy for browsers (`Content-Security-Policy`); absent: nothing may be loaded or framed. */
-  readonly policy?: string | undefined;
+  /** Policy for browsers (`Content-Security-Policy`), where it names what the page's theme decides; absent: nothing may be loaded or framed. */
+  readonly policy?: string | ((view: PageView) => string) | undefined;
   /** @returns the document; null: there is none of that `id` */
   readonly render: (view: PageView, asked: DocumentRequest) => string | null;
 };
