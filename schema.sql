@@ -2006,6 +2006,7 @@
 -- CREATE INDEX status_page_items_webhook_check ON public.status_page_items USING btree (webhook_check_id) WHERE (webhook_check_id IS NOT NULL)
 -- CREATE INDEX status_page_slugs_page ON public.status_page_slugs USING btree (page_id)
 -- CREATE INDEX status_page_slugs_taken ON public.status_page_slugs USING btree (taken_until)
+-- CREATE INDEX status_pages_deleted ON public.status_pages USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
 -- CREATE INDEX status_pages_workspace ON public.status_pages USING btree (workspace_id, id) WHERE (deleted_at IS NULL)
 -- CREATE INDEX subject_days_due ON public.subject_days USING btree (day) WHERE (tail IS NOT NULL)
 -- CREATE INDEX subject_days_workspace ON public.subject_days USING btree (workspace_id, subject_type, day)
@@ -2390,6 +2391,7 @@
 -- identity_challengeof_token bytea, of_purpose text, OUT known boolean, OUT for_user integer, OUT way text security definer fe9fa8af9dc142d20e685e8cdca60889
 -- identity_credential_is_limitedof_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_feedback_addressesof_items integer[] security definer 90a67242aec0dd0a1c48637af16ffb46
+-- identity_forget_status_page_slugof_slug text security definer 798fc4818b447e9dbfc78a1ada2c95d5
 -- identity_has_accounts security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_heartbeats_addressedping_keys text[], slugs text[], uuid_hashes bytea[], push_hashes bytea[] security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_invite_verdictof_hash bytea, for_email text, most_members integer security definer d41d8cd98f00b204e9800998ecf8427e
@@ -2414,7 +2416,7 @@
 -- identity_session_saltof_session uuid security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_shown_inviteof_hash bytea, most_members integer, OUT verdict text, OUT workspace text, OUT role text, OUT email text, OUT inviter_id integer, OUT inviter_name text security definer 4dee586fb655cab543b181f47b37cb3f
 -- identity_status_page_slug_is_freeof_slug text, for_page integer security definer 206851a52d22f52032c6e860f0315289
--- identity_status_pageof_slug text, OUT page_id integer, OUT workspace_id integer, OUT slug text security definer 138c3a64f4a9f6c325cd237a07675cee
+-- identity_status_pageof_slug text, OUT page_id integer, OUT workspace_id integer, OUT slug text security definer f77c764118c97925e83c2724b46d70e6
 -- identity_take_challengeof_token bytea, of_purpose text security definer 92a8eea6f4cc71419d51632aff135c6e
 -- identity_take_sign_inof_state bytea, of_browser bytea, of_way text, OUT known boolean, OUT for_user integer, OUT session_lives boolean, OUT invite_hash bytea security definer b303dcba9afa01c31867377b2ee18e8e
 -- identity_take_team_chat_requestof_state bytea, of_browser bytea security definer 69385ada84f4cb2d4f2be9b424b68afc
@@ -2727,6 +2729,7 @@
 -- identity_challenge to parallax_api
 -- identity_credential_is_limited to parallax_api
 -- identity_feedback_addresses to parallax_api
+-- identity_forget_status_page_slug to parallax_api
 -- identity_has_accounts to parallax_api
 -- identity_heartbeats_addressed to parallax_api
 -- identity_invite_verdict to parallax_api
@@ -2776,6 +2779,7 @@
 -- mark_subject_days to parallax_worker
 -- monitor_expiry to parallax_api
 -- monitor_expiry to parallax_worker
+-- random_public_id to parallax_api
 -- random_public_id to parallax_worker
 -- touch_seats_of_workspaces to parallax_api
 -- touch_seats_of_workspaces to parallax_worker

@@ -24,25 +24,40 @@ function typed(one: Documented, place: string, name: string, text: string): stri
   return parameter.schema.type === 'integer' || parameter.schema.type === 'number' ? Number(text) : text;
 }
 
+/** What a call is made of: the values of its parameters, each of the type that the document gives it, and the headers that the document does not name. */
+export type CallParts = {
+  readonly path: Readonly<Record<string, string | number>>;
+  readonly query: Readonly<Record<string, string | number>>;
+  readonly header: Readonly<Record<string, string>>;
+  readonly otherHeaders: Readonly<Record<string, string>>;
+};
+
+export function partsOf(one: Documented, prepared: Prepared): CallParts {
+  const { pathname, searchParams } = new URL(prepared.path, 'http://localhost');
+  const headers = Object.entries(prepared.headers ?? {});
+  const header = headers.flatMap(([name, value]) => {
+    const named = documentedHeader(one, name);
+    return named === undefined ? [] : [[named, value] as const];
+  });
+  return {
+    path: pathValues(one, pathname),
+    query: Object.fromEntries([...searchParams].map(([name, text]) => [name, typed(one, 'query', name, text)])),
+    header: Object.fromEntries(header),
+    otherHeaders: Object.fromEntries(headers.filter(([name]) => documentedHeader(one, name) === undefined)),
+  };
+}
+
 /**
  * The source text of a call of an operation through `client(token)`, a client that is generated from the document: every value is a literal, so that the
  * compiler holds each against the document.
  */
 export function callText(one: Documented, prepared: Prepared): string {
-  const { pathname, searchParams } = new URL(prepared.path, 'http://localhost');
-  const headers = Object.entries(prepared.headers ?? {});
-  const path = pathValues(one, pathname);
-  const query = Object.fromEntries([...searchParams].map(([name, text]) => [name, typed(one, 'query', name, text)]));
-  const header = Object.fromEntries(
-    headers.flatMap(([name, value]) => {
-      const documented = documentedHeader(one, name);
-      return documented === undefined ? [] : [[documented, value]];
-    }),
-  );
-  const params = withoutEmpty({ path, query, header });
-  const others = Object.fromEntries(headers.filter(([name]) => documentedHeader(one, name) === undefined));
+  const { otherHeaders: headers, ...params } = partsOf(one, prepared);
   const body = takesAnything(one) && prepared.body !== undefined ? textOf(prepared.body) : prepared.body;
-  const init = { ...withoutEmpty({ params, headers: others }), ...(body === undefined ? {} : { body }) };
+  const init = {
+    ...withoutEmpty({ params: withoutEmpty(params), headers }),
+    ...(body === undefined ? {} : { body }),
+  };
   const parts = Object.entries(init).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
   if (typeof body === 'string') parts.push('bodySerializer: (text) => text');
   if (!answersJson(one)) parts.push("parseAs: 'text'");

@@ -18,8 +18,8 @@ import { startCrew } from './alerts/crew.ts';
 
 /** The longer run of all faults has 120 seconds for each of them. */
 const isLong = Number(process.env['PARALLAX_FAULT_SECONDS'] ?? 0) >= 120;
-const kills = Number(process.env['PARALLAX_ALERT_KILLS'] ?? (isLong ? 200 : 10));
-const problems = Math.ceil(kills / 3);
+const kills = Number(process.env['PARALLAX_ALERT_KILLS'] ?? (isLong ? 200 : 6));
+const problems = Math.max(3, Math.ceil(kills / 3));
 const targets = ['a', 'b'];
 
 const row = z.object({

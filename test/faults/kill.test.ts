@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isWhole } from '@parallax/testkit/extent';
 import t from 'tap';
 import { compareTimelines } from '../../control-plane/src/monitoring/check-results/ingest/testing/compare-timelines.ts';
 import { readRunning } from '../../control-plane/src/supervisor/index.ts';
@@ -12,8 +13,8 @@ import type { Started } from '../harness/processes.ts';
 import { startTarget } from '../harness/target.ts';
 import { compareKeys, isAnyTwice, openDatabaseOf, storedKeys } from './oracle.ts';
 
-/** Three probes look at each of these once a second: 501 results a second. */
-const monitorCount = 167;
+/** Three probes look at each of these once a second: 150 results a second, and 501 in the long run. */
+const monitorCount = isWhole ? 167 : 50;
 /** How long processes are killed, after the other faults. */
 const killSeconds = Number(process.env['PARALLAX_FAULT_SECONDS'] ?? 0);
 /** Names of faults, with commas between them; without it all. */
@@ -127,6 +128,7 @@ t.test(
     await pauseMonitors(api);
     const pool = openDatabaseOf(product);
     t.teardown(() => pool.end());
+    let isTrue = true;
     for (const [index, agent] of agents.entries()) {
       const complaints = await eventually(
         `all results of ${agent.name} to be stored`,
@@ -142,9 +144,13 @@ t.test(
         },
         { timeoutMs: 90_000, everyMs: 500 },
       );
-      t.same(complaints.found, [], `${agent.name}: ${complaints.logged} results, none lost and none doubled`);
+      isTrue =
+        t.same(complaints.found, [], `${agent.name}: ${complaints.logged} results, none lost and none doubled`) &&
+        isTrue;
       t.ok(complaints.logged > workedSeconds * monitorCount * 0.3, `${agent.name} had work`);
     }
+    // Timelines of other results are others; nobody needs to wait until they agree.
+    if (!isTrue) return;
     // The marks of pauses and the last votes are folded within a second or two.
     const wrong = await eventually('the timelines to agree', async () => {
       const complaints = await compareTimelines(

@@ -109,6 +109,9 @@ const faults: readonly Fault[] = [
 ];
 const steps = [...new Set(faults.map(({ step }) => step))];
 
+/** Tests and what only they use: steps read each file of the project, these are four lines in ten of it, and no fault is planted in one. */
+const isOfTests = /\.test\.ts$|^test\/(contract|e2e|faults|long|mutation|perf|runner|simulation)\//;
+
 function differing(step: string, file: string): Fault {
   return {
     step,
@@ -139,7 +142,7 @@ function saidBy(step: string, stdout: string): string {
 
 // That each step passes on the tree as it is, the gate says itself; here it would cost as much again.
 t.test('every step of the gate finds the faults that are planted for it', async (t) => {
-  const tree = copyTree();
+  const tree = copyTree((file) => !isOfTests.test(file));
   t.teardown(() => tree.remove());
   for (const { plant } of faults) plant(tree);
   const after = verify(tree);
@@ -155,7 +158,7 @@ t.test('every step of the gate finds the faults that are planted for it', async 
   const alone = verify(tree, 'docs', 'settings', 'generated');
   t.equal(alone.status, 1);
   t.same(alone.failed, ['docs', 'generated', 'settings'], 'only the steps that are named are run');
-  t.notMatch(alone.stdout, /lint|types|openapi/);
+  t.notMatch(alone.stdout, /^(ok|FAIL) +(lint|types|openapi)/m);
 });
 
 t.test('a step that does not exist is named', async (t) => {

@@ -22,34 +22,40 @@ export type TreeCopy = {
   readonly folder: string;
   /** Replaces one occurrence of a text in a file; throws when it is not there exactly once, so that a mutant cannot go stale. */
   readonly replace: (file: string, from: string | RegExp, to: string) => void;
+  /** Replaces it likewise. @returns what puts the file back as it was */
+  readonly change: (file: string, from: string | RegExp, to: string) => () => void;
   readonly append: (file: string, text: string) => void;
   /** The programs of the copy as it is now, bundled, by their sources: for `PARALLAX_TEST_PROGRAMS`. */
   readonly programs: () => Promise<Readonly<Record<string, string>>>;
   readonly remove: () => void;
 };
 
-export function copyTree(): TreeCopy {
+/** @param isWanted which files of the project are in it; all when absent */
+export function copyTree(isWanted: (file: string) => boolean = () => true): TreeCopy {
   const folder = mkdtempSync(path.join(tmpdir(), 'parallax-tree-'));
   const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
     cwd: root,
     encoding: 'utf8',
   })
     .split('\0')
-    .filter((file) => file !== '' && existsSync(path.join(root, file)));
+    .filter((file) => file !== '' && existsSync(path.join(root, file)) && isWanted(file));
   for (const file of files) {
     mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
     cpSync(path.join(root, file), path.join(folder, file), { verbatimSymlinks: true });
   }
   linkModules(folder);
+  const change: TreeCopy['change'] = (file, from, to) => {
+    const text = readFileSync(path.join(folder, file), 'utf8');
+    const pieces = text.split(from);
+    if (pieces.length !== 2)
+      throw new Error(`${file} has ${pieces.length - 1} places of ${String(from)}, one was expected`);
+    writeFileSync(path.join(folder, file), pieces.join(to));
+    return () => writeFileSync(path.join(folder, file), text);
+  };
   return {
     folder,
-    replace: (file, from, to) => {
-      const text = readFileSync(path.join(folder, file), 'utf8');
-      const pieces = text.split(from);
-      if (pieces.length !== 2)
-        throw new Error(`${file} has ${pieces.length - 1} places of ${String(from)}, one was expected`);
-      writeFileSync(path.join(folder, file), pieces.join(to));
-    },
+    replace: (file, from, to) => void change(file, from, to),
+    change,
     append: (file, text) => writeFileSync(path.join(folder, file), text, { flag: 'a' }),
     programs: async () => {
       const script = pathToFileURL(path.join(folder, 'scripts/programs/bundle.mjs')).href;

@@ -4,13 +4,30 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '../..');
 const runner = 'test/runner/main.ts';
 
+/** Tests that the gate runs a sample of read it by `packages/testkit/src/extent.ts`. */
+const whole = { PARALLAX_TEST_EXTENT: 'whole' };
+
 /** Parts of the long run that are programs of their own: what the gate takes a sample of, at full length. */
 export const suites = {
+  /** Every hostile part in every place of every route and check type, and a thousand runs of each type that leave nothing behind. */
+  hostile: [
+    {
+      args: [
+        runner,
+        'test/contract/hostile-',
+        'test/contract/bad-input',
+        'test/contract/generated-client',
+        'packages/checks/src/leaks',
+        'packages/checks/src/net/address-policy-outside',
+      ],
+      env: whole,
+    },
+  ],
   /** Processes that are killed: two minutes of each fault, 200 kills while alerts are sent and while webhooks are, a storm of 10,000 monitors. */
   faults: [
     {
       args: [runner, '--stage', 'faults'],
-      env: { PARALLAX_FAULT_SECONDS: '120', PARALLAX_FAULT_BROKER_PAUSE_MS: '60000' },
+      env: { ...whole, PARALLAX_FAULT_SECONDS: '120', PARALLAX_FAULT_BROKER_PAUSE_MS: '60000' },
     },
     {
       // By itself, since it takes longer than the runner waits for a file.

@@ -19,6 +19,7 @@ if (folder !== undefined) {
       // The agent starts programs and looks for them; other programs of the project do neither.
       const texts = Array.isArray(args) ? args.map(String) : [];
       const isAgent = texts.some((arg) => arg.includes('probe-agent'));
+      if (command === unhidden) return;
       if (isAgent || !isPlain(path.basename(String(command)), texts)) note(folder);
     });
   }
@@ -29,13 +30,24 @@ if (folder !== undefined) {
   syncBuiltinESMExports();
 }
 
+/** Started by its path, which leads to it wherever the optional programs are hidden. */
+const unhidden = '/bin/ps';
+
 function isPlain(command: string, args: readonly string[]): boolean {
   // So the harness starts programs of the project.
   if (command === 'env' && args[0] === '-u' && args[2] !== undefined)
     return isPlain(path.basename(args[2]), args.slice(3));
   // So the product asks whether another account can enter a folder.
   if (command === 'sh' && args[1] === 'test -x "$0"') return true;
+  if (command === 'sh' && args[0] === '-c' && args.length === 2 && isPlainScript(args[1] ?? '')) return true;
   return plainPrograms.has(command) && !starters.has(command);
+}
+
+/** Whether a script of a shell calls by their names what every test may use, and nothing by an expansion. */
+function isPlainScript(script: string): boolean {
+  if (/[`"'\\(){}<>\[\]]|\$[^!]/.test(script)) return false;
+  const commands = script.split(/[;&|\n]+/).map((each) => each.trim().replace(/^exec\s+/, ''));
+  return commands.every((each) => each === '' || isPlain(path.basename(each.split(/\s+/)[0] ?? ''), []));
 }
 
 function note(into: string): void {

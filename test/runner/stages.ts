@@ -37,7 +37,7 @@ const walls = ['test/contract/access-without-*.test.ts'];
  * peer, commands as processes. They would make `npm test` twice as long.
  */
 const slowFiles = [
-  'test/contract/{bad-input,hostile-*,parameters}.test.ts',
+  'test/contract/{bad-input,generated-python-client,hostile-*,parameters}.test.ts',
   'packages/checks/src/{leaks,pagespeed}.test.ts',
   'packages/checks/src/net/address-policy-outside.test.ts',
   'control-plane/src/commands/{as-code,as-code-groups,as-code-round-trip,import,user}.test.ts',
@@ -45,7 +45,6 @@ const slowFiles = [
   'control-plane/src/monitoring/monitors/list/reference.test.ts',
   'control-plane/src/reporting/scheduled-reports/{files,killed}.test.ts',
   'control-plane/src/reporting/sla/pdf/render.test.ts',
-  'control-plane/src/response/alerts/sending/killed.test.ts',
   'control-plane/src/response/channels/contract.test.ts',
   'control-plane/src/response/maintenance/recurrence/occurrences.test.ts',
   'control-plane/src/response/webhooks/{database-killed,killed}.test.ts',

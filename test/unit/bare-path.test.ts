@@ -44,9 +44,18 @@ const optional: Readonly<Record<string, string>> = {
   curl: 'curl',
   'prometheus-blackbox-exporter': 'prometheus-blackbox-exporter',
   gcc: 'gcc',
+  'default-jre-headless': 'java',
+  python3: 'python3',
 };
-/** They bring files for the compiler and no program. */
-const withoutProgram = new Set(['libc6-dev', 'libssl-dev']);
+/** They bring files for the compiler or modules of Python, and no program. */
+const withoutProgram = new Set([
+  'libc6-dev',
+  'libssl-dev',
+  'python3-certifi',
+  'python3-dateutil',
+  'python3-six',
+  'python3-urllib3',
+]);
 
 void t.test('no optional program is found on a bare PATH', async (t) => {
   for (const program of Object.values(optional)) t.equal(findProgram(program, folders), undefined, program);

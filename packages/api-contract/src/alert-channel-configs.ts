@@ -185,6 +185,7 @@ export const testChannelConfigRoute = route({
         .nullish()
         .describe('Absent: the only one that the settings name, or for mail the own address.'),
     })
+    .meta({ id: 'TestAlertChannelConfig' })
     .nullish(),
   success: { status: 200, answer: testAnswer },
   errors: [404],

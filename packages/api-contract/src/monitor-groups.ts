@@ -190,7 +190,7 @@ export const removeGroupMonitorsRoute = route({
   description: `${ofBodyOrQuery} More than ${mostIdsInQuery} stand in the body. Those that are no members are passed over. ${ifMatch}`,
   params,
   query: z.object({ monitor_ids: z.union([idSchema, z.array(idSchema).max(mostIdsInQuery)]).optional() }),
-  body: z.strictObject({ monitor_ids: monitorIds.optional() }).nullish(),
+  body: z.strictObject({ monitor_ids: monitorIds.optional() }).meta({ id: 'RemoveGroupMonitors' }).nullish(),
   success: { status: 204, headers: ['ETag'] },
   errors: [403, 404, 412],
 });
@@ -217,7 +217,7 @@ export const removeGroupTagsRoute = route({
   description: `${ofBodyOrQuery} Tags that it does not have are passed over. ${ifMatch}`,
   params,
   query: z.object({ tags: z.union([tagSchema, z.array(tagSchema).max(mostGroupTags)]).optional() }),
-  body: z.strictObject({ tags: tagsSchema.optional() }).nullish(),
+  body: z.strictObject({ tags: tagsSchema.optional() }).meta({ id: 'RemoveGroupTags' }).nullish(),
   success: { status: 204, headers: ['ETag'] },
   errors: [403, 404, 412],
 });

@@ -199,6 +199,7 @@ export const checkMonitorSchema = z
       .nullish()
       .describe('Which of the assigned probes check, at most five; left out or empty: all of them.'),
   })
+  .meta({ id: 'CheckMonitor' })
   .nullish();
 
 /** Body of PATCH /monitors/{monitor_id}: an absent key keeps, `null` goes back to the default. */

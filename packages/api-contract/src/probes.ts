@@ -82,7 +82,7 @@ export const listProbes = route({
   tag,
   summary: 'List the public probes and the private ones of your workspaces',
   query: z.object({ ...pageQuery, workspace_id: idSchema.optional() }),
-  success: { status: 200, answer: listOf('probes', probeSchema) },
+  success: { status: 200, answer: listOf('probes', probeSchema).meta({ id: 'ProbeList' }) },
 });
 
 export const getProbe = route({
@@ -105,7 +105,9 @@ export const updateProbe = route({
   description:
     'Public probes belong to administrators, private ones to owners of their workspace. A paused probe runs no checks and keeps its seats. `If-Match` with the version is honoured.',
   params: probeParams,
-  body: z.strictObject({ name: plainName.optional(), region: plainName.optional(), is_paused: z.boolean().optional() }),
+  body: z
+    .strictObject({ name: plainName.optional(), region: plainName.optional(), is_paused: z.boolean().optional() })
+    .meta({ id: 'UpdateProbe' }),
   success: { status: 200, answer: probeSchema },
   errors: [403, 404, 409, 412],
   measured: ['agent_version', 'capabilities', 'public_addresses', 'health', 'quarantine', 'quarantines'],
@@ -144,17 +146,19 @@ export const createProbeJoinToken = route({
   summary: 'A one-time token that registers a probe under a name and region',
   description:
     'With `workspace_id` the probe is private to that workspace (owners only), without it is public (administrators only).',
-  body: z.strictObject({
-    name: plainName,
-    region: plainName,
-    workspace_id: bodyId.optional(),
-    expires_in_minutes: z
-      .number()
-      .int()
-      .min(1)
-      .max(24 * 60)
-      .default(10),
-  }),
+  body: z
+    .strictObject({
+      name: plainName,
+      region: plainName,
+      workspace_id: bodyId.optional(),
+      expires_in_minutes: z
+        .number()
+        .int()
+        .min(1)
+        .max(24 * 60)
+        .default(10),
+    })
+    .meta({ id: 'CreateJoinToken' }),
   success: { status: 201, answer: joinTokenSchema },
   idempotent: true,
   errors: [403, 404, 409],

@@ -36,7 +36,9 @@ export const resetStatsRoute = route({
     'configuration, alerts and assignments stay. From the answer on, also from a 504 on, nothing of before the reset is shown, and the status is ' +
     'UNKNOWN until the next result. 504 when the removal takes more than 20 s: the rest is done in the background. Every call is a reset of its own.',
   params: z.object({ monitor_id: idSchema }),
-  body: z.strictObject({ confirm: z.literal(true).describe('Must be true: what is removed is gone.') }),
+  body: z
+    .strictObject({ confirm: z.literal(true).describe('Must be true: what is removed is gone.') })
+    .meta({ id: 'ResetStatsRequest' }),
   success: { status: 200, answer: resetStatsSchema, headers: ['ETag'] },
   errors: [403, 404, 412, 504],
 });

@@ -13,7 +13,9 @@ const lastInstantMs = 253_402_300_799_999;
 const expiry = z
   .union([z.number().min(0).max(lastInstantMs), instant])
   .nullable()
-  .describe('When the browser says that it ends: milliseconds since 1970, as browsers give it, or ISO 8601.');
+  .describe(
+    'When the browser says that it ends: milliseconds since 1970, as `PushSubscription.toJSON()` gives it, or ISO 8601.',
+  );
 
 const endpoint = z
   .string()
@@ -45,8 +47,9 @@ const subscribeSchema = z
         auth: key(24).describe('Secret of the subscription, 16 bytes in base64url.'),
       })
       .describe('As `PushSubscription.toJSON()` has them.'),
-    expiration_time: expiry.optional(),
-    expirationTime: expiry.optional().describe('The same, as `PushSubscription.toJSON()` spells it.'),
+    expirationTime: expiry.optional(),
+    // The same in the spelling of all other fields. Clients in languages that spell every name so would have the field twice.
+    expiration_time: expiry.optional().meta({ isUndocumented: true }),
     user_agent: z
       .string()
       .max(500)

@@ -1,5 +1,4 @@
-import { protocols } from './registry.ts';
-import { leaveNothing, processPerRun } from './testing/leaks.ts';
+import { leaveNothing, typesWithPrograms } from './testing/leaks.ts';
 
 // In a file of its own: these types use programs that may be missing, so their tests run without them, too.
-await leaveNothing(protocols.filter((protocol) => processPerRun[protocol] !== undefined));
+await leaveNothing(typesWithPrograms);

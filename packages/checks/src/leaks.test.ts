@@ -1,4 +1,3 @@
-import { protocols } from './registry.ts';
-import { leaveNothing, processPerRun } from './testing/leaks.ts';
+import { leaveNothing, typesWithoutPrograms } from './testing/leaks.ts';
 
-await leaveNothing(protocols.filter((protocol) => processPerRun[protocol] === undefined));
+await leaveNothing(typesWithoutPrograms);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { signEd25519 } from './ed25519.ts';
 import { PkiError } from './errors.ts';
-import { base32 } from './nkeys.ts';
+import { base32, nkeyFromSeed, readNkeySeed } from './nkeys.ts';
 import type { Nkey } from './nkeys.ts';
 
 /** Claims of a NATS JWT, version 2, beside those that are filled in here. */
@@ -63,4 +63,26 @@ export function credentialsText(jwt: string, seedText: string): string {
     '------END USER NKEY SEED------',
     '',
   ].join('\n');
+}
+
+const credentialsParts =
+  /-----BEGIN NATS USER JWT-----\s+(\S+)\s+-{3,}END NATS USER JWT-{3,}[\s\S]*-----BEGIN USER NKEY SEED-----\s+(\S+)\s/;
+
+/**
+ * What a NATS client answers to the broker's challenge, from the text of a `.creds` file. On node:crypto: the NATS library signs in plain JavaScript,
+ * which takes a tenth of a second of a core at each connection of a fresh process.
+ * @throws PkiError for other texts
+ */
+export function natsAuthenticator(
+  credentials: string,
+): (nonce?: string) => { readonly jwt: string; readonly nkey: string; readonly sig: string } {
+  const [, jwt, seedText] = credentialsParts.exec(credentials) ?? [];
+  if (jwt === undefined || seedText === undefined) throw new PkiError('not the credentials of a NATS user');
+  const { kind, seed } = readNkeySeed(seedText);
+  const nkey = nkeyFromSeed(kind, seed).publicText;
+  return (nonce) => ({
+    jwt,
+    nkey,
+    sig: nonce === undefined ? '' : Buffer.from(signEd25519(seed, Buffer.from(nonce))).toString('base64'),
+  });
 }

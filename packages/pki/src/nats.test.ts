@@ -1,11 +1,14 @@
 import { decode, encodeUser } from '@nats-io/jwt';
 import { fromPublic, fromSeed } from '@nats-io/nkeys';
 import { processorMs } from '@parallax/testkit/time-taken';
+import { credsAuthenticator } from '@nats-io/transport-node';
 import t from 'tap';
 import {
   createEd25519Pair,
   createNatsSeeds,
   createNkey,
+  credentialsText,
+  natsAuthenticator,
   nkeyPublic,
   nkeySeed,
   openNatsAuthority,
@@ -95,6 +98,26 @@ t.test(
     t.throws(() => withRevocations(jwt, account.seedText, [], 1), /seed of an operator/);
   },
 );
+
+t.test('a challenge is answered as the NATS library answers it', (t) => {
+  const user = createNkey('user');
+  const text = credentialsText('head.body.signature', user.seedText);
+  const note = '*** a note of whoever made the file: never share it ***';
+  const texts = {
+    'as written here': text,
+    'with the ends of lines of Windows': text.replaceAll('\n', '\r\n'),
+    'with a note between the parts': text.replace('\n\n', `\n\n${note}\n\n`),
+    'with text before and spaces': `${note}\n\n${text.replaceAll('\n', '  \n')}`,
+  };
+  for (const [name, credentials] of Object.entries(texts)) {
+    const answer = natsAuthenticator(credentials)('a challenge');
+    t.same(answer, credsAuthenticator(Buffer.from(text))('a challenge'), name);
+  }
+  t.same(natsAuthenticator(text)(), credsAuthenticator(Buffer.from(text))(), 'without a challenge');
+  t.throws(() => natsAuthenticator('a password'), /not the credentials/);
+  t.throws(() => natsAuthenticator(credentialsText('jwt', 'SU')), /not a NATS seed/);
+  t.end();
+});
 
 t.test('minting by hand is many times cheaper than the library', async (t) => {
   const seeds = createNatsSeeds();

@@ -1,5 +1,6 @@
-import { connect, credsAuthenticator } from '@nats-io/transport-node';
+import { connect } from '@nats-io/transport-node';
 import type { ConnectionOptions, Msg, NatsConnection } from '@nats-io/transport-node';
+import { natsAuthenticator } from '@parallax/pki';
 import type { Logger } from '@parallax/telemetry';
 import type { Bus } from './bus.ts';
 
@@ -84,9 +85,7 @@ function connectionOptions(options: BusOptions): ConnectionOptions {
     pingInterval: 10_000,
     maxPingOut: 2,
     ...(options.authorityPem === undefined ? {} : { tls: { ca: options.authorityPem } }),
-    ...(options.credentials === undefined
-      ? {}
-      : { authenticator: credsAuthenticator(new TextEncoder().encode(options.credentials)) }),
+    ...(options.credentials === undefined ? {} : { authenticator: natsAuthenticator(options.credentials) }),
   };
 }
 

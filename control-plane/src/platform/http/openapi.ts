@@ -16,6 +16,9 @@ const securityOf: Readonly<Record<Credentials, readonly Node[]>> = {
   'secret-header': [{ heartbeat_secret: [] }],
 };
 
+/** Formats that say all that the pattern of hundreds of characters beside them says. */
+const patternless: ReadonlySet<unknown> = new Set(['date', 'date-time', 'email']);
+
 /**
  * The OpenAPI 3.1 document of the given routes, the same for the same routes. Schemas with `.meta({ id })` become components; one
  * that reads otherwise as input than as output is there twice, as input with the suffix `Input`.
@@ -281,11 +284,14 @@ class Components {
         if (def.type === 'object' && def.catchall === undefined && jsonSchema.additionalProperties === false) {
           delete jsonSchema.additionalProperties;
         }
+        // A second spelling of a field is understood and not offered.
+        for (const [name, field] of Object.entries(def.type === 'object' ? def.shape : {})) {
+          if (z.globalRegistry.get(field)?.['isUndocumented'] === true) delete jsonSchema.properties?.[name];
+        }
         // What every number of JSON is bounded by says nothing.
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-        // The format says it, in less than a thousand characters.
-        if (jsonSchema.format === 'date-time' || jsonSchema.format === 'email') delete jsonSchema.pattern;
+        if (patternless.has(jsonSchema.format)) delete jsonSchema.pattern;
         delete jsonSchema.id;
       },
     }) as unknown as { properties: { it: Node }; $defs?: Record<string, Node> };

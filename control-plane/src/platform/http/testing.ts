@@ -1,9 +1,17 @@
 import type { RouteContract } from '@parallax/api-contract';
 import { z } from 'zod';
 
+export type HostileKind = 'path' | 'query' | 'odd query' | 'body' | 'field' | 'headers';
+
 /** A request that a contract may refuse or take, but that must never be our fault. */
 export type HostileRequest = {
   readonly name: string;
+  /** What is hostile in it. */
+  readonly kind: HostileKind;
+  /** What of the route is tried, such as a parameter; empty where it is the whole body or a header. */
+  readonly place: string;
+  /** Number of the hostile part among those of its kind, the same for every route and place. */
+  readonly part: number;
   readonly method: string;
   /** With query, percent-encoded where it is meant to be. */
   readonly target: string;
@@ -89,8 +97,16 @@ export function hostileRequests(
 ): readonly HostileRequest[] {
   const name = `${contract.method} ${contract.path}`;
   const plainPath = contract.path.replaceAll(/:[a-z_]+/g, '1');
-  const request = (what: string, target: string, more: Partial<HostileRequest> = {}): HostileRequest => ({
+  const request = (
+    { kind, place = '', part }: Hostile,
+    what: string,
+    target: string,
+    more: Partial<HostileRequest> = {},
+  ): HostileRequest => ({
     name: `${name}: ${what}`,
+    kind,
+    place,
+    part,
     method: contract.method,
     target,
     headers: {},
@@ -99,18 +115,17 @@ export function hostileRequests(
   const json = { 'content-type': 'application/json' };
   const takesBody = contract.method !== 'GET';
   return [
-    ...pathTargets(contract.path).map((target) => request(`path ${target}`, target)),
-    ...queryTargets(contract.query).map((query) => request(`query ${query}`, `${plainPath}?${query}`)),
-    ...(takesBody
-      ? bodies.map((body) => request(`body ${body.slice(0, 40)}`, plainPath, { headers: json, body }))
-      : []),
-    ...(takesBody
-      ? spoiled(contract.body, valid).map((body) =>
-          request(`body ${body.slice(0, 120)}`, plainPath, { headers: json, body }),
-        )
-      : []),
-    ...oddHeaders.map((headers) =>
+    ...pathTargets(contract.path).map((each) => request(each, `path ${each.text}`, each.text)),
+    ...queryTargets(contract.query).map((each) => request(each, `query ${each.text}`, `${plainPath}?${each.text}`)),
+    ...(takesBody ? [...wholeBodies, ...spoiled(contract.body, valid)] : []).map((each) =>
+      request(each, `body ${each.place ?? ''} ${each.text.slice(0, 120)}`, plainPath, {
+        headers: json,
+        body: each.text,
+      }),
+    ),
+    ...oddHeaders.map((headers, part) =>
       request(
+        { kind: 'headers', part },
         `headers ${JSON.stringify(headers)}`.slice(0, 100),
         plainPath,
         takesBody ? { headers, body: JSON.stringify(valid) } : { headers },
@@ -118,6 +133,12 @@ export function hostileRequests(
     ),
   ];
 }
+
+type Hostile = { readonly kind: HostileKind; readonly place?: string; readonly part: number };
+/** A hostile part in its place: a path, a query or a body. */
+type HostileText = Hostile & { readonly text: string };
+
+const wholeBodies: readonly HostileText[] = bodies.map((text, part) => ({ kind: 'body', part, text }));
 
 const oddHeaders: readonly Record<string, string>[] = [
   { 'content-type': 'text/xml' },
@@ -130,36 +151,45 @@ const oddHeaders: readonly Record<string, string>[] = [
   { 'content-type': 'application/json', accept: 'image/png', 'accept-encoding': 'x' },
 ];
 
-function pathTargets(path: string): readonly string[] {
+function pathTargets(path: string): readonly HostileText[] {
   const parameters = path.match(/:[a-z_]+/g) ?? [];
-  return parameters.flatMap((parameter) =>
-    [...texts.filter((text) => text !== '').map(encodeURIComponent), ...rawParts].map((part) =>
-      path.replace(parameter, () => part).replaceAll(/:[a-z_]+/g, '1'),
-    ),
+  return parameters.flatMap((place) =>
+    [...texts.filter((text) => text !== '').map(encodeURIComponent), ...rawParts].map((value, part) => ({
+      kind: 'path',
+      place,
+      part,
+      text: path.replace(place, () => value).replaceAll(/:[a-z_]+/g, '1'),
+    })),
   );
 }
 
-function queryTargets(query: z.ZodType | undefined): readonly string[] {
+function queryTargets(query: z.ZodType | undefined): readonly HostileText[] {
   const names = query === undefined ? ['page'] : fieldsOf(query);
+  const odd = ['__proto__=1', '__proto__[x]=1&constructor.prototype=1', '&&==&'];
   return [
-    '__proto__=1',
-    '__proto__[x]=1&constructor.prototype=1',
-    '&&==&',
-    ...names.flatMap((name) => [
-      ...texts.map((text) => `${name}=${encodeURIComponent(text)}`),
-      ...rawParts.map((part) => `${name}=${part}`),
-      `${name}=1&${name}=2`,
-      `${name}[]=1`,
-      name,
-    ]),
+    ...odd.map((text, part) => ({ kind: 'odd query' as const, part, text })),
+    ...names.flatMap((place) =>
+      [
+        ...texts.map((text) => `${place}=${encodeURIComponent(text)}`),
+        ...rawParts.map((part) => `${place}=${part}`),
+        `${place}=1&${place}=2`,
+        `${place}[]=1`,
+        place,
+      ].map((text, part) => ({ kind: 'query' as const, place, part, text })),
+    ),
   ];
 }
 
-function spoiled(body: z.ZodType | undefined, valid: Readonly<Record<string, unknown>>): readonly string[] {
+function spoiled(body: z.ZodType | undefined, valid: Readonly<Record<string, unknown>>): readonly HostileText[] {
   if (body === undefined) return [];
-  return fieldsOf(body).flatMap((field) => {
-    const { [field]: _left, ...without } = valid;
-    return [JSON.stringify(without), ...values.map((value) => JSON.stringify({ ...valid, [field]: value }))];
+  return fieldsOf(body).flatMap((place) => {
+    const { [place]: _left, ...without } = valid;
+    return [without, ...values.map((value) => ({ ...valid, [place]: value }))].map((spoilt, part) => ({
+      kind: 'field' as const,
+      place,
+      part,
+      text: JSON.stringify(spoilt),
+    }));
   });
 }
 

@@ -23,6 +23,8 @@ function textOf(t: Test, pdf: Uint8Array): string | undefined {
 for (const locale of ['en', 'ru'] as const) {
   for (const count of [1, 100]) {
     void t.test(`the PDF of ${count} monitors in ${locale} says everything, and is small and quick`, async (t) => {
+      // Where nothing can read the large one, the small one shows that it is made.
+      if (count > 1 && !needs(t, 'pdftotext')) return;
       const api = await reportsApi(t);
       const { report, dueMs, toMs } = await weekly(api, { locale, formats: ['pdf'] });
       await measuredMonitors(api, count, toMs);

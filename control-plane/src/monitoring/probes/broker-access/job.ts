@@ -1,6 +1,6 @@
-import { connect, credsAuthenticator } from '@nats-io/transport-node';
+import { connect } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { controlPlaneServerName, withRevocations } from '@parallax/pki';
+import { controlPlaneServerName, natsAuthenticator, withRevocations } from '@parallax/pki';
 import type { NatsRevocation } from '@parallax/pki';
 import type { Logger } from '@parallax/telemetry';
 import { loadAuthority, loadNatsAuthority, revokedProbeKeys } from '../../../installation/index.ts';
@@ -145,7 +145,7 @@ async function withSystemAccount(
   const connection = await connect({
     servers: server,
     name: 'control-plane-system',
-    authenticator: credsAuthenticator(new TextEncoder().encode(credentials)),
+    authenticator: natsAuthenticator(credentials),
     reconnect: false,
     timeout: 5_000,
     ignoreClusterUpdates: true,

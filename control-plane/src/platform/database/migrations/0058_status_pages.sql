@@ -3,6 +3,7 @@ create function random_public_id() returns text
   language sql volatile set search_path = pg_catalog, pg_temp
   -- The first 48 bits of a random UUID are all random (RFC 9562, section 5.4).
   return substr(encode(uuid_send(gen_random_uuid()), 'hex'), 1, 12);
+grant execute on function random_public_id() to parallax_api;
 
 -- Pages that tell the public what is up.
 create table status_pages (

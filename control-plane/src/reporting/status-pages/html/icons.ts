@@ -31,7 +31,10 @@ const shapes: Readonly<Record<Tone, readonly [ground: string, sign: string]>> = 
   // Rounded square with a bar.
   m: ['M4 1h8a3 3 0 0 1 3 3v8a3 3 0 0 1-3 3H4a3 3 0 0 1-3-3V4a3 3 0 0 1 3-3z', 'M6 5v6M10 5v6'],
   // Triangle with an exclamation mark.
-  d: ['M8 .8c.6 0 1 .3 1.3.8l6.4 11.6c.5 1-.2 2.1-1.3 2.1H1.6c-1.1 0-1.8-1.1-1.3-2.1L6.7 1.6C7 1.1 7.4.8 8 .8z', 'M8 5.5v4M8 12v.2'],
+  d: [
+    'M8 .8c.6 0 1 .3 1.3.8l6.4 11.6c.5 1-.2 2.1-1.3 2.1H1.6c-1.1 0-1.8-1.1-1.3-2.1L6.7 1.6C7 1.1 7.4.8 8 .8z',
+    'M8 5.5v4M8 12v.2',
+  ],
   // Diamond with an exclamation mark.
   p: ['M8 0l8 8-8 8-8-8z', 'M8 4.5v4M8 11v.2'],
   // Octagon with a cross.

@@ -5,7 +5,12 @@ import { markdown } from './markdown.ts';
 import { type Html, html } from './markup.ts';
 import type { Tone } from './theme.ts';
 
-const impactTones: Readonly<Record<IncidentView['impact'], Tone>> = { none: 'n', minor: 'd', major: 'p', critical: 'x' };
+const impactTones: Readonly<Record<IncidentView['impact'], Tone>> = {
+  none: 'n',
+  minor: 'd',
+  major: 'p',
+  critical: 'x',
+};
 /** As many names of components a title has; the others are counted. */
 const maxNames = 3;
 

@@ -39,7 +39,9 @@ export function markdown(text: string): Html {
 export function plainText(text: string, maxLength: number): string {
   const words = reader
     .parse(visible(text).slice(0, maxCharacters), {})
-    .map((token) => (token.children ?? [token]).map((each) => each.content || (/break/.test(each.type) ? ' ' : '')).join(''))
+    .map((token) =>
+      (token.children ?? [token]).map((each) => each.content || (/break/.test(each.type) ? ' ' : '')).join(''),
+    )
     .filter((each) => each !== '')
     .join(' ')
     .replace(/\s+/g, ' ')

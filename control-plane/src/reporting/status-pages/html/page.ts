@@ -23,10 +23,31 @@ export function renderPage(context: PageContext): string {
   const main = html`
     ${view.announcement !== null && html`<section class="an" aria-label="${words.announcement}">${markdown(view.announcement)}</section>`}
     ${banner(context, state)}
-    ${open.length > 0 && part('open', words.openIncidents, open.map((each) => incidentCard(context, each, { level: 3, updates: maxUpdates })))}
-    ${underWay.length > 0 && part('now', words.maintenanceNow, underWay.map((each) => maintenanceCard(context, each)))}
+    ${
+      open.length > 0 &&
+      part(
+        'open',
+        words.openIncidents,
+        open.map((each) => incidentCard(context, each, { level: 3, updates: maxUpdates })),
+      )
+    }
+    ${
+      underWay.length > 0 &&
+      part(
+        'now',
+        words.maintenanceNow,
+        underWay.map((each) => maintenanceCard(context, each)),
+      )
+    }
     ${sections(context)}
-    ${upcoming.length > 0 && part('upcoming', words.maintenanceUpcoming, upcoming.map((each) => maintenanceCard(context, each)))}
+    ${
+      upcoming.length > 0 &&
+      part(
+        'upcoming',
+        words.maintenanceUpcoming,
+        upcoming.map((each) => maintenanceCard(context, each)),
+      )
+    }
     ${pastIncidents(context)}`;
   return framed(context, { title: `${view.name} – ${state}`, summary: summaryOf(view, state), path: '', main });
 }

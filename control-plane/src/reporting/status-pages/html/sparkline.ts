@@ -5,7 +5,7 @@ const height = 24;
 
 /** The response times of a component as a line, with their bounds in words; nothing where none was measured. */
 export function sparkline({ words, formats }: PageContext, times: readonly (number | null)[]): Html | null {
-  const known = times.filter((each) => each !== null && Number.isFinite(each));
+  const known = times.filter((each): each is number => each !== null && Number.isFinite(each));
   const latest = known.at(-1);
   if (latest === undefined) return null;
   const [least, most] = [Math.min(...known), Math.max(...known)];

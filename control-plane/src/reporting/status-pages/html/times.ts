@@ -46,7 +46,8 @@ function isZone(name: string): boolean {
 function makeFormats(language: string, timeZone: string): Formats {
   const instant = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(language, { timeZone, hourCycle: 'h23', ...options });
-  const date = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(language, { timeZone: 'UTC', ...options });
+  const date = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(language, { timeZone: 'UTC', ...options });
   const number = (options: Intl.NumberFormatOptions) => new Intl.NumberFormat(language, options);
   const clock = instant({ hour: '2-digit', minute: '2-digit' });
   const offset = instant({ timeZoneName: 'shortOffset' });
@@ -80,7 +81,10 @@ function makeFormats(language: string, timeZone: string): Formats {
       const minutes = Math.floor(all / 60);
       const [days, hours, rest] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24, minutes % 60];
       const said = [days > 0 && day.format(days), hours > 0 && hour.format(hours), rest > 0 && minute.format(rest)];
-      return said.filter((each) => each !== false).slice(0, 2).join(' ');
+      return said
+        .filter((each) => each !== false)
+        .slice(0, 2)
+        .join(' ');
     },
     whole: (value) => whole.format(value),
     percent: (percent) => (percent >= 100 ? wholePercent.format(1) : hundredths.format(cut(percent, 100) / 100)),

@@ -1,2 +1,3 @@
 /** The languages that pages are written in. */
-export type Locale = 'en' | 'ru';
+export const locales = ['en', 'ru'] as const;
+export type Locale = (typeof locales)[number];

@@ -1,3 +1,4 @@
+import type { RouteContract } from '@parallax/api-contract';
 import type { Locale } from './locale.ts';
 import type { PageView } from './page-view.ts';
 
@@ -11,6 +12,8 @@ export type DocumentRequest = {
 
 /** A form of a page that is served below it, such as a feed. */
 export type PageDocument = {
+  /** What the API says of it, where it is part of that. */
+  readonly contract?: RouteContract | undefined;
   /** Below `/status/:slug`: empty for the page itself, `/feed.rss`, `/incidents/:id`. */
   readonly path: string;
   readonly contentType: string;
@@ -18,7 +21,7 @@ export type PageDocument = {
   readonly isTranslated: boolean;
   /** Whether pages of other origins may read it. */
   readonly isShared: boolean;
-  /** Policy for browsers (`Content-Security-Policy`), where it names what the page's theme decides; absent: nothing may be loaded or framed. */
+  /** Policy for browsers (`Content-Security-Policy`), or how a page's own is made; absent: nothing may be loaded or framed. */
   readonly policy?: string | ((view: PageView) => string) | undefined;
   /** @returns the document; null: there is none of that `id` */
   readonly render: (view: PageView, asked: DocumentRequest) => string | null;

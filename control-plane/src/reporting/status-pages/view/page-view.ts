@@ -45,7 +45,7 @@ export type ComponentView = {
   readonly uptimePercent: number | null;
   /** How much of the time of its days was measured; null: of no time. */
   readonly measuredPercent: number | null;
-  /** One letter a day, the oldest first; as long as the days of the page. */
+  /** One letter a day, the oldest first; as long as the days of the page, or empty where uptime is not shown. */
   readonly days: readonly DayLetter[];
   /** The newest first. */
   readonly troubles: readonly TroubledDay[];
@@ -157,7 +157,11 @@ export type PageView = {
   readonly links: readonly { readonly label: string; readonly url: string }[];
   /** Markdown. */
   readonly announcement: string | null;
-  /** When it was made. */
+  /** Origins whose pages may frame the card: `https://shop.example`. */
+  readonly embedOrigins: readonly string[];
+  /** When the page was created. */
+  readonly createdMs: number;
+  /** When this view was read. */
   readonly madeMs: number;
   /** When the last thing that it tells has changed. */
   readonly updatedMs: number;

@@ -46,7 +46,11 @@ export function componentOf(name: string, parts: Partial<ComponentView> = {}): C
   };
 }
 
-export function sectionOf(name: string | null, status: ComponentStatus, components: readonly ComponentView[]): SectionView {
+export function sectionOf(
+  name: string | null,
+  status: ComponentStatus,
+  components: readonly ComponentView[],
+): SectionView {
   lastId += 1;
   return { id: name === null ? null : idOf(lastId), name, status, components };
 }
@@ -70,6 +74,8 @@ export function viewOf(parts: Partial<PageView> = {}): PageView {
       { label: 'Support', url: 'mailto:help@shop.example' },
     ],
     announcement: null,
+    embedOrigins: [],
+    createdMs: 1,
     madeMs,
     updatedMs: madeMs - hourMs,
     indicator: 'none',
@@ -80,7 +86,9 @@ export function viewOf(parts: Partial<PageView> = {}): PageView {
   };
 }
 
-const times = Array.from({ length: 90 }, (_, day) => (day < 6 ? null : Math.round(180 + 60 * Math.sin(day / 5) + ((day * 37) % 23))));
+const times = Array.from({ length: 90 }, (_, day) =>
+  day < 6 ? null : Math.round(180 + 60 * Math.sin(day / 5) + ((day * 37) % 23)),
+);
 
 const shortOutage: ComponentView = componentOf('API', {
   description: 'REST and GraphQL for partners',
@@ -88,7 +96,13 @@ const shortOutage: ComponentView = componentOf('API', {
   days: daysOf('puuuuuuuuuduuuuuuuuuuuu'),
   troubles: [
     { date: '2026-11-15', downSeconds: 0, degradedSeconds: 1560, maintenanceSeconds: 0, incidents: [] },
-    { date: '2026-11-05', downSeconds: 720, degradedSeconds: 0, maintenanceSeconds: 0, incidents: ['Slow answers of the API'] },
+    {
+      date: '2026-11-05',
+      downSeconds: 720,
+      degradedSeconds: 0,
+      maintenanceSeconds: 0,
+      incidents: ['Slow answers of the API'],
+    },
     { date: '2026-09-12', downSeconds: 40, degradedSeconds: 0, maintenanceSeconds: 0, incidents: [] },
   ],
   responseTimesMs: times,
@@ -103,7 +117,11 @@ const allUp = viewOf({
     ]),
     sectionOf(null, 'operational', [
       componentOf('Mail', { showsUptime: false }),
-      componentOf('Search', { uptimePercent: 100, measuredPercent: 33.9, days: daysOf('n'.repeat(60) + 'u'.repeat(30)) }),
+      componentOf('Search', {
+        uptimePercent: 100,
+        measuredPercent: 33.9,
+        days: daysOf('n'.repeat(60) + 'u'.repeat(30)),
+      }),
     ]),
   ],
   incidents: [pastIncident()],
@@ -197,7 +215,13 @@ const checkout = componentOf('Checkout', {
   uptimePercent: 99.31,
   days: daysOf('xuuuuuuuuux'),
   troubles: [
-    { date: '2026-11-27', downSeconds: 1860, degradedSeconds: 0, maintenanceSeconds: 0, incidents: ['Checkout: outage'] },
+    {
+      date: '2026-11-27',
+      downSeconds: 1860,
+      degradedSeconds: 0,
+      maintenanceSeconds: 0,
+      incidents: ['Checkout: outage'],
+    },
     { date: '2026-11-17', downSeconds: 7260, degradedSeconds: 300, maintenanceSeconds: 3600, incidents: [] },
   ],
   responseTimesMs: times.map((each, day) => (day > 88 ? null : each)),
@@ -222,12 +246,23 @@ const outage = viewOf({
     sectionOf('Shop', 'partial_outage', [
       componentOf('Web site', { description: 'Pages, pictures, accounts' }),
       checkout,
-      componentOf('Search', { status: 'degraded', sinceMs: madeMs - 2 * hourMs, uptimePercent: 99.9, days: daysOf('ddud') }),
+      componentOf('Search', {
+        status: 'degraded',
+        sinceMs: madeMs - 2 * hourMs,
+        uptimePercent: 99.9,
+        days: daysOf('ddud'),
+      }),
     ]),
     sectionOf('Partners', 'operational', [shortOutage, componentOf('Webhooks')]),
     sectionOf('Warehouses', 'partial_outage', [
       componentOf('Berlin', { status: 'partial_outage', uptimePercent: 98.2, days: daysOf('pupupx') }),
-      componentOf('Hamburg', { status: 'unknown', sinceMs: null, uptimePercent: null, measuredPercent: 0, days: daysOf('n'.repeat(90)) }),
+      componentOf('Hamburg', {
+        status: 'unknown',
+        sinceMs: null,
+        uptimePercent: null,
+        measuredPercent: 0,
+        days: daysOf('n'.repeat(90)),
+      }),
     ]),
   ],
   incidents: [openIncident(checkout), pastIncident(), endedIncident(checkout)],
@@ -243,9 +278,21 @@ const maintenance = viewOf({
     ]),
   ],
   maintenance: [
-    { ...upcoming, id: idOf(952), status: 'in_progress', startsMs: madeMs - 20 * minuteMs, endsMs: madeMs + 10 * hourMs },
+    {
+      ...upcoming,
+      id: idOf(952),
+      status: 'in_progress',
+      startsMs: madeMs - 20 * minuteMs,
+      endsMs: madeMs + 10 * hourMs,
+    },
     { ...upcoming, id: idOf(953), title: null, text: null, componentNames: [] },
-    { ...upcoming, id: idOf(954), status: 'completed', startsMs: madeMs - 20 * dayMs, endsMs: madeMs - 20 * dayMs + hourMs },
+    {
+      ...upcoming,
+      id: idOf(954),
+      status: 'completed',
+      startsMs: madeMs - 20 * dayMs,
+      endsMs: madeMs - 20 * dayMs + hourMs,
+    },
   ],
 });
 
@@ -255,7 +302,13 @@ const nothingKnown = viewOf({
   links: [],
   sections: [
     sectionOf(null, 'unknown', [
-      componentOf('Web site', { status: 'unknown', sinceMs: null, uptimePercent: null, measuredPercent: null, days: daysOf('n'.repeat(90)) }),
+      componentOf('Web site', {
+        status: 'unknown',
+        sinceMs: null,
+        uptimePercent: null,
+        measuredPercent: null,
+        days: daysOf('n'.repeat(90)),
+      }),
     ]),
   ],
 });
@@ -279,7 +332,11 @@ const hostile = viewOf({
   indicator: 'critical',
   theme: {
     scheme: 'system',
-    light: { background: '#fff;}</style><script>alert(1)</script>', surface: 'url(https://evil.example)', text: '#fffffe' },
+    light: {
+      background: '#fff;}</style><script>alert(1)</script>',
+      surface: 'url(https://evil.example)',
+      text: '#fffffe',
+    },
     dark: { background: '#000000', text: '#010101', accent: 'expression(alert(1))' },
     font: 'system',
     radius: Number.NaN,
@@ -289,7 +346,9 @@ const hostile = viewOf({
     {
       ...openIncident(hostileComponent),
       title: attack,
-      updates: [{ id: idOf(941), status: 'note', body: hostileText, createdMs: madeMs, displayMs: madeMs, impacts: [] }],
+      updates: [
+        { id: idOf(941), status: 'note', body: hostileText, createdMs: madeMs, displayMs: madeMs, impacts: [] },
+      ],
       postmortem: hostileText,
     },
   ],
@@ -311,7 +370,13 @@ const longRussian = viewOf({
         measuredPercent: 71.2,
         days: daysOf('xdpmnxdpmnnnuup'),
         troubles: [
-          { date: '2026-11-27', downSeconds: 86_399, degradedSeconds: 3600, maintenanceSeconds: 0, incidents: ['Портал: сбой'] },
+          {
+            date: '2026-11-27',
+            downSeconds: 86_399,
+            degradedSeconds: 3600,
+            maintenanceSeconds: 0,
+            incidents: ['Портал: сбой'],
+          },
           { date: '2026-11-26', downSeconds: 61, degradedSeconds: 0, maintenanceSeconds: 0, incidents: [] },
           { date: '2026-10-02', downSeconds: 0, degradedSeconds: 0, maintenanceSeconds: 7200, incidents: [] },
         ],
@@ -320,12 +385,20 @@ const longRussian = viewOf({
       componentOf('Портал государственных услуг и личный кабинет гражданина с расширенным набором возможностей'),
     ]),
   ],
-  incidents: [{ ...endedIncident(componentOf('Портал государственных услуг и личный кабинет гражданина')), startedMs: madeMs - hourMs }],
+  incidents: [
+    {
+      ...endedIncident(componentOf('Портал государственных услуг и личный кабинет гражданина')),
+      startedMs: madeMs - hourMs,
+    },
+  ],
   maintenance: [upcoming],
 });
 
 /** As many as a page of many has, every day another letter: nothing makes a page larger. */
-export function largeView(options: { readonly days: readonly DayLetter[]; readonly responseTimes?: boolean }): PageView {
+export function largeView(options: {
+  readonly days: readonly DayLetter[];
+  readonly responseTimes?: boolean;
+}): PageView {
   const sections = Array.from({ length: 8 }, (_, section) =>
     sectionOf(
       `Region ${section + 1}`,
@@ -336,7 +409,13 @@ export function largeView(options: { readonly days: readonly DayLetter[]; readon
           uptimePercent: 99.87,
           days: options.days,
           troubles: [
-            { date: '2026-11-23', downSeconds: 720, degradedSeconds: 300, maintenanceSeconds: 0, incidents: ['Slow answers of the API'] },
+            {
+              date: '2026-11-23',
+              downSeconds: 720,
+              degradedSeconds: 300,
+              maintenanceSeconds: 0,
+              incidents: ['Slow answers of the API'],
+            },
             { date: '2026-11-05', downSeconds: 90, degradedSeconds: 0, maintenanceSeconds: 0, incidents: [] },
             { date: '2026-10-05', downSeconds: 90, degradedSeconds: 0, maintenanceSeconds: 0, incidents: [] },
           ],
@@ -345,7 +424,12 @@ export function largeView(options: { readonly days: readonly DayLetter[]; readon
       ),
     ),
   );
-  return viewOf({ indicator: 'major', sections, incidents: [openIncident(checkout), pastIncident(), endedIncident(checkout)], maintenance: [upcoming] });
+  return viewOf({
+    indicator: 'major',
+    sections,
+    incidents: [openIncident(checkout), pastIncident(), endedIncident(checkout)],
+    maintenance: [upcoming],
+  });
 }
 
 /** A view of every kind, by name. */

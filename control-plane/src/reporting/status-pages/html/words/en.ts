@@ -82,7 +82,8 @@ export const en: Words = {
     postmortem: 'Postmortem',
   },
   impact: { none: 'No impact', minor: 'Minor impact', major: 'Major impact', critical: 'Critical impact' },
-  began: (names) => (names === '' ? 'Our checks have found a problem.' : `Our checks have found a problem with ${names}.`),
+  began: (names) =>
+    names === '' ? 'Our checks have found a problem.' : `Our checks have found a problem with ${names}.`,
   ended: (names, duration) =>
     `${names === '' ? 'Our checks succeed again.' : `Our checks of ${names} succeed again.`}${duration === null ? '' : ` The incident lasted ${duration}.`}`,
   lasted: (duration) => `lasted ${duration}`,

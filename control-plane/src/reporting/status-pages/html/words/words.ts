@@ -1,5 +1,12 @@
 import type { Locale } from '../../view/locale.ts';
-import type { ComponentStatus, DayLetter, IncidentView, Indicator, MaintenanceView, UpdateView } from '../../view/page-view.ts';
+import type {
+  ComponentStatus,
+  DayLetter,
+  IncidentView,
+  Indicator,
+  MaintenanceView,
+  UpdateView,
+} from '../../view/page-view.ts';
 import { en } from './en.ts';
 import { ru } from './ru.ts';
 
