@@ -73,7 +73,7 @@ export function updateList(context: PageContext, incident: IncidentView, updates
 }
 
 function bodyOf({ words, formats }: PageContext, incident: IncidentView, { body, status }: UpdateView): Html | null {
-  if (body !== null) return markdown(body);
+  if (body !== null) return html`<div class="md">${markdown(body)}</div>`;
   const names = namesOf(formats.list, incident.componentNames);
   if (status === 'investigating') return html`<p>${words.began(names)}</p>`;
   if (status !== 'resolved') return null;

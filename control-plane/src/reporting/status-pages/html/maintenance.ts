@@ -12,7 +12,7 @@ export function maintenanceCard(context: PageContext, maintenance: MaintenanceVi
       <h3>${title ?? words.maintenance}</h3>
       <p class="me"><span class="s">${icon('m')}${words.maintenanceStatus[status]}</span> · ${dateTime(context, startsMs)} – ${endOf(context, startsMs, endsMs)} · ${formats.zone(startsMs)}</p>
       ${componentNames.length > 0 && html`<p class="me">${words.affects}: ${formats.list(componentNames)}</p>`}
-      ${text !== null && markdown(text)}
+      ${text !== null && html`<div class="md">${markdown(text)}</div>`}
     </article>`;
 }
 

@@ -47,7 +47,7 @@ p.card{padding:20px}
 .g[open]>summary::before{transform:rotate(45deg)}
 .g>summary h3{flex:1}
 .g[open]>summary{border-bottom:1px solid var(--l)}
-.s{display:inline-flex;gap:.45em;align-items:center;color:var(--t)}
+.s{display:inline-flex;flex-wrap:wrap;gap:0 .45em;align-items:center;color:var(--t)}
 .cs>li{padding:16px 0;border-top:1px solid var(--l)}
 .cs>li:first-child{border-top:0}
 .h{display:flex;flex-wrap:wrap;gap:0 16px;justify-content:space-between}
@@ -63,14 +63,14 @@ p.card{padding:20px}
 .lg li{display:flex;gap:10px;align-items:center}
 .lg .b{width:8px;height:28px;margin:2px 0;flex:none}
 .in{margin-top:12px;padding:16px 20px;background:var(--s);border:1px solid var(--l);border-left-width:4px;border-radius:var(--r)}
-.in p+p,.up p,.up ul,.up ol,.md>*+*,.an>*+*{margin-top:4px}
+.in p+p,.up p,.im,.md{margin-top:4px}.md>*+*,.an>*+*{margin-top:8px}
 .me{font-size:.875rem}
 .up>li{margin-top:12px;padding-left:16px;border-left:2px solid var(--l)}
 .md ul,.md ol,.an ul,.an ol{padding-left:1.4em;list-style:disc}
 .md ol,.an ol{list-style:decimal}
 .im li{display:flex;gap:.45em;align-items:center;font-size:.875rem}
 .pa h3{margin-top:20px}
-.no{display:block;font-size:.9375rem}
+.no{display:block;margin-top:10px;font-size:.9375rem}.pa h3+.in{margin-top:8px}
 .no b{color:var(--t);margin-right:.5em}
 .pm{padding:20px}
 .hi{margin-top:12px}
