@@ -23,7 +23,6 @@ export const scopeResources = [
   'probes',
   'scheduled-reports',
   'sla',
-  'status-pages',
   'web-push',
   'webhook-checks',
   'webhooks',

@@ -1,1 +1,0 @@
-export { findPublishedPage, readPageView } from './page-view.gateway.ts';
