@@ -133,7 +133,7 @@ export async function leaveNothing(own: readonly Protocol[]): Promise<void> {
       const listenersBefore = signal.listeners.size;
       found.clear();
       await runMany(count / 2);
-      // Of a process for each run, what the starting of one leaves is wanted, and sixty show it.
+      // Where each run starts a process, sixty runs show what a start leaves behind: their growth is not scaled up to a thousand.
       const perThousand = why === undefined ? 1000 / (count / 2) : 2;
       let growth = Number.POSITIVE_INFINITY;
       let done = count / 2;
