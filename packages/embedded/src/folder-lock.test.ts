@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { leakGuard, type TestContext } from '@parallax/testkit';
 import t from 'tap';
@@ -65,5 +66,25 @@ t.test('a holder that is stopping is waited for', async (t) => {
   ]);
   t.equal(isHeld, false);
   await first.release();
+  await (await waiting).release();
+});
+
+t.test('a holder that lets go while it is asked is asked again, and refuses only when it stays', async (t) => {
+  const target = folder(t);
+  const place = path.join(target, '.lock');
+  mkdirSync(place);
+  let connections = 0;
+  // It accepts and says nothing, like a holder whose socket closes between the connection and its answer.
+  const leaving = createServer((socket) => {
+    connections += 1;
+    socket.end();
+  });
+  await new Promise<void>((resolve) => leaving.listen(path.join(place, '00000000000000-00000000'), resolve));
+  await t.rejects(lockFolder(target, { waitMs: 100 }), { message: /is held by another process$/ });
+  const asked = connections;
+  t.ok(asked >= 2, `${asked} connections`);
+  const waiting = lockFolder(target);
+  while (connections < asked + 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  await new Promise((resolve) => leaving.close(resolve));
   await (await waiting).release();
 });

@@ -9,8 +9,11 @@ import { maxSocketPathBytes } from './private-folder.ts';
 
 const answerSchema = z.object({ pid: z.int(), state: z.enum(['claiming', 'running', 'stopping']) });
 type Answer = z.infer<typeof answerSchema>;
-/** Who answers on a socket: 'silent' when it is alive but says nothing of sense, 'dead' when nobody listens. */
-type Asked = Answer | 'silent' | 'dead';
+/**
+ * Who answers on a socket: 'dead' when nobody listens, 'cut' when the connection ended without a word, as it does when the holder lets go
+ * while it is asked, and 'silent' when it is alive but says nothing of sense.
+ */
+type Asked = Answer | 'silent' | 'cut' | 'dead';
 
 export type FolderLock = {
   /** Tells whoever asks that this run is ending, so that a new start waits instead of giving up. */
@@ -60,7 +63,8 @@ async function judge(
     let isLate = false;
     for (const { name, answer } of asked) {
       if (answer === 'dead') rmSync(path.join(place, name), { force: true });
-      else if (answer === 'silent') return { pid: undefined };
+      else if (answer === 'silent' || (answer === 'cut' && performance.now() > deadline)) return { pid: undefined };
+      else if (answer === 'cut') mustWait = true;
       else if (answer.state === 'running' || performance.now() > deadline) return { pid: answer.pid };
       else if (answer.state === 'claiming' && name < claim.name) isLate = true;
       else mustWait = true;
@@ -162,11 +166,14 @@ function ask(socketPath: string): Promise<Asked> {
       text += chunk.toString();
       if (text.length > 1_000) finish('silent');
     });
-    socket.on('end', () => finish(parseAnswer(text)));
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      finish(error.code === 'ECONNREFUSED' || error.code === 'ENOENT' ? 'dead' : 'silent');
-    });
+    socket.on('end', () => finish(text === '' ? 'cut' : parseAnswer(text)));
+    socket.on('error', (error: NodeJS.ErrnoException) => finish(askedByError(error.code)));
   });
+}
+
+function askedByError(code: string | undefined): 'dead' | 'cut' | 'silent' {
+  if (code === 'ECONNREFUSED' || code === 'ENOENT') return 'dead';
+  return code === 'ECONNRESET' || code === 'EPIPE' ? 'cut' : 'silent';
 }
 
 function parseAnswer(text: string): Answer | 'silent' {
