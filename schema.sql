@@ -394,6 +394,9 @@
 -- incident_updates.author_id integer
 -- incident_updates.created_at timestamp with time zone not null default clock_timestamp()
 -- incident_updates.told_seq integer
+-- incident_updates.notify boolean not null default true
+-- incident_updates.impacts jsonb not null default '[]'::jsonb
+-- incident_updates.display_at timestamp with time zone
 -- incidents.id integer not null generated always as identity
 -- incidents.workspace_id integer not null
 -- incidents.title text not null
@@ -423,6 +426,10 @@
 -- incidents.tell_at timestamp with time zone
 -- incidents.held_at timestamp with time zone
 -- incidents.awaits_recovery boolean not null default false
+-- incidents.public_id text not null default random_public_id()
+-- incidents.visibility text not null default 'auto'::text
+-- incidents.public_title text
+-- incidents.postmortem_public boolean not null default false
 -- installation.only_row boolean not null default true
 -- installation.shards integer not null
 -- installation.key_check bytea not null
@@ -507,6 +514,11 @@
 -- maintenance.version integer not null default 1
 -- maintenance.created_at timestamp with time zone not null default now()
 -- maintenance.updated_at timestamp with time zone not null default now()
+-- maintenance.public_id text not null default random_public_id()
+-- maintenance.is_public boolean not null default true
+-- maintenance.public_title text
+-- maintenance.public_text text
+-- maintenance.remind_hours smallint
 -- maintenance_groups.workspace_id integer not null
 -- maintenance_groups.maintenance_id integer not null
 -- maintenance_groups.group_id integer not null
@@ -933,6 +945,49 @@
 -- stale_hours.monitor_id integer not null
 -- stale_hours.hour integer not null
 -- stale_hours.noted_at timestamp with time zone not null default now()
+-- status_page_items.id integer not null generated always as identity
+-- status_page_items.workspace_id integer not null
+-- status_page_items.page_id integer not null
+-- status_page_items.component_id text not null default random_public_id()
+-- status_page_items.monitor_id integer
+-- status_page_items.group_id integer
+-- status_page_items.heartbeat_id integer
+-- status_page_items.webhook_check_id integer
+-- status_page_items.display_name text
+-- status_page_items.description text not null default ''::text
+-- status_page_items.section text
+-- status_page_items.position smallint not null
+-- status_page_items.show_uptime boolean not null default true
+-- status_page_items.show_response_times boolean not null default false
+-- status_page_items.only_if_degraded boolean not null default false
+-- status_page_slugs.slug text not null
+-- status_page_slugs.workspace_id integer not null
+-- status_page_slugs.page_id integer
+-- status_page_slugs.taken_until timestamp with time zone not null
+-- status_pages.id integer not null generated always as identity
+-- status_pages.workspace_id integer not null
+-- status_pages.public_id text not null default random_public_id()
+-- status_pages.name text not null
+-- status_pages.description text not null default ''::text
+-- status_pages.slug text not null
+-- status_pages.is_published boolean not null default false
+-- status_pages.noindex boolean not null default false
+-- status_pages.locale text not null default 'en'::text
+-- status_pages.locales text[] not null default '{en,ru}'::text[]
+-- status_pages.timezone text not null
+-- status_pages.days smallint not null default 90
+-- status_pages.theme jsonb
+-- status_pages.links jsonb not null default '[]'::jsonb
+-- status_pages.announcement text
+-- status_pages.announcement_until timestamp with time zone
+-- status_pages.embed_origins text[] not null default '{}'::text[]
+-- status_pages.automatic_incidents boolean not null default true
+-- status_pages.delay_minutes smallint not null default 0
+-- status_pages.notify_automatic boolean not null default true
+-- status_pages.version integer not null default 1
+-- status_pages.created_at timestamp with time zone not null default clock_timestamp()
+-- status_pages.updated_at timestamp with time zone not null default clock_timestamp()
+-- status_pages.deleted_at timestamp with time zone
 -- status_ranges.id bigint not null generated always as identity
 -- status_ranges.monitor_id integer not null
 -- status_ranges.started_at timestamp with time zone not null
@@ -1237,6 +1292,9 @@
 -- sla_ledger row-level security forced
 -- sla_progress
 -- stale_hours row-level security forced
+-- status_page_items row-level security forced
+-- status_page_slugs row-level security forced
+-- status_pages row-level security forced
 -- status_ranges row-level security forced
 -- subject_day_marks
 -- subject_days row-level security forced
@@ -1448,11 +1506,15 @@
 -- incidents.incidents_fold_key_check CHECK ((length(fold_key) <= 300))
 -- incidents.incidents_pkey PRIMARY KEY (id)
 -- incidents.incidents_postmortem_check CHECK ((length(postmortem) <= 50000))
+-- incidents.incidents_public_id_check CHECK ((public_id ~ '^[a-z0-9]{12}$'::text))
+-- incidents.incidents_public_id_key UNIQUE (public_id)
+-- incidents.incidents_public_title_check CHECK (((length(public_title) >= 1) AND (length(public_title) <= 200)))
 -- incidents.incidents_resolution_check CHECK ((resolution = ANY (ARRAY['auto'::text, 'manual'::text, 'paused'::text, 'corrected'::text, 'deleted'::text, 'folded'::text])))
 -- incidents.incidents_resolved_by_fkey FOREIGN KEY (resolved_by) REFERENCES users(id) ON DELETE SET NULL
 -- incidents.incidents_severity_check CHECK ((severity = ANY (ARRAY['minor'::text, 'major'::text, 'critical'::text])))
 -- incidents.incidents_status_check CHECK ((status = ANY (ARRAY['open'::text, 'acknowledged'::text, 'resolved'::text])))
 -- incidents.incidents_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
+-- incidents.incidents_visibility_check CHECK ((visibility = ANY (ARRAY['auto'::text, 'public'::text, 'hidden'::text])))
 -- incidents.incidents_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- incidents.incidents_workspace_id_folded_into_fkey FOREIGN KEY (workspace_id, folded_into) REFERENCES incidents(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE
 -- incidents.incidents_workspace_id_id_key UNIQUE (workspace_id, id)
@@ -1487,6 +1549,11 @@
 -- maintenance.maintenance_exdates_check CHECK ((cardinality(exdates) <= 500))
 -- maintenance.maintenance_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 -- maintenance.maintenance_pkey PRIMARY KEY (id)
+-- maintenance.maintenance_public_id_check CHECK ((public_id ~ '^[a-z0-9]{12}$'::text))
+-- maintenance.maintenance_public_id_key UNIQUE (public_id)
+-- maintenance.maintenance_public_text_check CHECK (((length(public_text) >= 1) AND (length(public_text) <= 5000)))
+-- maintenance.maintenance_public_title_check CHECK (((length(public_title) >= 1) AND (length(public_title) <= 200)))
+-- maintenance.maintenance_remind_hours_check CHECK (((remind_hours >= 1) AND (remind_hours <= 168)))
 -- maintenance.maintenance_rrule_check CHECK ((length(rrule) <= 500))
 -- maintenance.maintenance_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'active'::text, 'completed'::text, 'cancelled'::text])))
 -- maintenance.maintenance_tags_check CHECK ((cardinality(tags) <= 20))
@@ -1677,6 +1744,38 @@
 -- sla_progress.sla_progress_kind_check CHECK ((kind = ANY (ARRAY['close'::text, 'settle'::text])))
 -- sla_progress.sla_progress_pkey PRIMARY KEY (kind, shard)
 -- stale_hours.stale_hours_pkey PRIMARY KEY (monitor_id, hour)
+-- status_page_items.status_page_items_check CHECK ((num_nonnulls(monitor_id, group_id, heartbeat_id, webhook_check_id) = 1))
+-- status_page_items.status_page_items_component_id_check CHECK ((component_id ~ '^[a-z0-9]{12}$'::text))
+-- status_page_items.status_page_items_component_id_key UNIQUE (component_id)
+-- status_page_items.status_page_items_description_check CHECK ((length(description) <= 500))
+-- status_page_items.status_page_items_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200)))
+-- status_page_items.status_page_items_page_id_monitor_id_group_id_heartbeat_id__key UNIQUE NULLS NOT DISTINCT (page_id, monitor_id, group_id, heartbeat_id, webhook_check_id)
+-- status_page_items.status_page_items_pkey PRIMARY KEY (id)
+-- status_page_items.status_page_items_section_check CHECK (((length(section) >= 1) AND (length(section) <= 200)))
+-- status_page_items.status_page_items_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES monitor_groups(workspace_id, id) ON DELETE CASCADE
+-- status_page_items.status_page_items_workspace_id_heartbeat_id_fkey FOREIGN KEY (workspace_id, heartbeat_id) REFERENCES heartbeats(workspace_id, id) ON DELETE CASCADE
+-- status_page_items.status_page_items_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
+-- status_page_items.status_page_items_workspace_id_page_id_fkey FOREIGN KEY (workspace_id, page_id) REFERENCES status_pages(workspace_id, id) ON DELETE CASCADE
+-- status_page_items.status_page_items_workspace_id_webhook_check_id_fkey FOREIGN KEY (workspace_id, webhook_check_id) REFERENCES webhook_checks(workspace_id, id) ON DELETE CASCADE
+-- status_page_slugs.status_page_slugs_pkey PRIMARY KEY (slug)
+-- status_page_slugs.status_page_slugs_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{1,62}$'::text))
+-- status_page_slugs.status_page_slugs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- status_page_slugs.status_page_slugs_workspace_id_page_id_fkey FOREIGN KEY (workspace_id, page_id) REFERENCES status_pages(workspace_id, id) ON DELETE CASCADE
+-- status_pages.status_pages_announcement_check CHECK (((length(announcement) >= 1) AND (length(announcement) <= 2000)))
+-- status_pages.status_pages_check CHECK (((locales <@ '{en,ru}'::text[]) AND ((cardinality(locales) >= 1) AND (cardinality(locales) <= 2)) AND (locale = ANY (locales))))
+-- status_pages.status_pages_days_check CHECK ((days = ANY (ARRAY[30, 60, 90])))
+-- status_pages.status_pages_delay_minutes_check CHECK (((delay_minutes >= 0) AND (delay_minutes <= 60)))
+-- status_pages.status_pages_description_check CHECK ((length(description) <= 2000))
+-- status_pages.status_pages_embed_origins_check CHECK ((cardinality(embed_origins) <= 20))
+-- status_pages.status_pages_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'ru'::text])))
+-- status_pages.status_pages_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- status_pages.status_pages_pkey PRIMARY KEY (id)
+-- status_pages.status_pages_public_id_check CHECK ((public_id ~ '^[a-z0-9]{12}$'::text))
+-- status_pages.status_pages_public_id_key UNIQUE (public_id)
+-- status_pages.status_pages_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{1,62}$'::text))
+-- status_pages.status_pages_timezone_check CHECK (((length(timezone) >= 1) AND (length(timezone) <= 100)))
+-- status_pages.status_pages_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- status_pages.status_pages_workspace_id_id_key UNIQUE (workspace_id, id)
 -- status_ranges.status_ranges_check CHECK (((ended_at IS NULL) OR (ended_at > started_at)))
 -- status_ranges.status_ranges_pkey PRIMARY KEY (id)
 -- status_ranges.status_ranges_status_check CHECK ((status = ANY (ARRAY['UP'::text, 'DOWN'::text, 'TIMEOUT'::text, 'DEGRADED'::text])))
@@ -1900,6 +1999,15 @@
 -- CREATE INDEX sign_in_challenges_user ON public.sign_in_challenges USING btree (user_id)
 -- CREATE INDEX sla_corrections_monitor ON public.sla_corrections USING btree (monitor_id, chain, ended_at)
 -- CREATE INDEX stale_hours_noted ON public.stale_hours USING btree (noted_at)
+-- CREATE INDEX status_page_items_group ON public.status_page_items USING btree (group_id) WHERE (group_id IS NOT NULL)
+-- CREATE INDEX status_page_items_heartbeat ON public.status_page_items USING btree (heartbeat_id) WHERE (heartbeat_id IS NOT NULL)
+-- CREATE INDEX status_page_items_monitor ON public.status_page_items USING btree (monitor_id) WHERE (monitor_id IS NOT NULL)
+-- CREATE INDEX status_page_items_page ON public.status_page_items USING btree (page_id, "position")
+-- CREATE INDEX status_page_items_webhook_check ON public.status_page_items USING btree (webhook_check_id) WHERE (webhook_check_id IS NOT NULL)
+-- CREATE INDEX status_page_slugs_page ON public.status_page_slugs USING btree (page_id)
+-- CREATE INDEX status_page_slugs_taken ON public.status_page_slugs USING btree (taken_until)
+-- CREATE INDEX status_pages_deleted ON public.status_pages USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
+-- CREATE INDEX status_pages_workspace ON public.status_pages USING btree (workspace_id, id) WHERE (deleted_at IS NULL)
 -- CREATE INDEX subject_days_due ON public.subject_days USING btree (day) WHERE (tail IS NOT NULL)
 -- CREATE INDEX subject_days_workspace ON public.subject_days USING btree (workspace_id, subject_type, day)
 -- CREATE INDEX team_chat_requests_user ON public.team_chat_requests USING btree (user_id)
@@ -1993,6 +2101,7 @@
 -- CREATE UNIQUE INDEX incident_members_pkey ON public.incident_members USING btree (id)
 -- CREATE UNIQUE INDEX incident_updates_pkey ON public.incident_updates USING btree (id)
 -- CREATE UNIQUE INDEX incidents_pkey ON public.incidents USING btree (id)
+-- CREATE UNIQUE INDEX incidents_public_id_key ON public.incidents USING btree (public_id)
 -- CREATE UNIQUE INDEX incidents_workspace_id_id_key ON public.incidents USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX installation_pkey ON public.installation USING btree (only_row)
 -- CREATE UNIQUE INDEX intake_outages_pkey ON public.intake_outages USING btree (from_at)
@@ -2012,6 +2121,7 @@
 -- CREATE UNIQUE INDEX maintenance_occurrences_pkey ON public.maintenance_occurrences USING btree (id)
 -- CREATE UNIQUE INDEX maintenance_occurrences_start ON public.maintenance_occurrences USING btree (maintenance_id, starts_at)
 -- CREATE UNIQUE INDEX maintenance_pkey ON public.maintenance USING btree (id)
+-- CREATE UNIQUE INDEX maintenance_public_id_key ON public.maintenance USING btree (public_id)
 -- CREATE UNIQUE INDEX maintenance_subjects_open ON public.maintenance_subjects USING btree (occurrence_id, subject_type, subject_id) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX maintenance_subjects_pkey ON public.maintenance_subjects USING btree (id)
 -- CREATE UNIQUE INDEX maintenance_uid ON public.maintenance USING btree (workspace_id, uid) WHERE (deleted_at IS NULL)
@@ -2088,6 +2198,14 @@
 -- CREATE UNIQUE INDEX sla_ledger_pkey ON public.sla_ledger USING btree (monitor_id, chain, seq)
 -- CREATE UNIQUE INDEX sla_progress_pkey ON public.sla_progress USING btree (kind, shard)
 -- CREATE UNIQUE INDEX stale_hours_pkey ON public.stale_hours USING btree (monitor_id, hour)
+-- CREATE UNIQUE INDEX status_page_items_component_id_key ON public.status_page_items USING btree (component_id)
+-- CREATE UNIQUE INDEX status_page_items_page_id_monitor_id_group_id_heartbeat_id__key ON public.status_page_items USING btree (page_id, monitor_id, group_id, heartbeat_id, webhook_check_id) NULLS NOT DISTINCT
+-- CREATE UNIQUE INDEX status_page_items_pkey ON public.status_page_items USING btree (id)
+-- CREATE UNIQUE INDEX status_page_slugs_pkey ON public.status_page_slugs USING btree (slug)
+-- CREATE UNIQUE INDEX status_pages_pkey ON public.status_pages USING btree (id)
+-- CREATE UNIQUE INDEX status_pages_public_id_key ON public.status_pages USING btree (public_id)
+-- CREATE UNIQUE INDEX status_pages_slug ON public.status_pages USING btree (slug) WHERE (deleted_at IS NULL)
+-- CREATE UNIQUE INDEX status_pages_workspace_id_id_key ON public.status_pages USING btree (workspace_id, id)
 -- CREATE UNIQUE INDEX status_ranges_key ON public.status_ranges USING btree (monitor_id, started_at)
 -- CREATE UNIQUE INDEX status_ranges_open ON public.status_ranges USING btree (monitor_id) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX status_ranges_pkey ON public.status_ranges USING btree (id)
@@ -2216,6 +2334,11 @@
 -- sla_corrections.sla_corrections_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- sla_ledger.sla_ledger_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = sla_ledger.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- stale_hours.stale_hours_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = stale_hours.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
+-- status_page_items.status_page_items_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- status_page_slugs.lookups_of_owner * using (true)
+-- status_page_slugs.status_page_slugs_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- status_pages.lookups_of_owner * using (true)
+-- status_pages.status_pages_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- status_ranges.status_ranges_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = status_ranges.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- subject_days.subject_days_of_tenant * using ((workspace_id = ANY (( SELECT current_workspaces() AS current_workspaces)::integer[])))
 -- team_chat_requests.lookups_of_owner * using (true) with check (true)
@@ -2268,6 +2391,7 @@
 -- identity_challengeof_token bytea, of_purpose text, OUT known boolean, OUT for_user integer, OUT way text security definer fe9fa8af9dc142d20e685e8cdca60889
 -- identity_credential_is_limitedof_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_feedback_addressesof_items integer[] security definer 90a67242aec0dd0a1c48637af16ffb46
+-- identity_forget_status_page_slugof_slug text security definer 798fc4818b447e9dbfc78a1ada2c95d5
 -- identity_has_accounts security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_heartbeats_addressedping_keys text[], slugs text[], uuid_hashes bytea[], push_hashes bytea[] security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_invite_verdictof_hash bytea, for_email text, most_members integer security definer d41d8cd98f00b204e9800998ecf8427e
@@ -2291,6 +2415,8 @@
 -- identity_scopes_of_access_tokenof_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_session_saltof_session uuid security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_shown_inviteof_hash bytea, most_members integer, OUT verdict text, OUT workspace text, OUT role text, OUT email text, OUT inviter_id integer, OUT inviter_name text security definer 4dee586fb655cab543b181f47b37cb3f
+-- identity_status_page_slug_is_freeof_slug text, for_page integer security definer 206851a52d22f52032c6e860f0315289
+-- identity_status_pageof_slug text, OUT page_id integer, OUT workspace_id integer, OUT slug text security definer f77c764118c97925e83c2724b46d70e6
 -- identity_take_challengeof_token bytea, of_purpose text security definer 92a8eea6f4cc71419d51632aff135c6e
 -- identity_take_sign_inof_state bytea, of_browser bytea, of_way text, OUT known boolean, OUT for_user integer, OUT session_lives boolean, OUT invite_hash bytea security definer b303dcba9afa01c31867377b2ee18e8e
 -- identity_take_team_chat_requestof_state bytea, of_browser bytea security definer 69385ada84f4cb2d4f2be9b424b68afc
@@ -2311,6 +2437,7 @@
 -- mark_latency_days_of_monitor security definer acb12ce032225f90c4c22f1729f0c313
 -- mark_subject_days security definer 83319dbcc3705c1196546a8f1302fc6e
 -- monitor_expiryof_monitor integer, of_kind text, of_revision integer 915297ace7ff1a80803fe64addc4c7cc
+-- random_public_id d41d8cd98f00b204e9800998ecf8427e
 -- touch_seats_of_workspacesof_workspaces integer[] ae5c7708691d31cac89817044b6a2f3e
 -- window_sumsmonitor integer, probes integer[], first_day integer, end_day integer, first_hour integer, end_hour integer, more_first_hour integer, more_end_hour integer, edge_hour integer, other_edge_hour integer, stale_first_hour integer, stale_end_hour integer, rows_from timestamp with time zone, rows_to timestamp with time zone, most_rows integer dcff4fde5356102c5d687479713868a4
 -- workspace_handed_over 325e2c038fc1a32721e0e9624daef1aa
@@ -2532,6 +2659,12 @@
 -- sla_progress to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- stale_hours to parallax_api: SELECT
 -- stale_hours to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- status_page_items to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- status_page_items to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- status_page_slugs to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- status_page_slugs to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- status_pages to parallax_api: INSERT, SELECT, UPDATE
+-- status_pages to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- status_ranges to parallax_api: SELECT
 -- status_ranges to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- subject_day_marks to parallax_worker: DELETE, INSERT, SELECT, UPDATE
@@ -2596,6 +2729,7 @@
 -- identity_challenge to parallax_api
 -- identity_credential_is_limited to parallax_api
 -- identity_feedback_addresses to parallax_api
+-- identity_forget_status_page_slug to parallax_api
 -- identity_has_accounts to parallax_api
 -- identity_heartbeats_addressed to parallax_api
 -- identity_invite_verdict to parallax_api
@@ -2619,6 +2753,8 @@
 -- identity_scopes_of_access_token to parallax_api
 -- identity_session_salt to parallax_api
 -- identity_shown_invite to parallax_api
+-- identity_status_page to parallax_api
+-- identity_status_page_slug_is_free to parallax_api
 -- identity_take_challenge to parallax_api
 -- identity_take_sign_in to parallax_api
 -- identity_take_team_chat_request to parallax_api
@@ -2643,6 +2779,8 @@
 -- mark_subject_days to parallax_worker
 -- monitor_expiry to parallax_api
 -- monitor_expiry to parallax_worker
+-- random_public_id to parallax_api
+-- random_public_id to parallax_worker
 -- touch_seats_of_workspaces to parallax_api
 -- touch_seats_of_workspaces to parallax_worker
 -- window_sums to parallax_api

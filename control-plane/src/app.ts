@@ -5,6 +5,7 @@ import { createRequestGuards } from './identity/access/index.ts';
 import type { Route } from './platform/http/handler.ts';
 import { buildHttpServer } from './platform/http/server.ts';
 import type { HttpServerOptions } from './platform/http/server.ts';
+import { preparedPages } from './reporting/status-pages/index.ts';
 
 /** Every route of the API, bound to the collaborators it is given. */
 export function allRoutes(context: Context): readonly Route[] {
@@ -26,6 +27,7 @@ export async function buildApp(
     trustedProxies,
     allowedHosts,
     corsOrigins,
+    prepared: preparedPages(context),
     ...createRequestGuards(context),
   });
 }

@@ -43,7 +43,7 @@ import { accountStatsCapability } from './reporting/account-stats/index.ts';
 import { analyticsCapability, removeLatencyDaysOfWorkspace } from './reporting/analytics/index.ts';
 import { dashboardCapability } from './reporting/dashboard/index.ts';
 import { feedbackCapability } from './reporting/feedback/index.ts';
-import { daySumsCapability, removeDaysOfWorkspace, removeSubjectDays } from './reporting/day-sums/index.ts';
+import { createDaySumsCapability, removeDaysOfWorkspace, removeSubjectDays } from './reporting/day-sums/index.ts';
 import { liveEventsCapability } from './reporting/live-events/index.ts';
 import {
   leaveReportsOfDeleted,
@@ -52,6 +52,13 @@ import {
   scheduledReportsCapability,
 } from './reporting/scheduled-reports/index.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './reporting/sla/index.ts';
+import {
+  forgetOldPages,
+  leavePagesOfDeleted,
+  leavePagesOfMoved,
+  removePagesOfWorkspace,
+  statusPagesCapability,
+} from './reporting/status-pages/index.ts';
 import { statisticsCapability } from './reporting/statistics/index.ts';
 import { channelsCapability, takeUpBrowser } from './response/channels/index.ts';
 import {
@@ -115,12 +122,14 @@ export const capabilities: readonly Capability<Context>[] = [
       leaveAlertsOfDeleted,
       leaveWebhooksOfDeleted,
       leaveReportsOfDeleted,
+      leavePagesOfDeleted,
       announceDeletion,
     ],
     onWorkspaceEmptied: [
       removeAlertsOfWorkspace,
       removeWebhooksOfWorkspace,
       removeReportsOfWorkspace,
+      removePagesOfWorkspace,
       removeMaintenanceOfWorkspace,
       removeGroupsOfWorkspace,
       removeHeartbeatsOfWorkspace,
@@ -136,6 +145,7 @@ export const capabilities: readonly Capability<Context>[] = [
       leaveAlertsOfMoved,
       leaveWebhooksOfMoved,
       leaveReportsOfMoved,
+      leavePagesOfMoved,
       announceMove,
       moveIncidents,
     ],
@@ -161,9 +171,10 @@ export const capabilities: readonly Capability<Context>[] = [
   webhooksCapability,
   createWebPushCapability({ onSubscribed: [takeUpBrowser] }),
   statisticsCapability,
-  daySumsCapability,
+  createDaySumsCapability([forgetOldPages]),
   slaCapability,
   scheduledReportsCapability,
+  statusPagesCapability,
   accountStatsCapability,
   analyticsCapability,
   dashboardCapability,

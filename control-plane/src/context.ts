@@ -58,4 +58,6 @@ export type Context = {
   /** What the operator has set for alert channels. */
   readonly channels: ChannelSettings;
   readonly version: string;
+  /** The data folder of this process; absent: nothing is kept in files. */
+  readonly dataDir?: string | undefined;
 };

@@ -23,6 +23,7 @@ import { createDeliveryMetrics } from './response/channels/index.ts';
 import { startReplicaRegister } from './platform/replicas/job.ts';
 import type { Context } from './context.ts';
 import { signInSettings } from './sign-in-settings.ts';
+import { keptPages, servePagesWhileAway } from './reporting/status-pages/index.ts';
 import { stopTogether } from './stop-together.ts';
 import { version } from './version.ts';
 
@@ -45,7 +46,7 @@ export async function serve(
 ): Promise<void> {
   const broker = externalBroker(settings);
   const limits = limitsWith(settings.limits);
-  const mailer = createMailer(settings, settings.dataDir ?? './data', log);
+  const mailer = createMailer(settings, dataDirOf(settings), log);
   const signIn = signInSettings(settings);
   const channels = channelSettings(settings);
   const replica = `${process.pid}-${randomUUID().slice(0, 8)}`;
@@ -61,7 +62,8 @@ export async function serve(
   }
   const database = await openDatabase(databaseUrls(settings, databaseUrl), { api: 16, worker: 16 });
   shutdown.onShutdown('database', () => database.close());
-  const clock = await startDatabaseClock(database.worker);
+  const { publicUrl, natsUrl, ownListeners, ...where } = places(settings);
+  const clock = await reachDatabase(() => startDatabaseClock(database.worker), { settings, publicUrl, log, shutdown });
   shutdown.onShutdown('clock', () => clock.stop());
   const source = keySource(settings);
   const installation = await openInstallation({
@@ -70,7 +72,6 @@ export async function serve(
     nowMs: clock.now(),
     ...(namedShards === undefined ? {} : { shards: namedShards }),
   });
-  const { publicUrl, natsUrl, ownListeners, ...where } = places(settings);
   const own = await startOwnListeners({ places: ownListeners, log });
   shutdown.onShutdown('own listeners', () => own.stop());
   const replicas = await startReplicaRegister({
@@ -122,6 +123,7 @@ export async function serve(
     deliveryMetrics: createDeliveryMetrics(metrics?.registry),
     channels,
     version,
+    dataDir: dataDirOf(settings),
   };
   const parts = stopTogether(shutdown, log);
   await startServices(context, settings, parts);
@@ -136,6 +138,31 @@ export async function serve(
   }
   serving = context;
   log.info({ replica, roles: settings.roles, url: publicUrl }, 'serving');
+}
+
+function dataDirOf({ dataDir = './data' }: ControlPlaneSettings): string {
+  return dataDir;
+}
+
+/** Starts what needs the database first. Where status pages were kept and it cannot be reached, they are shown until it can. */
+async function reachDatabase<Started>(
+  start: () => Promise<Started>,
+  given: {
+    readonly settings: ControlPlaneSettings;
+    readonly publicUrl: string;
+    readonly log: Logger;
+    readonly shutdown: Shutdown;
+  },
+): Promise<Started> {
+  try {
+    return await start();
+  } catch (error) {
+    const { settings, publicUrl, log, shutdown } = given;
+    const pages = settings.roles.includes('api') ? await keptPages(dataDirOf(settings), log) : undefined;
+    if (pages === undefined) throw error;
+    const where = { host: settings.httpHost, port: settings.httpPort, publicUrl };
+    return servePagesWhileAway({ ...where, pages, reach: start, signal: shutdown.signal, log }, error);
+  }
 }
 
 /** What is under way is answered, unless that takes too long. */

@@ -11,6 +11,7 @@ const events = (title: string): Shown => ['response/events/events', title];
 const analytics = (title: string): Shown => ['reporting/analytics/analytics', title];
 const webhooks = (file: string, title: string): Shown => [`response/webhooks/${file}`, title];
 
+const publicStatus = (title: string): Shown => ['reporting/status-pages/view/page-view', title];
 const dashboard = (title: string): Shown => ['reporting/dashboard/dashboard', title];
 const feedback = (title: string): Shown => ['reporting/feedback/feedback', title];
 
@@ -19,6 +20,9 @@ const reportMade = 'a report is made, read, changed and deleted';
 const reportTurned = 'a report is paused, resumed and toggled';
 const reportSeen = 'viewers see masked addresses and change nothing, others see nothing';
 const reportSigned = 'the figures are those of the monitors themselves, and the files are signed';
+const pages = (file: string, title: string): Shown => [`reporting/status-pages/pages/${file}`, title];
+const pageMade = 'a page is made, listed, read, changed and deleted';
+const pageSeen = 'viewers read, editors write, others see nothing';
 const made = 'a webhook is made, read, changed and deleted, and shows its secret once';
 const seen = 'viewers see the origin and change nothing, others see nothing';
 const letter = 'ten attempts fail, the dead letter is retried under the same id, and resolved';
@@ -51,6 +55,11 @@ export const endpoints: Readonly<Record<string, readonly Shown[]>> = {
   'GET /api/v1/analytics/worst': [analytics('the worst monitors are found, as JSON and as CSV')],
   'GET /api/v1/analytics/noisiest': [analytics('noise is counted: incidents, messages that were sent, and flapping')],
   'GET /api/v1/analytics/response': [analytics('response: means of the incidents that began in each bucket')],
+  'GET /api/v1/public/status/{slug}': [
+    publicStatus('the page tells what is public, with the days that the ranges come to'),
+    publicStatus('nothing that is not public is told'),
+    publicStatus('a page that is not published is not there, and a former slug leads to it'),
+  ],
   'GET /api/v1/dashboard/stats': [dashboard('what there is is counted by its state'), dashboard(ofScopes)],
   'GET /api/v1/dashboard/uptime-summary': [
     dashboard('uptime is that of the monitors, to the last digit'),
@@ -111,6 +120,39 @@ export const endpoints: Readonly<Record<string, readonly Shown[]>> = {
   'GET /api/v1/webhooks/{id}/dlq': [webhooks('sending', letter)],
   'POST /api/v1/webhooks/{id}/dlq/{dlq_id}/retry': [webhooks('sending', letter)],
   'POST /api/v1/webhooks/{id}/dlq/{dlq_id}/resolve': [webhooks('sending', letter)],
+  'GET /api/v1/status-pages': [pages('status-pages', pageMade), pages('status-pages', pageSeen)],
+  'POST /api/v1/status-pages': [
+    pages('status-pages', pageMade),
+    pages('status-pages', 'what cannot be is refused by its place'),
+    pages('status-pages', 'a workspace has so many pages and no more'),
+    pages('slugs', 'a slug is made from the name, and gets a number where it is taken'),
+    pages('slugs', 'two that want one slug at the same time: one has it'),
+  ],
+  'GET /api/v1/status-pages/{id}': [
+    pages('status-pages', pageMade),
+    pages('hooks', 'what is deleted leaves its pages, and a page that is empty says so'),
+  ],
+  'PUT /api/v1/status-pages/{id}': [
+    pages(
+      'status-pages',
+      'an answer may be sent back, null goes back to the default, and what changes nothing is no version',
+    ),
+    pages('status-pages', 'colours that can hardly be told apart are refused, with the nearest that pass'),
+    pages('slugs', 'a former slug leads to its page for 90 days, and the page may take it again'),
+    pages('items', 'a page shows subjects of every type, in the order of the list'),
+  ],
+  'DELETE /api/v1/status-pages/{id}': [
+    pages('status-pages', pageMade),
+    pages('slugs', 'the slugs of a deleted page lead nowhere and stay taken for 30 days; then all of it is forgotten'),
+  ],
+  'POST /api/v1/status-pages/{id}/monitors': [
+    pages('items', 'items are added behind those that are there, which stay as they are'),
+    pages('items', 'what belongs to others or is not there is 404 by its place, and nothing is written'),
+    pages('items', 'a page has 200 items at most, and its positions stay small however often they change'),
+  ],
+  'DELETE /api/v1/status-pages/{id}/monitors/{monitor_id}': [
+    pages('items', 'an item is taken out by its type and number; one that is not there is 404'),
+  ],
   'GET /api/v1/scheduled-reports': [reports('scheduled-reports', reportMade)],
   'POST /api/v1/scheduled-reports': [
     reports('scheduled-reports', reportMade),

@@ -7,7 +7,9 @@ import { alertRecipes } from './alert-recipes.ts';
 import { heartbeatRecipes } from './heartbeat-recipes.ts';
 import { channelRecipes } from './channel-recipes.ts';
 import { outage } from './outage.ts';
+import { publicStatusRecipes } from './public-status-recipes.ts';
 import { reportRecipes } from './report-recipes.ts';
+import { statusPageRecipes } from './status-page-recipes.ts';
 import { webhookRecipes } from './webhook-recipes.ts';
 import type { World } from './world.ts';
 
@@ -477,7 +479,9 @@ export const recipes: Readonly<Record<string, Recipe>> = {
 
   ...heartbeatRecipes,
   ...webhookRecipes,
+  ...publicStatusRecipes,
   ...reportRecipes,
+  ...statusPageRecipes,
   ...alertRecipes,
 };
 

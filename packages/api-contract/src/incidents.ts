@@ -24,6 +24,12 @@ export const incidentResolutions = ['auto', 'manual', 'paused', 'corrected', 'de
 export type IncidentResolution = (typeof incidentResolutions)[number];
 export const incidentUpdateKinds = ['investigating', 'identified', 'monitoring', 'resolved', 'note'] as const;
 
+/** What of an incident the public sees. */
+export const incidentVisibilities = ['auto', 'public', 'hidden'] as const;
+
+/** Words that somebody may give a component of a status page for as long as an incident lasts. */
+export const impactStatuses = ['maintenance', 'degraded', 'partial_outage', 'major_outage'] as const;
+
 /** What can be watched: ranges, incidents, alerts and maintenance refer to one by its type and number. */
 export const subjectTypes = ['monitor', 'heartbeat', 'webhook_check'] as const;
 export type SubjectType = (typeof subjectTypes)[number];
@@ -74,12 +80,24 @@ const memberSchema = z
   })
   .meta({ id: 'IncidentMember' });
 
+const impactSchema = z
+  .strictObject({
+    component_id: z.string().regex(/^[a-z0-9]{12}$/),
+    status: z
+      .enum(impactStatuses)
+      .describe('Shown while the incident lasts where it is worse than what is measured; never a better one.'),
+  })
+  .meta({ id: 'IncidentImpact' });
+
 const updateSchema = z
   .object({
     id: z.number().int(),
     kind: z.enum(incidentUpdateKinds),
     body: z.string(),
     is_public: z.boolean().describe('Shown on status pages.'),
+    notify: z.boolean().describe('Whether subscribers of status pages are told.'),
+    impacts: z.array(impactSchema),
+    display_at: timestamp.nullable().describe('The time that status pages show; null: `created_at`.'),
     author: z.object({ id: z.number().int(), display_name: z.string().nullable() }).nullable(),
     created_at: timestamp,
   })
@@ -118,6 +136,17 @@ const incidentFields = {
   member_count: z.number().int(),
   members: z.array(memberSchema).describe(`By their onset. A list shows the first ${listedMembers} of each.`),
   postmortem: z.string().nullable(),
+  public_id: z.string().describe('By which status pages name it.'),
+  visibility: z
+    .enum(incidentVisibilities)
+    .describe(
+      'On status pages. `auto`: one that the product opened as each page has it set; one by hand from its first public update. `public`: at once. `hidden`: never.',
+    ),
+  public_title: z
+    .string()
+    .nullable()
+    .describe('Its title on status pages; null: for one by hand its title, otherwise the names of the components.'),
+  postmortem_public: z.boolean().describe('Whether status pages show the postmortem.'),
   created_at: timestamp,
   updated_at: timestamp,
   version: z.number().int().describe('The ETag.'),
@@ -144,10 +173,26 @@ export const longText = (most: number) =>
 
 const bodyText = longText(10_000);
 
+const publicUpdate = {
+  is_public: z.boolean().default(false).describe('Whether status pages show it.'),
+  notify: z.boolean().default(true).describe('Whether subscribers of status pages are told of it, when it is public.'),
+};
+
 const firstUpdate = {
   kind: z.enum(incidentUpdateKinds).default('note'),
   body: bodyText,
-  is_public: z.boolean().default(false),
+  ...publicUpdate,
+  impacts: z
+    .array(impactSchema)
+    .max(200)
+    .default([])
+    .describe('Worse words for components of status pages than what is measured, while the incident lasts.'),
+  display_at: instant.nullish().describe('The time that status pages show. Default: now. Not in the future.'),
+};
+
+const publicFields = {
+  visibility: orDefault(z.enum(incidentVisibilities), 'auto'),
+  public_title: nameSchema.nullish().describe('Its title on status pages.'),
 };
 
 export const createIncidentSchema = z
@@ -157,7 +202,13 @@ export const createIncidentSchema = z
     description: descriptionSchema.nullish(),
     severity: z.enum(incidentSeverities).default('major'),
     started_at: instant.nullish().describe('Default: now. Not in the future.'),
+    resolved_at: instant
+      .nullish()
+      .describe(
+        'For what is over already: it is recorded as resolved, and nobody is told. Not before `started_at`, not in the future.',
+      ),
     assignee_id: bodyId.nullish().describe('A member of the workspace.'),
+    ...publicFields,
     monitor_ids: distinctIds(mostManualMembers, 'must not repeat').nullish().describe('Monitors that it concerns.'),
     update: z
       .strictObject({ ...firstUpdate, kind: z.enum(incidentUpdateKinds).exclude(['resolved']).default('note') })
@@ -174,6 +225,8 @@ export const updateIncidentSchema = z
     severity: orDefault(z.enum(incidentSeverities), 'major'),
     assignee_id: bodyId.nullish().describe('A member of the workspace.'),
     postmortem: longText(50_000).nullish(),
+    ...publicFields,
+    postmortem_public: orDefault(z.boolean(), false).describe('Whether status pages show the postmortem.'),
   })
   .meta({ id: 'UpdateIncident' });
 export type UpdateIncident = z.output<typeof updateIncidentSchema>;
@@ -306,7 +359,7 @@ export const resolveIncidentRoute = route({
     'What still fails opens no other incident; its recovery is told. One that is resolved already is answered as it is.',
   params,
   body: z
-    .strictObject({ body: bodyText.optional(), is_public: z.boolean().default(false) })
+    .strictObject({ body: bodyText.optional(), ...publicUpdate })
     .nullish()
     .meta({ id: 'ResolveIncident', description: '`body` is kept as an update of the kind `resolved`.' }),
   success: { status: 200, answer: incidentReportSchema },

@@ -30,6 +30,7 @@ export const inputErrors = {
   too_deep: 'is nested too deeply',
   unexpected_body: 'the route takes no body',
   // About fields by themselves.
+  contrast_too_low: 'can hardly be told from what lies behind it',
   common_password: 'is a password that is easily guessed',
   ends_before_start: 'ends before it starts',
   empty_window: 'is a window without length',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { longText } from './incidents.ts';
 import { descriptionSchema, tagSchema, tagsSchema } from './monitor-shapes.ts';
 import { searchText } from './monitors.ts';
 import { route } from './route.ts';
@@ -11,6 +12,7 @@ import {
   integerParameter,
   listOf,
   nameSchema,
+  orDefault,
   pageQuery,
   timestamp,
 } from './shared.ts';
@@ -76,6 +78,16 @@ const scheduleFields = {
   exdates: z.array(instant).max(maintenanceLimits.exdates).nullish().describe('Starts that are left out.'),
 };
 
+const publicFields = {
+  is_public: orDefault(z.boolean(), true).describe(
+    'Whether status pages tell of it. When it is not public they show its components as under maintenance, and nothing else.',
+  ),
+  public_title: nameSchema
+    .nullish()
+    .describe('Its title on status pages. Without one its word alone is shown, never its `name`.'),
+  public_text: longText(5_000).nullish().describe('Markdown for readers of status pages.'),
+};
+
 /** Body of POST /maintenance. */
 export const createMaintenanceSchema = z
   .strictObject({
@@ -83,6 +95,7 @@ export const createMaintenanceSchema = z
     name: nameSchema,
     description: descriptionSchema.nullish(),
     scope: scopeSchema,
+    ...publicFields,
     ...scheduleFields,
   })
   .meta({ id: 'CreateMaintenance' });
@@ -94,6 +107,7 @@ export const updateMaintenanceSchema = z
     name: nameSchema.optional(),
     description: descriptionSchema.nullish(),
     scope: scopeSchema.optional(),
+    ...publicFields,
     ...scheduleFields,
     starts_at: scheduleFields.starts_at.optional(),
   })
@@ -136,6 +150,9 @@ export const maintenanceSchema = z
     workspace_id: z.number().int(),
     name: z.string(),
     description: z.string(),
+    is_public: z.boolean(),
+    public_title: z.string().nullable(),
+    public_text: z.string().nullable(),
     status: z.enum(maintenanceStatuses).describe('A series is `scheduled` between its occurrences.'),
     disabled_reason: z
       .enum(maintenanceDisabledReasons)

@@ -23,6 +23,7 @@ export const scopeResources = [
   'probes',
   'scheduled-reports',
   'sla',
+  'status-pages',
   'web-push',
   'webhook-checks',
   'webhooks',

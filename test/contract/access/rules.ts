@@ -488,6 +488,7 @@ export const rules: Readonly<Record<string, Rule>> = {
       },
     ],
   },
+  'GET /api/v1/public/status/:slug': anybody,
   'GET /alerts/snooze/:token': anybody,
   'POST /alerts/snooze/:token': anybody,
   'GET /api/v1/maintenance': listed('/api/v1/maintenance'),
@@ -674,6 +675,47 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /api/v1/scheduled-reports/:id/runs/:run_id/csv': viewer,
   'GET /api/v1/public/reports/:token': anybody,
   'POST /api/v1/public/reports/:token': anybody,
+
+  'GET /api/v1/status-pages': listed('/api/v1/status-pages'),
+  'POST /api/v1/status-pages': {
+    least: 'editor',
+    isNamed: true,
+    foreign: async (world, stranger) => {
+      const path = '/api/v1/status-pages';
+      return [
+        { what: 'a foreign workspace', path, body: { name: 'mine', workspace_id: stranger.workspaceId } },
+        {
+          what: 'a foreign monitor',
+          path,
+          body: {
+            name: 'mine',
+            workspace_id: world.workspaceId,
+            items: [{ type: 'monitor', id: stranger.monitorId }],
+          },
+        },
+      ];
+    },
+  },
+  'GET /api/v1/status-pages/:id': viewer,
+  'PUT /api/v1/status-pages/:id': editor,
+  'DELETE /api/v1/status-pages/:id': editor,
+  'POST /api/v1/status-pages/:id/monitors': {
+    least: 'editor',
+    foreign: async (world, stranger) => {
+      const made = await world.make('POST', '/api/v1/status-pages', {
+        workspace_id: world.workspaceId,
+        name: `contract ${world.unique()}`,
+      });
+      return [
+        {
+          what: 'a foreign monitor beside an own one',
+          path: `/api/v1/status-pages/${String(made.body['id'])}/monitors`,
+          body: { monitor_ids: [await world.monitor(), stranger.monitorId] },
+        },
+      ];
+    },
+  },
+  'DELETE /api/v1/status-pages/:id/monitors/:monitor_id': editor,
 
   'GET /api/v1/incidents': listed('/api/v1/incidents'),
   'GET /api/v1/incidents/stats': listed('/api/v1/incidents/stats'),

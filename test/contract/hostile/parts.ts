@@ -13,6 +13,10 @@ export const isOfResponse = (path: string): boolean =>
 export const isOfReports = (path: string): boolean =>
   /^\/api\/v1\/(public\/reports|scheduled-reports)(\/|$)/.test(path);
 
+/** Routes of status pages, and what the public reads of them. */
+export const isOfStatusPages = (path: string): boolean =>
+  /^\/(api\/v1\/(status-pages|public\/status)|status)(\/|$)/.test(path);
+
 /** Routes of alerts, their pages included, and of events and webhooks. */
 export const isOfAlerts = (path: string): boolean => /^\/(api\/v1\/)?(alerts|events|webhooks)(\/|$)/.test(path);
 
@@ -22,4 +26,6 @@ export const isOfAccount = (path: string): boolean =>
 
 /** All others. */
 export const isOfNoneElse = (path: string): boolean =>
-  ![isOfMonitors, isOfSignals, isOfResponse, isOfReports, isOfAlerts, isOfAccount].some((isOf) => isOf(path));
+  ![isOfMonitors, isOfSignals, isOfResponse, isOfReports, isOfStatusPages, isOfAlerts, isOfAccount].some((isOf) =>
+    isOf(path),
+  );

@@ -130,6 +130,9 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   scheduled_report_recipients: copied,
   scheduled_report_runs: copied,
   scheduled_report_files: copied,
+  status_pages: copied,
+  status_page_items: copied,
+  status_page_slugs: copied,
 
   webhooks: copied,
   webhook_subjects: copied,

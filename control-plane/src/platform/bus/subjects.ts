@@ -45,3 +45,6 @@ export const eventInboxSubject = 'events.inbox';
 
 /** A hint, after the commit, that there are new events to read. */
 export const eventsSubject = 'events';
+
+/** A hint, after the commit, that status pages of `workspace_id` are to be read anew. */
+export const statusPagesSubject = 'status-pages';

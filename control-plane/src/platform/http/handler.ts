@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { GivenBytes } from './bytes-body.ts';
 import type { Caller } from './caller.ts';
 import type { GivenFile } from './file-body.ts';
+import type { PreparedAnswer } from './prepared/prepared-answer.ts';
 
 /** What a handler may know of its request beside its validated input. */
 export type RequestFacts = {
@@ -71,6 +72,15 @@ export class PageAnswer {
   }
 }
 
+/** An answer that is made once and sent to many: its status and headers are its own. */
+export class PreparedResult {
+  readonly prepared: PreparedAnswer;
+
+  constructor(prepared: PreparedAnswer) {
+    this.prepared = prepared;
+  }
+}
+
 /** A contract with what answers it. */
 export type Route = {
   readonly contract: RouteContract;
@@ -82,7 +92,9 @@ export function handle<Contract extends RouteContract>(
   contract: Contract,
   handler: (
     input: HandlerInput<Contract>,
-  ) => Promise<AnswerOf<Contract> | JsonText | OtherText | AlternativeAnswer<AnswerOf<Contract>> | PageAnswer>,
+  ) => Promise<
+    AnswerOf<Contract> | JsonText | OtherText | AlternativeAnswer<AnswerOf<Contract>> | PageAnswer | PreparedResult
+  >,
 ): Route {
   // One cast for the whole API: the server validates input by this very contract before the handler sees it.
   return { contract, handler: handler as unknown as Route['handler'] };

@@ -9,7 +9,7 @@ import ipaddr from 'ipaddr.js';
  * @param names hosts beside loopback and that of the public URL
  */
 export function guardHost(app: FastifyInstance, publicUrl: string, names: readonly string[]): void {
-  const known = new Set([new URL(publicUrl).hostname, ...names].map(hostForm));
+  const known = knownHosts(publicUrl, names);
   app.addHook('onRequest', async (request) => {
     const { host } = request.headers;
     // A browser always sends one; without it the request is judged by the rules of its version of HTTP.
@@ -19,6 +19,11 @@ export function guardHost(app: FastifyInstance, publicUrl: string, names: readon
       'this installation is not known by the host of the request: name it in PARALLAX_PUBLIC_URL or PARALLAX_ALLOWED_HOSTS',
     );
   });
+}
+
+/** Hosts by which this installation is known beside loopback. */
+export function knownHosts(publicUrl: string, names: readonly string[]): ReadonlySet<string> {
+  return new Set([new URL(publicUrl).hostname, ...names].map(hostForm));
 }
 
 /**

@@ -87,7 +87,9 @@ function addRoute(app: FastifyInstance, { route, reader, location }: KnownRoute,
       }
       const run = async (): Promise<EncodedAnswer> => {
         const result = await route.handler({ ...input, caller, file, bytes, request: facts });
-        const answer = encodeAnswer(contract, result);
+        const { 'if-none-match': ifNoneMatch, 'accept-encoding': encodings } = request.headers;
+        const acceptEncoding = Array.isArray(encodings) ? encodings.join(',') : encodings;
+        const answer = encodeAnswer(contract, result, { ifNoneMatch, acceptEncoding });
         nameResource(reply, result, isVersioned, location);
         return answer;
       };

@@ -12,8 +12,11 @@ import { capConnections } from './connections.ts';
 import type { ConnectionLimits } from './connections.ts';
 import { documentPaths, mayBeDocument, registerDocuments } from './documents.ts';
 import type { Route } from './handler.ts';
-import { guardHost } from './host-guard.ts';
+import { guardHost, isKnownHost, knownHosts } from './host-guard.ts';
 import { isJsonMediaType, readJson } from './json-body.ts';
+import { answerBeforeRoutes } from './prepared/before-routes.ts';
+import type { PreparedAnswers } from './prepared/before-routes.ts';
+import { tokenBuckets } from './prepared/token-buckets.ts';
 import { sendProblem } from './problem-answers.ts';
 import { registerRoute } from './register-route.ts';
 import type { RequestGuards } from './register-route.ts';
@@ -31,6 +34,8 @@ export type HttpServerOptions = RequestGuards & {
   /** Origins whose pages may call the API from a browser; none when absent. */
   readonly corsOrigins?: readonly string[] | undefined;
   readonly limits?: Partial<HttpLimits>;
+  /** What is answered from memory, before any route is asked. */
+  readonly prepared?: PreparedAnswers | undefined;
 };
 
 /** Bounds of what a client may send and how long it may take; tests make them smaller. */
@@ -45,6 +50,8 @@ export type HttpLimits = {
   /** How often connections are looked at for the two above. */
   readonly checkingIntervalMs: number;
   readonly connections: ConnectionLimits;
+  /** Requests that are answered from memory, per IPv4 address or IPv6 /64. */
+  readonly prepared: { readonly perSecond: number; readonly burst: number };
 };
 
 export const httpLimits: HttpLimits = {
@@ -55,6 +62,8 @@ export const httpLimits: HttpLimits = {
   requestTimeoutMs: 15_000,
   checkingIntervalMs: 1_000,
   connections: { perAddress: 512, total: 3_000 },
+  // Readers of a page ask seldom, but an office shares an address.
+  prepared: { perSecond: 100, burst: 1_000 },
 };
 
 /** Builds the server with all routes; nothing listens yet. */
@@ -91,6 +100,7 @@ export async function buildHttpServer(routes: readonly Route[], options: HttpSer
     },
     clientErrorHandler: (error, socket) => refuseConnection(connections, error, socket, options.publicUrl),
   });
+  if (options.prepared !== undefined) answerFromMemory(app, options.prepared, options, limits);
   const connections = capConnections(app.server, limits.connections, addressMatcher(options.trustedProxies));
   app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) =>
     answerProblem(response, new Problem('expectation_failed', 'only Expect: 100-continue is known'), options.publicUrl),
@@ -111,6 +121,25 @@ export async function buildHttpServer(routes: readonly Route[], options: HttpSer
     await registerRoute(app, known, options);
   }
   return app;
+}
+
+const mostClients = 20_000;
+
+function answerFromMemory(
+  app: FastifyInstance,
+  prepared: PreparedAnswers,
+  options: HttpServerOptions,
+  limits: HttpLimits,
+): void {
+  const known = knownHosts(options.publicUrl, options.allowedHosts ?? []);
+  answerBeforeRoutes(app, prepared, {
+    publicUrl: options.publicUrl,
+    trustedProxies: options.trustedProxies,
+    isKnownHost: (host, dialled) => isKnownHost(host, known, dialled),
+    buckets: tokenBuckets({ ...limits.prepared, mostKeys: mostClients, now: () => performance.now() }),
+    slowBuckets: tokenBuckets({ perSecond: 1, burst: 60, mostKeys: mostClients, now: () => performance.now() }),
+    log: options.log,
+  });
 }
 
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, publicUrl: string): void {

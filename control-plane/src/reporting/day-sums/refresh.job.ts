@@ -36,8 +36,15 @@ const mostOfDay = 200_000;
 /** How much is read at once: subjects, and ranges of them. */
 export type AtOnce = { readonly subjects: number; readonly ranges: number };
 
+/** Removes rows whose time is over. @returns how many */
+export type Forgetting = (worker: Context['database']['worker']) => Promise<number>;
+
 /** Keeps the sums of days up to date. */
-export async function startDaySums(context: Context, log: Logger): Promise<RunningService> {
+export async function startDaySums(
+  context: Context,
+  log: Logger,
+  forgetting: readonly Forgetting[],
+): Promise<RunningService> {
   let removedMs = Number.NEGATIVE_INFINITY;
   return repeat({
     everyMs,
@@ -46,6 +53,7 @@ export async function startDaySums(context: Context, log: Logger): Promise<Runni
       if (performance.now() - removedMs < removeEveryMs) return;
       while (!isStopped() && (await removeOldDays(context.database.worker, context.now())) > 0);
       removedMs = performance.now();
+      for (const forget of forgetting) await forget(context.database.worker);
     },
     onError: (error) => log.warn({ err: error }, 'summing days failed; it is tried again'),
   });

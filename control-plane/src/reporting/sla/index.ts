@@ -3,6 +3,9 @@ import type { Context } from '../../context.ts';
 import { startClosing } from './ledger/closing/job.ts';
 import { slaRoutes } from './routes.ts';
 
+export { createCorrector } from './correction.ts';
+export type { CorrectedTime } from './correction.ts';
+export { correctedTimes } from './corrections/queries.ts';
 export { removeSlaRows, startNewChain } from './ledger/queries.ts';
 export { readFigures, readLatency, readReport } from './gateway.ts';
 export type { Book, BookRow } from './pdf/book.ts';

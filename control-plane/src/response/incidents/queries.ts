@@ -49,7 +49,8 @@ const incidentJson = (members: Fragment) => sql.fragment`(jsonb_build_object(
   'detected_late', i.detected_late, 'is_held', i.held_at is not null, 'shared_cause', i.fold_key, 'folded_into', i.folded_into,
   'cause', first.cause, 'member_count', first.count
 ) || jsonb_build_object(
-  'members', ${members}, 'postmortem', i.postmortem,
+  'members', ${members}, 'postmortem', i.postmortem, 'public_id', i.public_id, 'visibility', i.visibility,
+  'public_title', i.public_title, 'postmortem_public', i.postmortem_public,
   'created_at', ${iso(sql.fragment`i.created_at`)}, 'updated_at', ${iso(sql.fragment`i.updated_at`)}, 'version', i.version
 ))`;
 
@@ -139,6 +140,7 @@ export async function readIncident(
   const found = await connection.maybeOneFirst(sql.type(z.object({ incident: incidentReportSchema }))`
     select ${incidentJson(membersOf(null))} || jsonb_build_object('updates', coalesce((
       select jsonb_agg(jsonb_build_object('id', n.id, 'kind', n.kind, 'body', n.body, 'is_public', n.is_public,
+        'notify', n.notify, 'impacts', n.impacts, 'display_at', ${iso(sql.fragment`n.display_at`)},
         'author', ${person(sql.fragment`n.author_id`)}, 'created_at', ${iso(sql.fragment`n.created_at`)}) order by n.id)
       from incident_updates n where n.incident_id = i.id), '[]')) as incident
     from incidents i ${firstMember}

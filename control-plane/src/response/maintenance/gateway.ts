@@ -3,6 +3,7 @@ import type { InputError, Maintenance } from '@parallax/api-contract';
 import type { Context } from '../../context.ts';
 import { recordAudit } from '../../identity/audit/index.ts';
 import type { AuditEvent } from '../../identity/audit/index.ts';
+import { statusPagesSubject } from '../../platform/bus/subjects.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import { inScope } from '../../platform/database/scope.ts';
 import type { Scope } from '../../platform/database/scope.ts';
@@ -44,12 +45,13 @@ export function invalidBody(errors: readonly InputError[]): Problem {
  * @throws Problem `not_found`, `forbidden`, `version_mismatch`
  */
 export async function changeMaintenance(
-  context: Pick<Context, 'database'>,
+  context: Pick<Context, 'bus' | 'database'>,
   actor: Actor,
   id: number,
   work: (tx: Transaction, maintenance: Maintenance) => Promise<Done | null>,
 ): Promise<Maintenance | undefined> {
   const scope = scopeOf(actor.caller);
+  let workspaceId = 0;
   const after = await inScope(context.database.api, scope, async (tx) => {
     const before = await lockMaintenance(scope, tx, id);
     if (before === null) throw noMaintenance(id);
@@ -57,8 +59,10 @@ export async function changeMaintenance(
     requireMatch(actor.request.header('if-match'), before.version);
     const done = await work(tx, before);
     if (done !== null) await record(tx, actor, before, done);
+    workspaceId = before.workspace_id;
     return findMaintenance(scope, tx, id);
   });
+  context.bus.hint(statusPagesSubject, { workspace_id: workspaceId });
   if (after === null) return undefined;
   actor.request.reply.header('etag', etagOf(after.version));
   return after;

@@ -15,8 +15,12 @@ export {
 } from './hooks/queries.ts';
 export { joinOccurrences } from './cover/queries.ts';
 export { maintenanceOfMonitors, maintenanceOfSubjects } from './intervals/queries.ts';
+export { scheduleColumns, scheduleRow, storedOf } from './claims/queries.ts';
+export { windowsOf } from './recurrence/occurrences.ts';
 export { instantOf, isZone, wallOf } from './recurrence/zone.ts';
-export { isEmptyScope, requireFound, sameCovered, scopeOfBody } from './scope/given.ts';
+export { scheduleOf } from './schedule.ts';
+export { coveredSubjects } from './scope/covers.ts';
+export { isEmptyScope, placeOfGroup, placeOfSubject, requireFound, sameCovered, scopeOfBody } from './scope/given.ts';
 export type { Covered, NamedScope } from './scope/given.ts';
 export { isWorkspaceThere, missingOf, subjectsCovered } from './scope/queries.ts';
 

@@ -242,3 +242,37 @@ void t.test('a maintenance whose scope has become empty says so, and is sent bac
   const filled = await api.plan('PUT', `/${id}`, { scope: { tags: ['web'] } });
   t.match(filled, { status: 200, body: { disabled_reason: null } }, filled.text);
 });
+
+void t.test(
+  'what status pages tell of a maintenance is set with it, changed, and goes back to its default',
+  async (t) => {
+    const api = await maintenanceApi(t);
+    const starts = new Date(Date.now() + 3_600_000).toISOString();
+    const body = {
+      workspace_id: api.workspaceId,
+      name: 'db-7 disks',
+      scope: { all: true },
+      starts_at: starts,
+      duration_seconds: 3_600,
+    };
+    const send = async (method: string, path: string, given: object) =>
+      (await api.call(method, `/api/v1/maintenance${path}`, { token: api.token, body: given })).body as Record<
+        string,
+        unknown
+      >;
+    const plain = await send('POST', '', body);
+    t.match(plain, { is_public: true, public_title: null, public_text: null });
+    const made = await send('POST', '', { ...body, public_title: 'New disks', public_text: 'Orders wait.' });
+    t.match(made, { is_public: true, public_title: 'New disks', public_text: 'Orders wait.' });
+    const path = `/${String(made['id'])}`;
+    const changed = await send('PUT', path, { is_public: false, public_title: null });
+    t.match(changed, {
+      is_public: false,
+      public_title: null,
+      public_text: 'Orders wait.',
+      version: Number(made['version']) + 1,
+    });
+    t.match(await send('PUT', path, { is_public: false }), { version: changed['version'] }, 'nothing changes');
+    t.match(await send('PUT', path, { is_public: null }), { is_public: true });
+  },
+);

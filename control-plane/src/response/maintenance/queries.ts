@@ -16,7 +16,8 @@ const at = (ms: number) => sql.timestamp(new Date(ms));
 const ofScope = (scope: Scope) =>
   sql.fragment`x.deleted_at is null and x.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')})`;
 
-const columns = sql.fragment`x.id, x.workspace_id, x.name, x.description, x.status, x.covers_all, x.tags, x.version,
+const columns = sql.fragment`x.id, x.workspace_id, x.name, x.description, x.is_public, x.public_title,
+  x.public_text, x.status, x.covers_all, x.tags, x.version,
   x.created_at, x.updated_at, x.next_starts_at, x.next_ends_at, x.next_is_shifted, x.uid, ${scheduleColumns},
   (select coalesce(jsonb_agg(jsonb_build_object('type', s.type, 'id', s.id) order by s.place, s.id), '[]') from (
     select 1 as place, 'monitor' as type, t.monitor_id as id from maintenance_monitors t where t.maintenance_id = x.id
@@ -86,11 +87,16 @@ export async function listMaintenance(
   return { maintenance: rows.map(answerOf), total };
 }
 
+/** What status pages tell of a maintenance. */
+export type PublicTexts = Pick<Maintenance, 'is_public' | 'public_title' | 'public_text'>;
+
 /** What is written of a maintenance. */
 export type NewMaintenance = {
   readonly workspaceId: number;
   readonly name: string;
   readonly description: string;
+  /** What status pages tell; absent: its word alone. */
+  readonly told?: PublicTexts;
   readonly covered: Covered;
   readonly stored: StoredSchedule;
   readonly next: Occurrence;
@@ -105,13 +111,14 @@ const timestamps = (ms: readonly number[]) =>
 
 /** Inserts a maintenance with what it covers. @returns its identifier; null when the workspace has one of that UID */
 export async function insertMaintenance(tx: Transaction, given: NewMaintenance): Promise<number | null> {
-  const { stored, next, covered } = given;
+  const { stored, next, covered, told } = given;
   const id = await tx.maybeOneFirst(sql.typeAlias('id')`
     insert into maintenance (workspace_id, name, description, covers_all, tags, starts_at, duration_seconds, rrule, timezone, exdates,
-      next_starts_at, next_ends_at, next_is_shifted, uid)
+      next_starts_at, next_ends_at, next_is_shifted, uid, is_public, public_title, public_text)
     values (${given.workspaceId}, ${given.name}, ${given.description}, ${covered.all}, ${sql.array(covered.tags, 'text')},
       ${at(stored.startsMs)}, ${stored.durationSeconds}, ${stored.rrule}, ${stored.timezone}, ${timestamps(stored.exdatesMs)},
-      ${at(next.startsMs)}, ${at(next.endsMs)}, ${next.isShifted}, ${given.uid ?? null})
+      ${at(next.startsMs)}, ${at(next.endsMs)}, ${next.isShifted}, ${given.uid ?? null},
+      ${told?.is_public ?? true}, ${told?.public_title ?? null}, ${told?.public_text ?? null})
     on conflict (workspace_id, uid) where deleted_at is null do nothing returning id`);
   if (id !== null) await writeCovered(tx, { id, workspace_id: given.workspaceId }, covered);
   return id;
@@ -141,6 +148,9 @@ async function writeCovered(
 export type MaintenanceChange = {
   readonly name?: string;
   readonly description?: string;
+  readonly is_public?: boolean;
+  readonly public_title?: string | null;
+  readonly public_text?: string | null;
   readonly covered?: Covered;
   readonly schedule?: { readonly stored: StoredSchedule; readonly next: Occurrence | undefined };
   readonly status?: MaintenanceStatus;
@@ -158,6 +168,9 @@ export async function writeMaintenance(
   const parts = [
     ...(change.name === undefined ? [] : [sql.fragment`name = ${change.name}`]),
     ...(change.description === undefined ? [] : [sql.fragment`description = ${change.description}`]),
+    ...(change.is_public === undefined ? [] : [sql.fragment`is_public = ${change.is_public}`]),
+    ...(change.public_title === undefined ? [] : [sql.fragment`public_title = ${change.public_title}`]),
+    ...(change.public_text === undefined ? [] : [sql.fragment`public_text = ${change.public_text}`]),
     ...(change.status === undefined ? [] : [sql.fragment`status = ${change.status}`]),
     ...(covered === undefined
       ? []

@@ -11,6 +11,7 @@ import {
 import type { CreateMaintenance, Maintenance, UpdateMaintenance } from '@parallax/api-contract';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
+import { statusPagesSubject } from '../../platform/bus/subjects.ts';
 import { inScope } from '../../platform/database/scope.ts';
 import type { Scope } from '../../platform/database/scope.ts';
 import { enqueue } from '../../platform/outbox/enqueue.ts';
@@ -56,6 +57,7 @@ export function maintenanceRoutes(context: Context): Route[] {
     handle(createMaintenanceRoute, async ({ body, caller, request }) => {
       requireRole(caller, body.workspace_id, 'editor');
       const created = await create(context, { caller, request }, body);
+      context.bus.hint(statusPagesSubject, { workspace_id: created.workspace_id });
       request.reply.header('etag', etagOf(created.version)).header('location', `/api/v1/maintenance/${created.id}`);
       return created;
     }),
@@ -105,7 +107,12 @@ async function create(context: Context, actor: Actor, body: CreateMaintenance): 
     await requireRoom(scope, tx, workspaceId, 1);
     requireFound(workspaceId, covered, await missingOf(tx, workspaceId, covered));
     const description = body.description ?? '';
-    const id = await insertMaintenance(tx, { workspaceId, name, description, covered, stored, next });
+    const told = {
+      is_public: body.is_public ?? true,
+      public_title: body.public_title ?? null,
+      public_text: body.public_text ?? null,
+    };
+    const id = await insertMaintenance(tx, { workspaceId, name, description, told, covered, stored, next });
     const made = id === null ? null : await findMaintenance(scope, tx, id);
     if (made === null) throw new Error('a maintenance was written and is not there');
     await record(tx, actor, made, { action: 'maintenance.created', detail: { name } });

@@ -33,14 +33,16 @@ export function scheduleChange(
   return { errors: [nothingToCome('the occurrence that lasts keeps its times; end it by POST …/end')] };
 }
 
+type PlainFields = Pick<Maintenance, 'name' | 'description' | 'is_public' | 'public_title' | 'public_text'>;
+
 /** The other fields of which an update says something else than what is there. */
-export function plainChange(
-  maintenance: Maintenance,
-  update: UpdateMaintenance,
-): { readonly name?: string; readonly description?: string } {
-  const description = update.description === null ? '' : update.description;
-  return {
-    ...(update.name === undefined || update.name === maintenance.name ? {} : { name: update.name }),
-    ...(description === undefined || description === maintenance.description ? {} : { description }),
-  };
+export function plainChange(maintenance: Maintenance, update: UpdateMaintenance): Partial<PlainFields> {
+  const given = { ...update, description: update.description === null ? '' : update.description };
+  const change: Partial<Record<keyof PlainFields, unknown>> = {};
+  for (const field of plainFields) {
+    if (given[field] !== undefined && given[field] !== maintenance[field]) change[field] = given[field];
+  }
+  return change as Partial<PlainFields>;
 }
+
+const plainFields = ['name', 'description', 'is_public', 'public_title', 'public_text'] as const;

@@ -5,6 +5,7 @@ import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
 import type { TimeByStatus } from '../../statistics/index.ts';
+import type { CorrectedTime } from '../correction.ts';
 import type { Correction } from '../report.ts';
 
 const timeSchema = z.object({
@@ -49,6 +50,31 @@ export async function correctionsOf(
       and c.started_at < ${sql.timestamp(new Date(window.toMs))}
     order by c.id`);
   return rows.map(correctionOf);
+}
+
+const timesRow = correctionRow
+  .pick({ id: true, started_at: true, ended_at: true, counted_as: true })
+  .extend({ monitor_id: z.number() });
+
+/** What corrections say of the times of several monitors of the scope, as far as they touch a time; one statement. */
+export async function correctedTimes(
+  scope: Scope,
+  connection: CommonQueryMethods,
+  monitorIds: readonly number[],
+  window: { readonly fromMs: number; readonly toMs: number },
+): Promise<ReadonlyMap<number, readonly CorrectedTime[]>> {
+  const rows = await connection.any(sql.type(timesRow)`
+    select c.id, c.monitor_id, c.started_at, c.ended_at, c.counted_as
+    from monitors m join sla_corrections c on c.monitor_id = m.id and c.chain = m.sla_chain and c.workspace_id = m.workspace_id
+    where m.id = any(${sql.array([...monitorIds], 'int4')}) and m.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')})
+      and c.ended_at > ${sql.timestamp(new Date(window.fromMs))} and c.started_at < ${sql.timestamp(new Date(window.toMs))}
+    order by c.id`);
+  return new Map(
+    [...Map.groupBy(rows, (row) => row.monitor_id)].map(([monitorId, own]) => [
+      monitorId,
+      own.map((row) => ({ id: row.id, startedMs: row.started_at, endedMs: row.ended_at, countedAs: row.counted_as })),
+    ]),
+  );
 }
 
 /** A page of a monitor's corrections, latest first, and how many there are. */

@@ -3,7 +3,7 @@ import type { IncidentReport } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { recordAudit } from '../../../identity/audit/index.ts';
 import type { AuditEvent } from '../../../identity/audit/index.ts';
-import { outboxSubject } from '../../../platform/bus/subjects.ts';
+import { outboxSubject, statusPagesSubject } from '../../../platform/bus/subjects.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
@@ -20,8 +20,16 @@ import { messageEntry } from '../state/message-entry.ts';
 import type { Announced } from '../state/message-entry.ts';
 import { isHeld, lockIncidents } from '../state/queries.ts';
 import { factsOf, writeIncident } from '../state/writing/queries.ts';
-import { acknowledge, endManualMembers, isMember, lockIncident, nextMessage, noteResolver } from './queries.ts';
-import type { LockedIncident } from './queries.ts';
+import {
+  acknowledge,
+  endManualMembers,
+  isMember,
+  knownComponents,
+  lockIncident,
+  nextMessage,
+  noteResolver,
+} from './queries.ts';
+import type { LockedIncident, NewUpdate } from './queries.ts';
 
 export type Actor = { readonly caller: Caller; readonly request: RequestFacts };
 
@@ -59,6 +67,7 @@ async function changingBy(
   work: Work,
 ): Promise<IncidentReport | null> {
   const scope = scopeOf(actor.caller);
+  let workspaceId = 0;
   const changed = await inScope(context.database.api, scope, async (tx) => {
     const incident = await lockIncident(scope, tx, incidentId);
     if (incident === null) throw noIncident(incidentId);
@@ -66,9 +75,11 @@ async function changingBy(
     requireMatch(actor.request.header('if-match'), incident.version);
     const done = await work(scope, tx, incident);
     if (done !== null) await record(tx, actor, incident, done);
+    workspaceId = incident.workspace_id;
     return readIncident(tx, scope, incidentId);
   });
   context.bus.hint(outboxSubject, {});
+  context.bus.hint(statusPagesSubject, { workspace_id: workspaceId });
   return changed;
 }
 
@@ -195,6 +206,28 @@ export async function requireAssignee(
   if (assigneeId == null || (await isMember(tx, workspaceId, assigneeId))) return;
   const message = `the user ${assigneeId} is no member of workspace ${workspaceId}`;
   throw invalidInput('body', '/assignee_id', 'not_found', message);
+}
+
+/**
+ * Requires that an update names components that there are, and a time that has been.
+ * @param at.path of the update in the body, as a JSON pointer
+ * @throws Problem `invalid_input`
+ */
+export async function requireSayable(
+  tx: Transaction,
+  workspaceId: number,
+  { impacts = [], display_at: displayAt }: Pick<NewUpdate, 'impacts' | 'display_at'>,
+  at: { readonly path: '' | '/update'; readonly nowMs: number },
+): Promise<void> {
+  if (displayAt != null && Date.parse(displayAt) > at.nowMs) {
+    throw invalidInput('body', `${at.path}/display_at`, 'too_late', 'must not be in the future');
+  }
+  const named = impacts.map(({ component_id }) => component_id);
+  const known = await knownComponents(tx, workspaceId, named);
+  const missing = named.findIndex((id) => !known.has(id));
+  if (missing === -1) return;
+  const message = `no status page of workspace ${workspaceId} has a component ${named[missing]}`;
+  throw invalidInput('body', `${at.path}/impacts/${missing}/component_id`, 'not_found', message);
 }
 
 /** There are too many updates. */

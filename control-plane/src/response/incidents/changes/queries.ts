@@ -20,17 +20,25 @@ export async function lockIncident(
     where id = ${incidentId} and workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and deleted_at is null for update`);
 }
 
-/** Inserts an incident by hand, due to be announced. @returns its number */
+/** When an incident by hand began, and when it was over; null: it lasts. Milliseconds since the epoch. */
+export type ManualTimes = { readonly startedMs: number; readonly resolvedMs: number | null };
+
+/** Inserts an incident by hand, due to be announced unless it is over. @returns its number */
 export async function insertManual(
   transaction: Transaction,
   body: CreateIncident,
-  startedMs: number,
-  nowMs: number,
+  { startedMs, resolvedMs }: ManualTimes,
+  by: { readonly userId: number; readonly nowMs: number },
 ): Promise<number> {
+  const at = (ms: number | null) => (ms === null ? null : sql.timestamp(new Date(ms)));
+  const isOver = resolvedMs !== null;
   return transaction.oneFirst(sql.typeAlias('id')`
-    insert into incidents (workspace_id, title, description, severity, started_at, assignee_id, is_manual, has_own_title, tell_at)
-    values (${body.workspace_id}, ${body.title}, ${body.description ?? ''}, ${body.severity}, ${sql.timestamp(new Date(startedMs))},
-      ${body.assignee_id ?? null}, true, true, ${sql.timestamp(new Date(nowMs))})
+    insert into incidents (workspace_id, title, description, severity, started_at, assignee_id, is_manual, has_own_title, tell_at,
+      status, resolved_at, resolution, resolved_by, visibility, public_title)
+    values (${body.workspace_id}, ${body.title}, ${body.description ?? ''}, ${body.severity}, ${at(startedMs)},
+      ${body.assignee_id ?? null}, true, true, ${at(isOver ? null : by.nowMs)},
+      ${isOver ? 'resolved' : 'open'}, ${at(resolvedMs)}, ${isOver ? 'manual' : null}, ${isOver ? by.userId : null},
+      ${body.visibility ?? 'auto'}, ${body.public_title ?? null})
     returning id`);
 }
 
@@ -72,6 +80,9 @@ export async function changeIncident(
     ...(change.severity === undefined ? [] : [sql.fragment`severity = ${change.severity}`]),
     ...(change.assignee_id === undefined ? [] : [sql.fragment`assignee_id = ${change.assignee_id}`]),
     ...(change.postmortem === undefined ? [] : [sql.fragment`postmortem = ${change.postmortem}`]),
+    ...(change.visibility === undefined ? [] : [sql.fragment`visibility = ${change.visibility}`]),
+    ...(change.public_title === undefined ? [] : [sql.fragment`public_title = ${change.public_title}`]),
+    ...(change.postmortem_public === undefined ? [] : [sql.fragment`postmortem_public = ${change.postmortem_public}`]),
   ];
   if (sets.length === 0) return;
   await transaction.query(sql.unsafe`
@@ -105,7 +116,15 @@ export async function countUpdates(transaction: Transaction, incidentId: number)
     select count(*)::integer as n from incident_updates where incident_id = ${incidentId}`);
 }
 
-export type NewUpdate = { readonly kind: string; readonly body: string; readonly is_public: boolean };
+export type NewUpdate = {
+  readonly kind: string;
+  readonly body: string;
+  readonly is_public: boolean;
+  readonly notify: boolean;
+  readonly impacts?: readonly { readonly component_id: string; readonly status: string }[];
+  /** ISO 8601. */
+  readonly display_at?: string | null | undefined;
+};
 
 /** Adds what somebody says of an incident. @returns its number */
 export async function insertUpdate(
@@ -115,12 +134,27 @@ export async function insertUpdate(
   authorId: number,
 ): Promise<number> {
   const id = await transaction.oneFirst(sql.typeAlias('id')`
-    insert into incident_updates (workspace_id, incident_id, kind, body, is_public, author_id)
-    values (${incident.workspace_id}, ${incident.id}, ${update.kind}, ${update.body}, ${update.is_public}, ${authorId})
+    insert into incident_updates (workspace_id, incident_id, kind, body, is_public, notify, impacts, display_at, author_id)
+    values (${incident.workspace_id}, ${incident.id}, ${update.kind}, ${update.body}, ${update.is_public}, ${update.notify},
+      ${sql.jsonb((update.impacts ?? []).map(({ component_id, status }) => ({ component_id, status })))},
+      ${update.display_at == null ? null : sql.timestamp(new Date(update.display_at))}, ${authorId})
     returning id`);
   await transaction.query(sql.unsafe`
     update incidents set version = version + 1, updated_at = clock_timestamp() where id = ${incident.id}`);
   return id;
+}
+
+/** Components of status pages of a workspace among those that are named. */
+export async function knownComponents(
+  transaction: Transaction,
+  workspaceId: number,
+  componentIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (componentIds.length === 0) return new Set();
+  const found = await transaction.anyFirst(sql.type(z.object({ component_id: z.string() }))`
+    select component_id from status_page_items
+    where workspace_id = ${workspaceId} and component_id = any(${sql.array([...componentIds], 'text')})`);
+  return new Set(found);
 }
 
 /** Notes by which message of its incident an update is announced, so that the message can carry its words. */
@@ -140,7 +174,7 @@ export async function hideIncident(transaction: Transaction, incidentId: number)
       tell_at = null, held_at = null, version = version + 1, updated_at = clock_timestamp(),
       awaits_recovery = awaits_recovery or (told_seq > 0 and status <> 'resolved' and not is_manual and exists (
         select from incident_members u where u.incident_id = i.id and u.ended_at is null and not u.is_manual)),
-      title = case when has_own_title then 'deleted' else title end
+      title = case when has_own_title then 'deleted' else title end, public_title = null, visibility = 'hidden'
     where id = ${incidentId} or folded_into = ${incidentId}`);
 }
 

@@ -11,7 +11,7 @@ import {
 } from '@parallax/api-contract';
 import type { CreateIncident, IncidentReport } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
-import { outboxSubject } from '../../../platform/bus/subjects.ts';
+import { outboxSubject, statusPagesSubject } from '../../../platform/bus/subjects.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
@@ -27,6 +27,7 @@ import {
   present,
   record,
   requireAssignee,
+  requireSayable,
   resolve,
   tooManyUpdates,
 } from './gateway.ts';
@@ -34,13 +35,14 @@ import type { Actor } from './gateway.ts';
 import {
   changeIncident,
   countUpdates,
+  endManualMembers,
   hideIncident,
   insertManual,
   insertManualMembers,
   insertUpdate,
   noteAnnounced,
 } from './queries.ts';
-import type { LockedIncident, NewUpdate } from './queries.ts';
+import type { LockedIncident, ManualTimes, NewUpdate } from './queries.ts';
 
 /** What people do with incidents. */
 export function incidentChangeRoutes(context: Context): Route[] {
@@ -69,7 +71,7 @@ export function incidentChangeRoutes(context: Context): Route[] {
     handle(addIncidentUpdateRoute, async ({ params, body, caller, request }) => {
       const id = params.incident_id;
       const changed = await changing(context, { caller, request }, id, async (_scope, tx, incident) => {
-        const updateId = await say(tx, incident, body, caller.userId);
+        const updateId = await say(tx, incident, body, { userId: caller.userId, nowMs: context.now() });
         const resolved = body.kind === 'resolved' ? await resolve(tx, id, caller.userId, context.now()) : null;
         const seq =
           resolved === null
@@ -87,8 +89,9 @@ export function incidentChangeRoutes(context: Context): Route[] {
         const resolved = await resolve(tx, id, caller.userId, context.now());
         if (resolved === null) return null;
         if (body?.body !== undefined) {
-          const { body: text, is_public } = body;
-          const updateId = await say(tx, incident, { kind: 'resolved', body: text, is_public }, caller.userId);
+          const { body: text, is_public, notify } = body;
+          const update = { kind: 'resolved', body: text, is_public, notify };
+          const updateId = await say(tx, incident, update, { userId: caller.userId, nowMs: context.now() });
           if (resolved.seq !== null) await noteAnnounced(tx, updateId, resolved.seq);
         }
         return { action: 'incident.resolved' };
@@ -113,39 +116,60 @@ export function incidentChangeRoutes(context: Context): Route[] {
   ];
 }
 
-/** @returns the number of the update @throws Problem `conflict` when the incident has as many updates as it may */
-async function say(tx: Transaction, incident: LockedIncident, update: NewUpdate, userId: number): Promise<number> {
+/** Who says something, and when. */
+type Saying = { readonly userId: number; readonly nowMs: number };
+
+/** @returns the number of the update @throws Problem `conflict` when the incident has as many updates as it may, `invalid_input`, `not_found` */
+async function say(tx: Transaction, incident: LockedIncident, update: NewUpdate, by: Saying): Promise<number> {
   if ((await countUpdates(tx, incident.id)) >= mostIncidentUpdates) throw tooManyUpdates(mostIncidentUpdates);
-  return insertUpdate(tx, incident, update, userId);
+  await requireSayable(tx, incident.workspace_id, update, { path: '', nowMs: by.nowMs });
+  return insertUpdate(tx, incident, update, by.userId);
 }
 
 async function create(context: Context, actor: Actor, body: CreateIncident): Promise<IncidentReport> {
   const nowMs = context.now();
-  const startedMs = body.started_at == null ? nowMs : Date.parse(body.started_at);
-  if (startedMs > nowMs) {
-    throw invalidInput('body', '/started_at', 'too_late', 'must not be in the future; plan a maintenance for that');
-  }
+  const times = timesOf(body, nowMs);
+  const { userId } = actor.caller;
   const scope = scopeOf(actor.caller);
   const made = await inScope(context.database.api, scope, async (tx) => {
     await requireAssignee(tx, body.workspace_id, body.assignee_id);
-    const id = await insertManual(tx, body, startedMs, nowMs);
+    const id = await insertManual(tx, body, times, { userId, nowMs });
     const place = { id, workspace_id: body.workspace_id };
     const monitorIds = body.monitor_ids ?? [];
     const found = await insertManualMembers(
       tx,
-      { id, workspaceId: body.workspace_id, title: body.title, startedMs },
+      { id, workspaceId: body.workspace_id, title: body.title, startedMs: times.startedMs },
       monitorIds,
     );
     requireMonitors(body.workspace_id, monitorIds, found);
+    if (times.resolvedMs !== null) await endManualMembers(tx, id, times.resolvedMs);
     const { update } = body;
-    if (update != null) await insertUpdate(tx, place, update, actor.caller.userId);
+    if (update != null) {
+      await requireSayable(tx, body.workspace_id, update, { path: '/update', nowMs });
+      await insertUpdate(tx, place, update, userId);
+    }
     await settleIncident(tx, id, nowMs);
     await record(tx, actor, place, { action: 'incident.created', detail: { title: body.title } });
     return readIncident(tx, scope, id);
   });
   context.bus.hint(outboxSubject, {});
+  context.bus.hint(statusPagesSubject, { workspace_id: body.workspace_id });
   if (made === null) throw new Error('an incident was written and is not there');
   return made;
+}
+
+/** @throws Problem `invalid_input` */
+function timesOf(body: CreateIncident, nowMs: number): ManualTimes {
+  const startedMs = body.started_at == null ? nowMs : Date.parse(body.started_at);
+  const resolvedMs = body.resolved_at == null ? null : Date.parse(body.resolved_at);
+  if (startedMs > nowMs) {
+    throw invalidInput('body', '/started_at', 'too_late', 'must not be in the future; plan a maintenance for that');
+  }
+  if (resolvedMs === null) return { startedMs, resolvedMs };
+  if (resolvedMs > nowMs) throw invalidInput('body', '/resolved_at', 'too_late', 'must not be in the future');
+  if (resolvedMs < startedMs)
+    throw invalidInput('body', '/resolved_at', 'too_early', 'must not be before `started_at`');
+  return { startedMs, resolvedMs };
 }
 
 /** @throws Problem `not_found` that names each monitor that is not there by its place */

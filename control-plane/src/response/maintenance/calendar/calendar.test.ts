@@ -1,11 +1,12 @@
 import t from 'tap';
 import { z } from 'zod';
 import { addMember } from '../../../monitoring/testing.ts';
+import { instantText } from '../../../platform/calendar-text.ts';
 import { sql } from '../../../platform/database/pools.ts';
 import { dayMs, hourMs, iso, maintenanceApi, minuteMs } from '../testing.ts';
 import type { MaintenanceApi } from '../testing.ts';
 import { unfold } from './lines.ts';
-import { instantText, wallText } from './times.ts';
+import { wallText } from './times.ts';
 
 /** The address of the workspace's calendar, below the origin. */
 async function rotate(api: MaintenanceApi): Promise<string> {

@@ -1,6 +1,7 @@
 import fc from '@parallax/testkit/fast-check';
 import t from 'tap';
-import { escapeText, fold, readLine, unescapeText, unfold } from './lines.ts';
+import { escapeText, fold } from '../../../platform/calendar-text.ts';
+import { readLine, unescapeText, unfold } from './lines.ts';
 import { readDuration, readTime } from './times.ts';
 
 void t.test('any text comes back from a folded line, and no line is longer than 75 octets', (t) => {

@@ -6,11 +6,6 @@ export function wallText(wallMs: number): string {
   return new Date(wallMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
 }
 
-/** `20260301T020000Z` of an instant. */
-export function instantText(ms: number): string {
-  return `${wallText(ms)}Z`;
-}
-
 /** Reads `20260301`, `20260301T020000` or the same with `Z`; undefined when it is none of them, or no such day. */
 export function readTime(text: string): CalendarTime | undefined {
   const [, year, month, day, time, hour = '0', minute = '0', second = '0', zulu] =

@@ -1,12 +1,12 @@
 import type { Maintenance } from '@parallax/api-contract';
+import { escapeText, fold, instantText } from '../../../platform/calendar-text.ts';
 import { storedOfAnswer } from '../answer.ts';
 import { occurrencesOf } from '../recurrence/occurrences.ts';
 import type { Schedule } from '../recurrence/occurrences.ts';
 import type { Rule } from '../recurrence/rule.ts';
 import { instantOf, wallOf } from '../recurrence/zone.ts';
 import { scheduleOf } from '../schedule.ts';
-import { escapeText, fold } from './lines.ts';
-import { instantText, wallText } from './times.ts';
+import { wallText } from './times.ts';
 import { zoneLines } from './zones.ts';
 
 const dayMs = 86_400_000;

@@ -1,0 +1,128 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import proxyAddress from '@fastify/proxy-addr';
+import type { Logger } from '@parallax/telemetry';
+import type { FastifyInstance } from 'fastify';
+import { clientAddress, clientNetwork } from '../client-address.ts';
+import { securityHeaders } from '../security-headers.ts';
+import { answerFor, prepareAnswer } from './prepared-answer.ts';
+import type { PreparedAnswer, PreparedHeaders } from './prepared-answer.ts';
+import type { TokenBuckets } from './token-buckets.ts';
+
+/** What is looked at of a request. */
+export type PreparedRequest = {
+  /** Without the query. */
+  readonly path: string;
+  /** Without the question mark; empty: none. */
+  readonly query: string;
+  readonly acceptLanguage: string | undefined;
+};
+
+/** What is ready to be sent, found without waiting for anything. */
+export type PreparedAnswers = {
+  /** Whether a path may be one of its; nothing else is asked for. */
+  readonly covers: (path: string) => boolean;
+  /** @returns undefined: it must be made first */
+  readonly find: (request: PreparedRequest) => PreparedAnswer | undefined;
+  /** Whether no route knows a path, so that what is not ready is made here. */
+  readonly owns: (path: string) => boolean;
+  /** Makes what is not ready. @throws when it cannot be made now */
+  readonly fetch: (request: PreparedRequest) => Promise<PreparedAnswer>;
+};
+
+export type BeforeRoutesOptions = {
+  readonly publicUrl: string;
+  readonly trustedProxies: readonly string[];
+  /** Whether the header `Host` names this installation. */
+  readonly isKnownHost: (host: string, dialled: string | undefined) => boolean;
+  /** Per IPv4 address or IPv6 /64. */
+  readonly buckets: TokenBuckets;
+  /** The same for what must be made first: a name that is made up costs a statement. */
+  readonly slowBuckets: TokenBuckets;
+  readonly log: Pick<Logger, 'warn'>;
+};
+
+/**
+ * Answers what is prepared before the routes see it: no hook, no validation and no statement is spent on a page that thousands read. What no
+ * route knows is made here when it is asked for first; every request that is wrong in some way goes to the routes.
+ */
+export function answerBeforeRoutes(
+  app: FastifyInstance,
+  prepared: PreparedAnswers,
+  options: BeforeRoutesOptions,
+): void {
+  const [routes, ...others] = app.server.listeners('request');
+  if (routes === undefined || others.length > 0) throw new Error('the server has other listeners than its routes');
+  const trusts = options.trustedProxies.length > 0 ? proxyAddress.compile([...options.trustedProxies]) : undefined;
+  const networkOf = (request: IncomingMessage): string => {
+    const told = trusts === undefined ? (request.socket.remoteAddress ?? '') : proxyAddress(request, trusts);
+    return clientNetwork(clientAddress(told, request.socket.remoteAddress));
+  };
+  const isSecure = options.publicUrl.startsWith('https:');
+  const send = (request: IncomingMessage, response: ServerResponse, path: string, answer: PreparedAnswer): void => {
+    const { 'if-none-match': ifNoneMatch, 'accept-encoding': acceptEncoding } = request.headers;
+    const sent = answerFor(answer, { ifNoneMatch, acceptEncoding });
+    response.writeHead(sent.status, presentHeaders({ ...securityHeaders(path, isSecure), ...sent.headers }));
+    response.end(request.method === 'HEAD' ? undefined : sent.body);
+  };
+  const make = async (asked: PreparedRequest, waitMs: number): Promise<PreparedAnswer> => {
+    if (waitMs > 0) return tooMany(waitMs);
+    try {
+      return await prepared.fetch(asked);
+    } catch (error) {
+      options.log.warn({ err: error, path: asked.path }, 'a page can neither be read nor is it at hand');
+      return away();
+    }
+  };
+  /** @returns whether it is answered here */
+  const answer = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const { method, url = '', headers } = request;
+    if ((method !== 'GET' && method !== 'HEAD') || url.length > mostUrlCharacters) return false;
+    const mark = url.indexOf('?');
+    const path = mark === -1 ? url : url.slice(0, mark);
+    if (!prepared.covers(path)) return false;
+    if (headers.host === undefined || !options.isKnownHost(headers.host, request.socket.localAddress)) return false;
+    const query = mark === -1 ? '' : url.slice(mark + 1);
+    const asked = { path, query, acceptLanguage: headers['accept-language'] };
+    const found = prepared.find(asked);
+    if (found !== undefined) {
+      const waitMs = options.buckets.take(networkOf(request));
+      send(request, response, path, waitMs > 0 ? tooMany(waitMs) : found);
+      return true;
+    }
+    if (!prepared.owns(path)) return false;
+    void make(asked, options.slowBuckets.take(networkOf(request))).then(
+      (made) => send(request, response, path, made),
+      () => response.destroy(),
+    );
+    return true;
+  };
+  app.server.removeAllListeners('request');
+  app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (!answer(request, response)) routes.call(app.server, request, response);
+  });
+}
+
+const mostUrlCharacters = 2_048;
+
+function presentHeaders(headers: PreparedHeaders): Record<string, string> {
+  const present: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) if (value !== null) present[name] = value;
+  return present;
+}
+
+function tooMany(waitMs: number): PreparedAnswer {
+  const seconds = Math.ceil(waitMs / 1_000);
+  return prepareAnswer(
+    429,
+    { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', 'retry-after': String(seconds) },
+    `Too many requests from this address. Try again in ${seconds} s.\n`,
+  );
+}
+
+function away(): PreparedAnswer {
+  return prepareAnswer(
+    503,
+    { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', 'retry-after': '5' },
+    'This cannot be shown now. Try again in a moment.\n',
+  );
+}

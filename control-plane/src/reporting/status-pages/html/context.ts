@@ -1,0 +1,53 @@
+import type { Locale } from '../view/locale.ts';
+import type { DocumentRequest } from '../view/page-document.ts';
+import type { PageView } from '../view/page-view.ts';
+import { type Formats, formatsOf } from './times.ts';
+import { type Words, wordsOf } from './words/words.ts';
+import { type Html, html } from './markup.ts';
+
+/** What every part of a document is made from. */
+export type PageContext = {
+  readonly view: PageView;
+  readonly locale: Locale;
+  readonly nowMs: number;
+  readonly words: Words;
+  readonly formats: Formats;
+  /** The path of the page on its host, without a slash at its end. */
+  readonly base: string;
+};
+
+export function contextOf(view: PageView, { locale, nowMs }: DocumentRequest): PageContext {
+  const words = wordsOf(locale);
+  const base = URL.canParse(view.url) ? new URL(view.url).pathname.replace(/\/+$/, '') : '';
+  return { view, locale, nowMs, words, formats: formatsOf(words, view.timezone), base };
+}
+
+/** A link within the page, which stays on the reader's host and in the reader's language. */
+export function pathTo({ view, base, locale }: PageContext, path: string): string {
+  return `${`${base}${path}` || '/'}${view.locales.length > 1 ? `?lang=${locale}` : ''}`;
+}
+
+/** The address of a document for everybody, whatever their host or language. */
+export function addressOf(view: PageView, path: string): string {
+  return `${view.url}${path}`;
+}
+
+export function dateTime({ formats }: PageContext, ms: number): Html {
+  return html`<time datetime="${isoOf(ms)}">${formats.dateTime(ms)}</time>`;
+}
+
+/** The time of an instant, with its date unless that is the date of the page. */
+export function shortTime(context: PageContext, ms: number): Html {
+  const { formats, view } = context;
+  if (formats.dateOf(ms) !== formats.dateOf(view.madeMs)) return dateTime(context, ms);
+  return html`<time datetime="${isoOf(ms)}">${formats.clock(ms)}</time>`;
+}
+
+function isoOf(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** A date such as `2026-11-27` in words. */
+export function date(text: string, said: string): Html {
+  return html`<time datetime="${text}">${said}</time>`;
+}

@@ -1,0 +1,89 @@
+import type { PageView } from '../view/page-view.ts';
+import { markerSheet } from './bars.ts';
+import { type PageContext, addressOf, pathTo } from './context.ts';
+import { favicon, iconSheet, toneOfIndicator } from './icons.ts';
+import { isLink } from './markdown.ts';
+import { Html, html, visible } from './markup.ts';
+import { styleOf } from './style.ts';
+import { wordsOf } from './words/words.ts';
+
+/** Until there are subscribers, no page asks for them. */
+const hasSubscribers = false;
+
+export type Frame = {
+  readonly title: string;
+  /** What other sites show of it. */
+  readonly summary: string;
+  /** Below the page: empty for the page itself. */
+  readonly path: string;
+  readonly main: Html;
+};
+
+/** A whole document around what is particular to it. */
+export function framed(context: PageContext, { title, summary, path, main }: Frame): string {
+  const { view, locale, words } = context;
+  const address = addressOf(view, path);
+  const head = html`
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width,initial-scale=1">
+    <title>${title}</title>
+    <meta name="description" content="${summary}">
+    <meta name="color-scheme" content="${view.theme.scheme === 'system' ? 'light dark' : view.theme.scheme}">
+    ${view.noindex && html`<meta name="robots" content="noindex">`}
+    <link rel="canonical" href="${address}">
+    ${view.locales.length > 1 && view.locales.map((each) => html`<link rel="alternate" hreflang="${each}" href="${address}?lang=${each}">`)}
+    <link rel="alternate" type="application/rss+xml" title="RSS" href="${addressOf(view, '/feed.rss')}">
+    <link rel="alternate" type="application/atom+xml" title="Atom" href="${addressOf(view, '/feed.atom')}">
+    <link rel="alternate" type="application/feed+json" title="JSON" href="${addressOf(view, '/feed.json')}">
+    <link rel="icon" type="image/svg+xml" href="${new Html(favicon(toneOfIndicator(view.indicator)))}">
+    <meta property="og:type" content="website">
+    <meta property="og:title" content="${title}">
+    <meta property="og:description" content="${summary}">
+    <meta property="og:url" content="${address}">
+    <meta property="og:locale" content="${words.openGraph}">`;
+  const body = html`${iconSheet}${path === '' && markerSheet}<div class="w">${header(context, path)}<main>${main}</main>${footer(context, path)}</div>`;
+  return `<!doctype html><html lang="${locale}" dir="ltr"><head>${head.text}<style>${styleOf(view)}</style></head><body>${body.text}</body></html>\n`;
+}
+
+function header(context: PageContext, path: string): Html {
+  const { view, words } = context;
+  if (path !== '')
+    return html`<header><p class="bi"><a href="${pathTo(context, '')}">← ${words.back(view.name)}</a></p></header>`;
+  const links = view.links.filter(({ url }) => isLink(url));
+  return html`
+    <header>
+      <h1>${view.name}</h1>
+      ${view.description !== '' && html`<p class="q">${view.description}</p>`}
+      ${links.length > 0 && html`<nav aria-label="${words.links}"><ul>${links.map(({ label, url }) => html`<li><a href="${url}" rel="noopener">${label}</a></li>`)}</ul></nav>`}
+    </header>`;
+}
+
+function footer(context: PageContext, path: string): Html {
+  const { view, words, formats } = context;
+  const below = (name: string, label: string): Html => html`<li><a href="${context.base}${name}">${label}</a></li>`;
+  return html`
+    <footer>
+      <div class="r">
+        <nav aria-label="${words.feeds}"><ul>
+          ${path !== '/history' && html`<li><a href="${pathTo(context, '/history')}">${words.history}</a></li>`}
+          ${below('/feed.rss', 'RSS')}${below('/feed.atom', 'Atom')}${below('/feed.json', 'JSON')}
+          ${below('/calendar.ics', words.calendar)}
+          ${hasSubscribers && html`<li><a href="${pathTo(context, '/subscribe')}">${words.subscribe}</a></li>`}
+        </ul></nav>
+        ${view.locales.length > 1 && languages(context, path)}
+      </div>
+      <p>${words.timesIn(formats.zone(view.madeMs))} ${words.poweredBy} Parallax.</p>
+    </footer>`;
+}
+
+function languages({ view, words, base, locale }: PageContext, path: string): Html {
+  return html`
+    <nav aria-label="${words.languages}"><ul>
+      ${view.locales.map((each) => html`<li><a href="${`${base}${path}` || '/'}?lang=${each}" hreflang="${each}" lang="${each}"${each === locale && html` aria-current="true"`}>${wordsOf(each).name}</a></li>`)}
+    </ul></nav>`;
+}
+
+/** The name and description of a page as one line for other sites. */
+export function summaryOf({ name, description }: PageView, state: string): string {
+  return visible([`${name}: ${state}.`, description].filter((each) => each !== '').join(' '));
+}

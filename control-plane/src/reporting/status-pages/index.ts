@@ -1,0 +1,24 @@
+import type { Capability } from '../../capability.ts';
+import type { Context } from '../../context.ts';
+import { documentBases } from './documents.ts';
+import { changedConsumer, itemRoutes, pageRoutes } from './pages/index.ts';
+import { createServing } from './serving/index.ts';
+import { findPublishedPage, readPageView } from './view/index.ts';
+
+export { forgetOldPages, leavePagesOfDeleted, leavePagesOfMoved, removePagesOfWorkspace } from './pages/index.ts';
+export { servePagesWhileAway } from './serving/index.ts';
+
+const serving = createServing({ find: findPublishedPage, read: readPageView }, documentBases);
+
+/** Documents of pages that are in memory, asked before any route. */
+export const preparedPages = serving.serverOf;
+/** Pages as the data folder keeps them, for a time without a database. */
+export const { keptPages } = serving;
+
+/** Pages that tell the public what is up. Tables: `status_pages`, `status_page_items`, `status_page_slugs`. */
+export const statusPagesCapability: Capability<Context> = {
+  name: 'status-pages',
+  routes: (context) => [...pageRoutes(context), ...itemRoutes(context), ...serving.routes(context)],
+  services: [serving.service],
+  consumers: [changedConsumer],
+};

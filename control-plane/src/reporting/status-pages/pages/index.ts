@@ -1,0 +1,4 @@
+export { changedConsumer } from './changed.consumer.ts';
+export { forgetOldPages, leavePagesOfDeleted, leavePagesOfMoved, removePagesOfWorkspace } from './hooks.queries.ts';
+export { itemRoutes } from './items.routes.ts';
+export { pageRoutes } from './pages.routes.ts';

@@ -1,0 +1,105 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Service } from '../../../capability.ts';
+import type { Context } from '../../../context.ts';
+import type { Route } from '../../../platform/http/handler.ts';
+import { tokenBuckets } from '../../../platform/http/prepared/token-buckets.ts';
+import type { PageView } from '../view/page-view.ts';
+import { followChanges } from './changes.job.ts';
+import { DocumentTable } from './document-table.ts';
+import type { DocumentBase } from './document-table.ts';
+import { KeptViews } from './kept-views.gateway.ts';
+import { PageCache } from './page-cache.ts';
+import type { FoundPage, PageCacheOptions } from './page-cache.ts';
+import { PageServer } from './page-server.ts';
+import { documentRoutes } from './serving.routes.ts';
+
+export { servePagesWhileAway } from './while-away.gateway.ts';
+export type { DocumentBase } from './document-table.ts';
+export type { FoundPage } from './page-cache.ts';
+
+/** How pages are found and read. */
+export type PageReader = {
+  readonly find: (context: Context, slug: string) => Promise<FoundPage | null>;
+  readonly read: (context: Context, found: FoundPage, nowMs: number) => Promise<PageView | null>;
+};
+
+/** 60 a minute and client. */
+const slowRate = { perSecond: 1, burst: 60, mostKeys: 20_000, now: () => performance.now() };
+/** Memory for pages and their documents. */
+const mostBytes = 256 * 1024 * 1024;
+
+type Serving = { readonly server: PageServer; readonly cache: PageCache; readonly kept: KeptViews | undefined };
+
+/** Serves documents of published pages: routes for what is not in memory, and a service that follows changes. */
+export function createServing(reader: PageReader, bases: readonly DocumentBase[]) {
+  const table = new DocumentTable(bases);
+  const servings = new WeakMap<Context, Serving>();
+  const of = (context: Context): Serving => {
+    const known = servings.get(context);
+    if (known !== undefined) return known;
+    const serving = openServing(context, reader, table);
+    servings.set(context, serving);
+    return serving;
+  };
+  const service: Service<Context> = {
+    name: 'changes of status pages',
+    role: 'api',
+    start: async (context, log) => {
+      const { cache, kept } = of(context);
+      const following = followChanges(context, cache, log);
+      return {
+        stop: async () => {
+          await following.stop();
+          await kept?.settle();
+        },
+      };
+    },
+  };
+  return {
+    service,
+    routes: (context: Context): readonly Route[] =>
+      documentRoutes({ server: of(context).server, slowly: tokenBuckets(slowRate) }, bases),
+    /** What is answered before any route is asked. */
+    serverOf: (context: Context): PageServer => of(context).server,
+    /** Pages as they were kept in a data folder, for a time without a database. @returns undefined: none were */
+    keptPages: async (dataDir: string, log: Context['log']): Promise<PageServer | undefined> => {
+      const kept = new KeptViews(dataDir, log);
+      if (!(await kept.hasAny())) return undefined;
+      const away = async (): Promise<never> => Promise.reject(new Error('the database cannot be reached'));
+      const cache = new PageCache({
+        ...common(log),
+        find: away,
+        read: away,
+        readKept: (slug) => kept.read(slug),
+        onRead: () => undefined,
+        onMissing: () => undefined,
+        now: Date.now,
+      });
+      return new PageServer(cache, table, Date.now);
+    },
+  };
+}
+
+function openServing(context: Context, reader: PageReader, table: DocumentTable): Serving {
+  const { log, now, dataDir } = context;
+  const kept = dataDir === undefined ? undefined : new KeptViews(dataDir, log);
+  const cache = new PageCache({
+    ...common(log),
+    find: (slug) => reader.find(context, slug),
+    read: (found) => reader.read(context, found, now()),
+    readKept: async (slug) => kept?.read(slug),
+    onRead: (view) => kept?.keep(view),
+    onMissing: (slug) => kept?.forget(slug),
+    now,
+  });
+  return { cache, kept, server: new PageServer(cache, table, now) };
+}
+
+function common(log: Context['log']): Pick<PageCacheOptions, 'onFailure' | 'sleep' | 'mostBytes'> {
+  return {
+    onFailure: (slug, error) =>
+      log.warn({ err: error, slug }, 'a status page cannot be read anew; it is shown as it was'),
+    sleep: (ms) => delay(ms, undefined, { ref: false }),
+    mostBytes,
+  };
+}

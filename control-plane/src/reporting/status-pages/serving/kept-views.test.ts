@@ -1,0 +1,45 @@
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { quietLog } from '@parallax/testkit';
+import t from 'tap';
+import { KeptViews } from './kept-views.gateway.ts';
+import { emptyView } from './testing.ts';
+
+const keptOf = (slug: string, readMs: number) => ({
+  found: { pageId: 1, workspaceId: 1, slug },
+  view: emptyView(slug),
+  readMs,
+});
+
+t.test('a page is written once a minute, read by another process, and forgotten', async (t) => {
+  const folder = t.testdir();
+  const views = new KeptViews(folder, quietLog);
+  views.keep(keptOf('shop', 1_000_000));
+  views.keep(keptOf('shop', 1_059_999));
+  await views.settle();
+  const other = new KeptViews(folder, quietLog);
+  t.strictSame(await other.read('shop'), keptOf('shop', 1_000_000));
+  views.keep(keptOf('shop', 1_060_000));
+  await views.settle();
+  t.equal((await other.read('shop'))?.readMs, 1_060_000);
+  t.strictSame(readdirSync(path.join(folder, 'status-pages')), ['shop.json'], 'nothing half is left');
+  t.equal(statSync(path.join(folder, 'status-pages', 'shop.json')).mode & 0o777, 0o600);
+  other.forget('shop');
+  await other.settle();
+  t.equal(await views.read('shop'), undefined);
+});
+
+t.test('what is damaged, of another form or another page is left out, and names lead nowhere else', async (t) => {
+  const folder = t.testdir({ 'status-pages': {}, 'secret.json': '{}' });
+  const views = new KeptViews(folder, quietLog);
+  const write = (slug: string, text: string) => writeFileSync(path.join(folder, 'status-pages', `${slug}.json`), text);
+  write('damaged', '{"form":1,');
+  write('older', JSON.stringify({ form: 0, ...keptOf('older', 1) }));
+  write('other', JSON.stringify({ form: 1, ...keptOf('shop', 1) }));
+  for (const slug of ['damaged', 'older', 'other', 'none', '../secret', '', 'A']) {
+    t.equal(await views.read(slug), undefined, slug);
+  }
+  views.forget('../secret');
+  await views.settle();
+  t.ok(statSync(path.join(folder, 'secret.json')));
+});

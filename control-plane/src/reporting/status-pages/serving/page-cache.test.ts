@@ -1,0 +1,174 @@
+import t from 'tap';
+import type { SlugAnswer } from './page-cache.ts';
+import { stageOfPages } from './testing.ts';
+
+const nameOf = (answer: SlugAnswer | undefined): string =>
+  answer?.kind === 'page' ? answer.page.view.name : (answer?.kind ?? 'nothing');
+
+t.test('many who ask at once cost one reading, and a page stays for half a minute', async (t) => {
+  const { cache, state, publish, clock } = stageOfPages();
+  publish('shop');
+  t.equal(cache.peek('shop'), undefined);
+  const answers = await Promise.all(Array.from({ length: 50 }, () => cache.get('shop')));
+  t.ok(answers.every((answer) => nameOf(answer) === 'Shop'));
+  t.equal(state.reads, 1);
+  clock.ms += 29_999;
+  t.equal(nameOf(cache.peek('shop')), 'Shop');
+  await cache.settle();
+  t.equal(state.reads, 1);
+  state.name = 'Shop 2';
+  clock.ms += 1;
+  t.equal(nameOf(cache.peek('shop')), 'Shop', 'the old one is shown while it is read anew');
+  await cache.settle();
+  t.equal(nameOf(cache.peek('shop')), 'Shop 2');
+  t.equal(state.reads, 2);
+});
+
+t.test('who comes after a quiet time waits for the new page', async (t) => {
+  const { cache, state, publish, clock } = stageOfPages();
+  publish('shop');
+  await cache.get('shop');
+  state.name = 'Shop 2';
+  clock.ms += 60_000;
+  t.equal(cache.peek('shop'), undefined);
+  t.equal(nameOf(await cache.get('shop')), 'Shop 2');
+});
+
+t.test('a change is read at once for a page that is watched, and by whoever asks for one that is not', async (t) => {
+  const { cache, state, publish, clock } = stageOfPages();
+  publish('shop');
+  publish('other', { workspaceId: 2 });
+  await cache.get('shop');
+  await cache.get('other');
+  clock.ms += 5_000;
+  state.name = 'Shop 2';
+  cache.markChanged(new Set([1]));
+  await cache.settle();
+  t.equal(nameOf(cache.peek('shop')), 'Shop 2');
+  t.equal(nameOf(cache.peek('other')), 'Shop', 'another workspace is left alone');
+  clock.ms += 70_000;
+  t.equal(cache.isWatched(), false);
+  state.name = 'Shop 3';
+  cache.markAllChanged();
+  await cache.settle();
+  t.equal(cache.peek('shop'), undefined);
+  t.equal(nameOf(await cache.get('shop')), 'Shop 3');
+});
+
+t.test('a change that comes while a page is read is read again', async (t) => {
+  const { cache, state, publish, clock } = stageOfPages();
+  publish('shop');
+  await cache.get('shop');
+  clock.ms += 5_000;
+  let release = (): void => undefined;
+  state.hold = new Promise((resolve) => {
+    release = resolve;
+  });
+  cache.markChanged(new Set([1]));
+  await new Promise((resolve) => setImmediate(resolve));
+  state.name = 'Shop 2';
+  cache.markChanged(new Set([1]));
+  release();
+  state.hold = undefined;
+  await cache.settle();
+  t.equal(nameOf(cache.peek('shop')), 'Shop', 'that reading had begun before');
+  await cache.settle();
+  t.equal(nameOf(cache.peek('shop')), 'Shop 2');
+});
+
+t.test(
+  'without a database a page is shown as it was, with its age, and read anew when the database is back',
+  async (t) => {
+    const { cache, state, publish, clock, failures } = stageOfPages();
+    publish('shop');
+    await cache.get('shop');
+    state.isAway = true;
+    clock.ms += 3_600_000;
+    const answer = await cache.get('shop');
+    t.equal(nameOf(answer), 'Shop');
+    t.ok(answer.kind === 'page' && answer.page.isOld && answer.page.readMs < clock.ms - 3_000_000);
+    t.strictSame(failures, ['shop']);
+    clock.ms += 1_000;
+    cache.peek('shop');
+    await cache.settle();
+    t.equal(failures.length, 1, 'the database is left alone for a while');
+    state.isAway = false;
+    state.name = 'Shop 2';
+    clock.ms += 5_000;
+    t.equal(nameOf(cache.peek('shop')), 'Shop', 'nobody waits');
+    await cache.settle();
+    const after = cache.peek('shop');
+    t.equal(nameOf(after), 'Shop 2');
+    t.ok(after?.kind === 'page' && !after.page.isOld);
+  },
+);
+
+t.test('a database that hangs does not hang the page', async (t) => {
+  const { cache, state, publish, clock } = stageOfPages();
+  publish('shop');
+  await cache.get('shop');
+  let release = (): void => undefined;
+  state.hold = new Promise((resolve) => {
+    release = resolve;
+  });
+  state.hangs = true;
+  clock.ms += 60_000;
+  t.equal(nameOf(await cache.get('shop')), 'Shop');
+  release();
+  await cache.settle();
+});
+
+t.test('after a start without a database the kept page is shown; without one the failure is told', async (t) => {
+  const first = stageOfPages();
+  first.publish('shop');
+  await first.cache.get('shop');
+  const { cache, state, kept, clock, publish } = stageOfPages();
+  const one = first.kept.get('shop');
+  t.ok(one);
+  if (one !== undefined) kept.set('shop', one);
+  state.isAway = true;
+  clock.ms += 10_000;
+  const answer = await cache.get('shop');
+  t.ok(answer.kind === 'page' && answer.page.isOld);
+  await t.rejects(cache.get('unknown'), { message: 'the database is away' });
+  publish('shop');
+  state.isAway = false;
+  clock.ms += 10_000;
+  cache.peek('shop');
+  await cache.settle();
+  const after = cache.peek('shop');
+  t.ok(after?.kind === 'page' && !after.page.isOld);
+});
+
+t.test(
+  'a slug without a page is known for a minute, a former one leads on, and a page that was withdrawn is gone',
+  async (t) => {
+    const { cache, state, pages, publish, clock, missing } = stageOfPages();
+    t.equal((await cache.get('shop')).kind, 'missing');
+    publish('shop');
+    t.equal(cache.peek('shop')?.kind, 'missing');
+    cache.markChanged(new Set([1]));
+    t.equal(nameOf(await cache.get('shop')), 'Shop', 'a page that was published is not kept waiting');
+    publish('old', { slug: 'shop' });
+    t.strictSame(await cache.get('old'), { kind: 'moved', slug: 'shop' });
+    pages.delete('shop');
+    clock.ms += 60_000;
+    t.equal((await cache.get('shop')).kind, 'missing');
+    t.strictSame(missing, ['shop', 'shop', 'shop']);
+    t.equal(state.reads, 1);
+    for (let count = 0; count < 12_000; count += 1) await cache.get(`none-${count}`);
+    t.equal(cache.size, 0, 'names that are made up leave no page');
+  },
+);
+
+t.test('pages that nobody has asked for the longest make room', async (t) => {
+  const { cache, publish, clock } = stageOfPages();
+  for (let count = 0; count < 15; count += 1) {
+    publish(`page-${count}`);
+    clock.ms += 10;
+    await cache.get(`page-${count}`);
+  }
+  t.equal(cache.size, 10, 'of 100 kB each in 1 MB');
+  t.equal(cache.peek('page-0'), undefined);
+  t.equal(nameOf(cache.peek('page-14')), 'Shop');
+});

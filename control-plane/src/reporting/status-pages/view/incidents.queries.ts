@@ -1,0 +1,116 @@
+import { incidentResolutions, incidentSeverities, incidentUpdateKinds } from '@parallax/api-contract';
+import type { CommonQueryMethods } from 'slonik';
+import { z } from 'zod';
+import { sql } from '../../../platform/database/pools.ts';
+import type { Scope } from '../../../platform/database/scope.ts';
+import { subjectTypes } from '../../day-sums/index.ts';
+import type { SubjectIds, SubjectType } from '../../day-sums/index.ts';
+import { componentStatuses } from './page-view.ts';
+import { mostIncidents } from './public-incidents.ts';
+import type { StoredIncident } from './public-incidents.ts';
+
+const impact = z.object({ component_id: z.string(), status: z.enum(componentStatuses) });
+
+const row = z.object({
+  public_id: z.string(),
+  visibility: z.enum(['auto', 'public', 'hidden']),
+  public_title: z.string().nullable(),
+  severity: z.enum(incidentSeverities),
+  resolution: z.enum(incidentResolutions).nullable(),
+  is_manual: z.boolean(),
+  is_held: z.boolean(),
+  is_folded: z.boolean(),
+  detected_late: z.boolean(),
+  started_at: z.number(),
+  resolved_at: z.number().nullable(),
+  created_at: z.number(),
+  postmortem: z.string().nullable(),
+  has_members: z.boolean(),
+  members: z.array(z.object({ type: z.enum(subjectTypes), id: z.number() })),
+  updates: z.array(
+    z.object({
+      kind: z.enum(incidentUpdateKinds),
+      body: z.string(),
+      created_ms: z.number(),
+      display_ms: z.number().nullable(),
+      // One that is damaged is none: it must not take the page away.
+      impacts: z.array(impact).catch([]),
+    }),
+  ),
+});
+
+const dayMs = 86_400_000;
+/** Older ones that are over are not looked for. */
+const reachMs = 366 * dayMs;
+const ms = (column: ReturnType<typeof sql.fragment>) =>
+  sql.fragment`floor(extract(epoch from ${column}) * 1000)::float8`;
+
+/**
+ * Incidents of the scope that a page may tell, with their public updates alone: one statement. It leaves out what `isTold` refuses by the incident
+ * itself, so that many short outages do not take the place of others; that decides again.
+ * @param subjects those of the page
+ * @param componentsOf the components of the page that a subject belongs to, in the order of the page
+ */
+export async function incidentsOfPage(
+  scope: Scope,
+  connection: CommonQueryMethods,
+  subjects: SubjectIds,
+  componentsOf: (type: SubjectType, id: number) => readonly string[],
+  rules: { readonly nowMs: number; readonly automaticIncidents: boolean; readonly delayMs: number },
+): Promise<readonly StoredIncident[]> {
+  const now = sql.timestamp(new Date(rules.nowMs));
+  const ofPage = sql.join(
+    subjectTypes.map(
+      (type) =>
+        sql.fragment`(u.subject_type = ${type} and u.subject_id = any(${sql.array([...subjects[type]], 'int4')}))`,
+    ),
+    sql.fragment` or `,
+  );
+  const published = sql.fragment`exists (select from incident_updates n where n.incident_id = i.id and n.is_public)`;
+  const rows = await connection.any(sql.type(row)`
+    select i.public_id, i.visibility, i.public_title, i.severity, i.resolution, i.is_manual, i.held_at is not null as is_held,
+      i.folded_into is not null as is_folded, i.detected_late, ${ms(sql.fragment`i.started_at`)} as started_at,
+      ${ms(sql.fragment`i.resolved_at`)} as resolved_at, ${ms(sql.fragment`i.created_at`)} as created_at,
+      case when i.postmortem_public then i.postmortem end as postmortem,
+      exists (select from incident_members u where u.incident_id = i.id) as has_members,
+      coalesce((select jsonb_agg(distinct jsonb_build_object('type', u.subject_type, 'id', u.subject_id))
+        from incident_members u where u.incident_id = i.id and (${ofPage})), '[]') as members,
+      coalesce((select jsonb_agg(jsonb_build_object('kind', n.kind, 'body', n.body, 'created_ms', (extract(epoch from n.created_at) * 1000)::float8,
+          'display_ms', ${ms(sql.fragment`n.display_at`)}, 'impacts', n.impacts) order by n.id)
+        from incident_updates n where n.incident_id = i.id and n.is_public), '[]') as updates
+    from (
+      select i.* from incidents i
+      where i.workspace_id = any(${sql.array([...scope.workspaceIds], 'int4')}) and i.deleted_at is null and i.visibility <> 'hidden'
+        and i.folded_into is null and i.started_at > ${now} - interval '1 millisecond' * ${reachMs}
+        and (i.is_manual or exists (select from incident_members u where u.incident_id = i.id and (${ofPage})) or ${published})
+        and (i.visibility = 'public' or ${published} or (
+          not i.is_manual and ${rules.automaticIncidents} and i.held_at is null and not i.detected_late
+          and i.resolution is distinct from 'corrected'
+          and coalesce(i.resolved_at, ${now}) - i.started_at >= interval '1 millisecond' * ${rules.delayMs}))
+      order by i.resolved_at is null desc, i.started_at desc, i.id desc limit ${4 * mostIncidents}
+    ) i`);
+  return rows.map((each) => ({
+    publicId: each.public_id,
+    visibility: each.visibility,
+    publicTitle: each.public_title,
+    severity: each.severity,
+    resolution: each.resolution,
+    isManual: each.is_manual,
+    isHeld: each.is_held,
+    isFolded: each.is_folded,
+    isDetectedLate: each.detected_late,
+    startedMs: each.started_at,
+    resolvedMs: each.resolved_at,
+    createdMs: each.created_at,
+    postmortem: each.postmortem,
+    hasMembers: each.has_members,
+    componentIds: [...new Set(each.members.flatMap(({ type, id }) => componentsOf(type, id)))],
+    updates: each.updates.map((update) => ({
+      kind: update.kind,
+      body: update.body,
+      createdMs: update.created_ms,
+      displayMs: update.display_ms,
+      impacts: update.impacts.map(({ component_id: componentId, status }) => ({ componentId, status })),
+    })),
+  }));
+}

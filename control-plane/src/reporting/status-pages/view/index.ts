@@ -1,0 +1,1 @@
+export { findPublishedPage, readPageView } from './page-view.gateway.ts';

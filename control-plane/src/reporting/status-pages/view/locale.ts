@@ -1,0 +1,3 @@
+/** The languages that pages are written in. */
+export const locales = ['en', 'ru'] as const;
+export type Locale = (typeof locales)[number];

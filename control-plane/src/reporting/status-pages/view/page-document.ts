@@ -1,0 +1,28 @@
+import type { RouteContract } from '@parallax/api-contract';
+import type { Locale } from './locale.ts';
+import type { PageView } from './page-view.ts';
+
+/** What a document of a page is made for. */
+export type DocumentRequest = {
+  readonly locale: Locale;
+  readonly nowMs: number;
+  /** What stands in the place of `:id` of its path; empty where the path has none. */
+  readonly id: string;
+};
+
+/** A form of a page that is served below it, such as a feed. */
+export type PageDocument = {
+  /** What the API says of it, where it is part of that. */
+  readonly contract?: RouteContract | undefined;
+  /** Below `/status/:slug`: empty for the page itself, `/feed.rss`, `/incidents/:id`. */
+  readonly path: string;
+  readonly contentType: string;
+  /** Whether it differs from language to language; otherwise it is made once, in that of the page. */
+  readonly isTranslated: boolean;
+  /** Whether pages of other origins may read it. */
+  readonly isShared: boolean;
+  /** Policy for browsers (`Content-Security-Policy`), or how a page's own is made; absent: nothing may be loaded or framed. */
+  readonly policy?: string | ((view: PageView) => string) | undefined;
+  /** @returns the document; null: there is none of that `id` */
+  readonly render: (view: PageView, asked: DocumentRequest) => string | null;
+};

@@ -1,0 +1,91 @@
+import type { CommonQueryMethods } from 'slonik';
+import { z } from 'zod';
+import { sql } from '../../../platform/database/pools.ts';
+import type { Scope } from '../../../platform/database/scope.ts';
+import { subjectTypes } from '../../day-sums/index.ts';
+import type { SubjectIds, SubjectType } from '../../day-sums/index.ts';
+import { subjectStatuses } from './component-status.ts';
+import type { SubjectState } from './component-status.ts';
+
+const status = z.enum(subjectStatuses);
+const row = z.object({
+  type: z.enum(subjectTypes),
+  id: z.number(),
+  status,
+  since: z.number().nullable(),
+  maintenance_since: z.number().nullable(),
+  failing_since: z.number().nullable(),
+  last_status: status.nullable(),
+  last_since: z.number().nullable(),
+  calm_status: status.nullable(),
+  calm_since: z.number().nullable(),
+});
+
+/** A monitor that is paused tells nothing, nor does a host on a blacklist: that is no outage. */
+const monitors = sql.fragment`
+  select 'monitor'::text as type, m.id, m.workspace_id, m.reset_at,
+    case when not m.is_active or exists (select from pauses p where p.monitor_id = m.id and p.ended_at is null) then 'PAUSED'
+      when m.protocol = 'dnsbl' and m.status <> 'UP' then 'UNKNOWN' else m.status end as status,
+    m.status_since as since
+  from monitors m where m.deleted_at is null`;
+
+/** Being late is no outage, so no clock is asked. */
+const others = {
+  heartbeat: sql.fragment`
+    select 'heartbeat'::text, h.id, h.workspace_id, null::timestamptz, upper(h.status), h.status_since from heartbeats h where h.deleted_at is null`,
+  webhook_check: sql.fragment`
+    select 'webhook_check'::text, c.id, c.workspace_id, null::timestamptz, upper(c.status), c.status_since from webhook_checks c
+    where c.deleted_at is null`,
+};
+
+const ranges = {
+  monitor: { table: sql.fragment`status_ranges`, id: sql.fragment`r.monitor_id` },
+  heartbeat: { table: sql.fragment`heartbeat_ranges`, id: sql.fragment`r.heartbeat_id` },
+  webhook_check: { table: sql.fragment`webhook_check_ranges`, id: sql.fragment`r.check_id` },
+} as const satisfies Record<SubjectType, unknown>;
+
+/** What subjects of the scope are now, by type and number, `monitor 7`: one statement. */
+export async function statesOf(
+  scope: Scope,
+  connection: CommonQueryMethods,
+  ids: SubjectIds,
+): Promise<ReadonlyMap<string, SubjectState>> {
+  const workspaces = sql.array([...scope.workspaceIds], 'int4');
+  const ofType = (type: SubjectType) => {
+    const { table, id } = ranges[type];
+    const from = type === 'monitor' ? monitors : others[type];
+    const range = (more: ReturnType<typeof sql.fragment>) => sql.fragment`
+      select upper(r.status) as status, r.started_at from ${table} r
+      where ${id} = s.id and r.started_at >= coalesce(s.reset_at, '-infinity') and ${more} order by r.started_at desc limit 1`;
+    return sql.fragment`
+      select s.type, s.id, s.status, s.since,
+        (select min(u.started_at) from maintenance_subjects u
+          where u.subject_type = ${type} and u.subject_id = s.id and u.ended_at is null) as maintenance_since,
+        (select u.started_at from incident_members u
+          where u.subject_type = ${type} and u.subject_id = s.id and u.ended_at is null and not u.is_manual) as failing_since,
+        last.status as last_status, last.started_at as last_since, calm.status as calm_status, calm.started_at as calm_since
+      from (${from}) s (type, id, workspace_id, reset_at, status, since)
+        left join lateral (${range(sql.fragment`true`)}) last on s.status in ('UNKNOWN', 'PAUSED')
+        left join lateral (${range(sql.fragment`upper(r.status) not in ('DOWN', 'TIMEOUT')`)}) calm
+          on s.status in ('DOWN', 'TIMEOUT') or last.status in ('DOWN', 'TIMEOUT')
+      where s.id = any(${sql.array([...ids[type]], 'int4')}) and s.workspace_id = any(${workspaces})`;
+  };
+  const asked = subjectTypes.filter((type) => ids[type].length > 0);
+  if (asked.length === 0) return new Map();
+  const rows = await connection.any(sql.type(row)`${sql.join(asked.map(ofType), sql.fragment` union all `)}`);
+  return new Map(
+    rows.map((each): [string, SubjectState] => [
+      `${each.type} ${each.id}`,
+      {
+        status: each.status,
+        sinceMs: whole(each.since),
+        maintenanceSinceMs: whole(each.maintenance_since),
+        failingSinceMs: whole(each.failing_since),
+        last: each.last_status === null ? null : { status: each.last_status, sinceMs: whole(each.last_since) },
+        calm: each.calm_status === null ? null : { status: each.calm_status, sinceMs: whole(each.calm_since) },
+      },
+    ]),
+  );
+}
+
+const whole = (ms: number | null): number | null => (ms === null ? null : Math.floor(ms));
