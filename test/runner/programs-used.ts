@@ -45,7 +45,7 @@ function isPlain(command: string, args: readonly string[]): boolean {
 
 /** Whether a script of a shell calls by their names what every test may use, and nothing by an expansion. */
 function isPlainScript(script: string): boolean {
-  if (/[`"'\\(){}<>\[\]]|\$[^!]/.test(script)) return false;
+  if (/[`"'\\(){}<>[\]]|\$[^!]/.test(script)) return false;
   const commands = script.split(/[;&|\n]+/).map((each) => each.trim().replace(/^exec\s+/, ''));
   return commands.every((each) => each === '' || isPlain(path.basename(each.split(/\s+/)[0] ?? ''), []));
 }

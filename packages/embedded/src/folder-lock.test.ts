@@ -84,7 +84,8 @@ t.test('a holder that lets go while it is asked is asked again, and refuses only
   const asked = connections;
   t.ok(asked >= 2, `${asked} connections`);
   const waiting = lockFolder(target);
-  while (connections < asked + 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  await once(leaving, 'connection');
+  await once(leaving, 'connection');
   await new Promise((resolve) => leaving.close(resolve));
   await (await waiting).release();
 });

@@ -256,10 +256,7 @@ void t.test(
       duration_seconds: 3_600,
     };
     const send = async (method: string, path: string, given: object) =>
-      (await api.call(method, `/api/v1/maintenance${path}`, { token: api.token, body: given })).body as Record<
-        string,
-        unknown
-      >;
+      (await api.call(method, `/api/v1/maintenance${path}`, { token: api.token, body: given })).body;
     const plain = await send('POST', '', body);
     t.match(plain, { is_public: true, public_title: null, public_text: null });
     const made = await send('POST', '', { ...body, public_title: 'New disks', public_text: 'Orders wait.' });

@@ -35,7 +35,7 @@ function textsOf(xml: string, element: string): string[] {
 
 /** A text as XML 1.0 can hold it. */
 const holdable = (text: string): string =>
-  [...text.replaceAll(/\r\n?/g, '\n')]
+  Array.from(text.replaceAll(/\r\n?/g, '\n'))
     .filter((character) => {
       const code = character.codePointAt(0) ?? 0;
       const isControl = code < 0x20 && code !== 9 && code !== 10;

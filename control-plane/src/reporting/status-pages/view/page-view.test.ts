@@ -168,8 +168,8 @@ void t.test('the page tells what is public, with the days that the ranges come t
   const worst = [...ofShop].map(([date, sums]) => {
     const member = ofYoung.get(date) ?? new Map<Kind, number>();
     const isThere = [...member].some(([kind, seconds]) => kind !== 'none' && seconds > 0);
-    const letters = [letter(sums), ...(isThere ? [letter(member)] : [])];
-    return ['x', 'p', 'd', 'm', 'n', 'u'].find((each) => letters.includes(each));
+    const letters = new Set([letter(sums), ...(isThere ? [letter(member)] : [])]);
+    return ['x', 'p', 'd', 'm', 'n', 'u'].find((each) => letters.has(each));
   });
   t.equal(second?.days, worst.join(''), 'a group has the worst of its members that were there');
   const ofGroup = hundredths([...ofShop.values(), ...ofYoung.values()]);
@@ -345,8 +345,8 @@ void t.test('a page that is not published is not there, and a former slug leads 
       ('former', ${api.workspaceId}, ${page.id}, now() + interval '1 day'), ('lapsed', ${api.workspaceId}, ${page.id}, now() - interval '1 day')`);
   const get = (slug: string) => api.call('GET', `/api/v1/public/status/${slug}`);
   t.equal((await get('shop')).status, 200);
-  // As a client would that follows it.
-  t.match(await get('former'), { status: 200, body: { page: { url: `${api.context.publicUrl}/status/shop` } } });
+  const moved = await get('former');
+  t.same([moved.status, moved.headers.get('location')], [301, '/api/v1/public/status/shop']);
   for (const slug of ['draft', 'gone', 'lapsed', 'never', 'Shop', '%27%3b--', 'a'.repeat(63)]) {
     const answer = await get(slug);
     t.equal(answer.status, 404, `${slug}: ${answer.text}`);
@@ -458,11 +458,8 @@ void t.test('nothing that is not public is told', async (t) => {
     [[null, ['Shop']]],
   );
   t.same(
-    view.maintenance.map(({ title, componentNames }) => [title, componentNames]).toSorted(),
-    [
-      [null, ['Nightly job']],
-      [null, []],
-    ].toSorted(),
+    new Set(view.maintenance.map(({ title, componentNames }) => JSON.stringify([title, componentNames]))),
+    new Set([JSON.stringify([null, ['Nightly job']]), JSON.stringify([null, []])]),
   );
 });
 

@@ -22,7 +22,7 @@ export const hostileText = fc.oneof(
     '\ufffe\uffff',
     'line\r\nEND:VEVENT\r\nBEGIN:VEVENT\rx\ny',
     String.raw`back\slash; semi, comma\n`,
-    `${'ы'.repeat(120)}`,
+    'ы'.repeat(120),
     '👩‍👩‍👧‍👦'.repeat(20),
     '\u2028\u2029\u202e',
     '__proto__',

@@ -1,0 +1,111 @@
+import path from 'node:path';
+import t from 'tap';
+import { startProduct, signedIn, untilReady } from '../harness/product.ts';
+import type { Product } from '../harness/product.ts';
+import { eventually, startNode } from '../harness/processes.ts';
+import type { Started } from '../harness/processes.ts';
+import { replicaEnvironment, startReplica } from '../harness/replicas.ts';
+
+type Summary = { page: { name: string; updated_at: string }; components: { name: string; status: string }[] };
+
+t.test('a status page outlives its database and a restart without it', { timeout: 170_000 }, async (t) => {
+  const product = await startProduct();
+  const started: Started[] = [];
+  t.teardown(async () => {
+    await Promise.all(started.map((one) => one.stop(4_000)));
+    await product.stop();
+  });
+  const { api, workspaceId } = await signedIn(product.baseUrl);
+  const { id: monitorId } = await api.call<{ id: number }>('POST', '/api/v1/monitors', 201, {
+    workspace_id: workspaceId,
+    name: 'internal-name',
+    url: 'http://127.0.0.1:9/',
+    protocol: 'http',
+  });
+  const page = await api.call<{ id: number }>('POST', '/api/v1/status-pages', 201, {
+    workspace_id: workspaceId,
+    name: 'Shop',
+    slug: 'shop',
+    is_published: true,
+    items: [{ type: 'monitor', id: monitorId, display_name: 'Checkout' }],
+  });
+  const rename = (name: string) => api.call('PATCH', `/api/v1/status-pages/${page.id}`, 200, { name });
+
+  const replica = await startReplica(product, { roles: 'api' });
+  started.push(replica.process);
+  const environment = await environmentOf(product, replica.ports);
+  const url = `${replica.baseUrl}/status/shop`;
+  const get = (at = '') => fetch(url + at, { headers: { 'accept-language': 'en' }, signal: AbortSignal.timeout(5_000) });
+  const nameShown = async (): Promise<string> => {
+    const response = await get('/api/v2/summary.json');
+    if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
+    return ((await response.json()) as Summary).page.name;
+  };
+  const untilNamed = (name: string, timeoutMs: number) =>
+    eventually(
+      `the page to be named ${name}`,
+      async () => {
+        const shown = await nameShown();
+        if (shown !== name) throw new Error(`it is ${shown}`);
+        return true;
+      },
+      { timeoutMs, everyMs: 50 },
+    );
+
+  await t.test('a change made at one process is visible at another within two seconds', async (t) => {
+    t.equal((await get()).status, 200);
+    const changedMs = Date.now();
+    await rename('Shop of Spring');
+    await untilNamed('Shop of Spring', 2_000);
+    t.comment(`visible after ${Date.now() - changedMs} ms`);
+  });
+
+  await product.supervisor.stop(15_000);
+  await t.test('with PostgreSQL and the broker stopped, all of the page is served on', async (t) => {
+    for (const at of ['', '?lang=ru', '/history', '/api/v2/summary.json', '/feed.atom', '/calendar.ics', '/embed']) {
+      const response = await get(at);
+      t.equal(response.status, 200, at);
+      t.match(await response.text(), /Shop of Spring/, at);
+    }
+    t.equal((await fetch(`${replica.baseUrl}/api/v1/public/status/shop`)).status, 200);
+    t.not((await fetch(`${replica.baseUrl}/api/v1/monitors`, { signal: AbortSignal.timeout(20_000) })).status, 200);
+  });
+
+  replica.process.kill('SIGKILL');
+  await replica.process.ended;
+  const again = startNode(['control-plane/src/main.ts', 'serve'], environment, path.join(product.dataDir, 'again.log'));
+  started.push(again);
+  await t.test('a process that starts without PostgreSQL serves the page as it was kept, with its age', async (t) => {
+    const response = await eventually('the page to be there again', () => get(), { timeoutMs: 30_000 });
+    const text = await response.text();
+    t.equal(response.status, 200);
+    t.match(text, /Checkout/);
+    t.notMatch(text, /internal-name/);
+    t.match(text, /As of <time datetime="/, 'it says how old it is');
+    t.equal((await fetch(`${replica.baseUrl}/api/v1/monitors`)).status, 503);
+    t.equal((await fetch(`${replica.baseUrl}/status/never-there`)).status, 503);
+  });
+
+  await t.test('when PostgreSQL is back, the same process serves all, and the page follows changes', async (t) => {
+    const supervisor = startNode(['control-plane/src/main.ts', 'up'], product.environment);
+    started.push(supervisor);
+    await untilReady(product, supervisor);
+    await rename('Shop of Summer');
+    await untilNamed('Shop of Summer', 60_000);
+    const ready = async () => (await fetch(`${replica.baseUrl}/health/readiness`)).status === 200;
+    t.ok(await eventually('the process to be ready', ready, { timeoutMs: 30_000 }));
+  });
+});
+
+async function environmentOf(
+  product: Product,
+  ports: { readonly http: number; readonly grpc: number; readonly enrolment: number },
+): Promise<Record<string, string>> {
+  return {
+    ...(await replicaEnvironment(product)),
+    PARALLAX_ROLES: 'api',
+    PARALLAX_HTTP_PORT: String(ports.http),
+    PARALLAX_GRPC_PORT: String(ports.grpc),
+    PARALLAX_ENROLMENT_PORT: String(ports.enrolment),
+  };
+}
