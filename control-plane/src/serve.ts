@@ -14,7 +14,9 @@ import { startOwnListeners } from './own-listeners.ts';
 import { places } from './places.ts';
 import { connectBus } from './platform/bus/nats-bus.ts';
 import { startDatabaseClock } from './platform/clock/database-clock.ts';
+import type { DatabaseClock } from './platform/clock/database-clock.ts';
 import { openDatabase } from './platform/database/pools.ts';
+import type { Database, DatabaseUrls } from './platform/database/pools.ts';
 import { healthPages } from './platform/health/index.ts';
 import { createMailer } from './platform/mail/index.ts';
 import { createOutboundClients } from './platform/outbound-http/index.ts';
@@ -60,10 +62,14 @@ export async function serve(
     });
     shutdown.onShutdown('metrics', () => listener.close());
   }
-  const database = await openDatabase(databaseUrls(settings, databaseUrl), { api: 16, worker: 16 });
-  shutdown.onShutdown('database', () => database.close());
   const { publicUrl, natsUrl, ownListeners, ...where } = places(settings);
-  const clock = await reachDatabase(() => startDatabaseClock(database.worker), { settings, publicUrl, log, shutdown });
+  const { database, clock } = await reachDatabase(() => openDatabaseAndClock(databaseUrls(settings, databaseUrl)), {
+    settings,
+    publicUrl,
+    log,
+    shutdown,
+  });
+  shutdown.onShutdown('database', () => database.close());
   shutdown.onShutdown('clock', () => clock.stop());
   const source = keySource(settings);
   const installation = await openInstallation({
@@ -142,6 +148,17 @@ export async function serve(
 
 function dataDirOf({ dataDir = './data' }: ControlPlaneSettings): string {
   return dataDir;
+}
+
+/** The pools are opened anew by each attempt: slonik asks the database for its types before it hands out a pool. */
+async function openDatabaseAndClock(urls: DatabaseUrls): Promise<{ database: Database; clock: DatabaseClock }> {
+  const database = await openDatabase(urls, { api: 16, worker: 16 });
+  try {
+    return { database, clock: await startDatabaseClock(database.worker) };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }
 
 /** Starts what needs the database first. Where status pages were kept and it cannot be reached, they are shown until it can. */

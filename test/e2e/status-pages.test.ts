@@ -22,20 +22,22 @@ t.test('a status page outlives its database and a restart without it', { timeout
     url: 'http://127.0.0.1:9/',
     protocol: 'http',
   });
-  const page = await api.call<{ id: number }>('POST', '/api/v1/status-pages', 201, {
+  const fields = {
     workspace_id: workspaceId,
     name: 'Shop',
     slug: 'shop',
     is_published: true,
     items: [{ type: 'monitor', id: monitorId, display_name: 'Checkout' }],
-  });
-  const rename = (name: string) => api.call('PATCH', `/api/v1/status-pages/${page.id}`, 200, { name });
+  };
+  const page = await api.call<{ id: number }>('POST', '/api/v1/status-pages', 201, fields);
+  const rename = (name: string) => api.call('PUT', `/api/v1/status-pages/${page.id}`, 200, { name });
 
   const replica = await startReplica(product, { roles: 'api' });
   started.push(replica.process);
   const environment = await environmentOf(product, replica.ports);
   const url = `${replica.baseUrl}/status/shop`;
-  const get = (at = '') => fetch(url + at, { headers: { 'accept-language': 'en' }, signal: AbortSignal.timeout(5_000) });
+  const get = (at = '') =>
+    fetch(url + at, { headers: { 'accept-language': 'en' }, signal: AbortSignal.timeout(5_000) });
   const nameShown = async (): Promise<string> => {
     const response = await get('/api/v2/summary.json');
     if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
@@ -65,7 +67,7 @@ t.test('a status page outlives its database and a restart without it', { timeout
     for (const at of ['', '?lang=ru', '/history', '/api/v2/summary.json', '/feed.atom', '/calendar.ics', '/embed']) {
       const response = await get(at);
       t.equal(response.status, 200, at);
-      t.match(await response.text(), /Shop of Spring/, at);
+      t.ok((await response.text()).includes('Shop of Spring'), `${at} has the name`);
     }
     t.equal((await fetch(`${replica.baseUrl}/api/v1/public/status/shop`)).status, 200);
     t.not((await fetch(`${replica.baseUrl}/api/v1/monitors`, { signal: AbortSignal.timeout(20_000) })).status, 200);
@@ -76,12 +78,16 @@ t.test('a status page outlives its database and a restart without it', { timeout
   const again = startNode(['control-plane/src/main.ts', 'serve'], environment, path.join(product.dataDir, 'again.log'));
   started.push(again);
   await t.test('a process that starts without PostgreSQL serves the page as it was kept, with its age', async (t) => {
-    const response = await eventually('the page to be there again', () => get(), { timeoutMs: 30_000 });
+    const response = await eventually('the page to be there again', () => get(), { timeoutMs: 30_000 }).catch(
+      (error: unknown) => {
+        throw new Error(`the process said:\n${again.output().slice(-3_000)}`, { cause: error });
+      },
+    );
     const text = await response.text();
     t.equal(response.status, 200);
-    t.match(text, /Checkout/);
-    t.notMatch(text, /internal-name/);
-    t.match(text, /As of <time datetime="/, 'it says how old it is');
+    t.ok(text.includes('Checkout'));
+    t.notOk(text.includes('internal-name'));
+    t.ok(text.includes('As of <time datetime="'), 'it says how old it is');
     t.equal((await fetch(`${replica.baseUrl}/api/v1/monitors`)).status, 503);
     t.equal((await fetch(`${replica.baseUrl}/status/never-there`)).status, 503);
   });

@@ -94,6 +94,9 @@ export async function openDatabase(urls: DatabaseUrls, sizes: { api: number; wor
     statementTimeout: 60_000,
     // Nothing that it sees depends on a setting, and it is asked thirty times a second while nothing happens.
     resetConnection: () => Promise.resolve(),
+  }).catch(async (error: unknown) => {
+    await api.end();
+    throw error;
   });
   const raw = new pg.Pool({ connectionString: urls.worker, max: sizes.worker, connectionTimeoutMillis: 5_000 });
   // A backend that is killed while idle must not end the process; the next query gets a new connection.
