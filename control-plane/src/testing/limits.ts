@@ -7,5 +7,6 @@ export const testLimits = limitsWith({
   'unconfirmed.webhook_checks': null,
   'unconfirmed.minimum_interval_seconds': 1,
   'unconfirmed.mailed_addresses': null,
+  'unconfirmed.published_pages': null,
   unconfirmed_test: 1_000_000,
 });

@@ -291,6 +291,7 @@ const unconfirmed = {
   webhook_checks: 3,
   minimum_interval_seconds: 300,
   mailed_addresses: 0,
+  published_pages: 0,
 } as const;
 type UnconfirmedNumber = keyof typeof unconfirmed;
 
@@ -349,6 +350,7 @@ export function limitsWith(given: Readonly<Record<string, number | null>> = {}):
       heartbeats: ofUnconfirmed('heartbeats'),
       webhook_checks: ofUnconfirmed('webhook_checks'),
       mailed_addresses: ofUnconfirmed('mailed_addresses'),
+      published_pages: ofUnconfirmed('published_pages'),
       minimumIntervalSeconds: ofUnconfirmed('minimum_interval_seconds') ?? 1,
     },
     rate,
@@ -379,7 +381,7 @@ function planWith(plan: Plan, given: (number: PlanNumber) => number | null | und
 }
 
 function faultOf(name: string, value: number | null): string[] {
-  if (name === 'unconfirmed.mailed_addresses')
+  if (name === 'unconfirmed.mailed_addresses' || name === 'unconfirmed.published_pages')
     return value === null || value === 0 ? [] : [`${name} must be 0, or unlimited`];
   if (!limitNames.includes(name)) return [`${name} is not known; known are ${limitNames.join(', ')}`];
   if (name.endsWith('.minimum_interval_seconds')) {

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
 import { inScope } from '../../platform/database/scope.ts';
+import type { Scope } from '../../platform/database/scope.ts';
 import { scopeOf } from '../../platform/http/caller.ts';
 import type { Caller } from '../../platform/http/caller.ts';
 import { countOnce } from '../../platform/http/rate-limits.ts';
@@ -56,5 +57,16 @@ export async function requireConfirmedAddress(context: CallerParts, caller: Call
     throw addressUnconfirmed(
       `${what} to the addresses of others only from an account whose own mail address is confirmed`,
     );
+  }
+}
+
+/**
+ * Requires that the account may show a status page to the public: under a free name on a trusted host, a stranger's page could pass for somebody else's.
+ * @throws Problem `address_unconfirmed`
+ */
+export async function requireConfirmedToPublish(rules: AddressRules, scope: Scope, tx: Transaction): Promise<void> {
+  if (rules.limits.unconfirmed.published_pages === undefined || !rules.channels.hasMailServer) return;
+  if (isLimited(await readStanding(scope, tx), rules)) {
+    throw addressUnconfirmed('status pages are published only by an account whose own mail address is confirmed');
   }
 }

@@ -7,6 +7,7 @@ import {
 } from '@parallax/api-contract';
 import type { CreateStatusPage, StatusPage, UpdateStatusPage } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
+import { requireConfirmedToPublish } from '../../../identity/unconfirmed/index.ts';
 import { outboxSubject } from '../../../platform/bus/subjects.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { inScope } from '../../../platform/database/scope.ts';
@@ -71,6 +72,7 @@ async function create(context: Context, actor: Actor, body: CreateStatusPage): P
   if (wanted.kind === 'kept') throw new Error('a new page has no slug to keep');
   const row = await inScope(context.database.api, scope, async (tx) => {
     const values = createdValues(body, { nowMs: context.now(), ownTimezone: await ownTimezone(scope, tx) });
+    if (values.is_published) await requireConfirmedToPublish(context, scope, tx);
     await requireRoom(scope, tx, workspaceId);
     await requireSubjects(tx, workspaceId, items);
     const id = await withFreeSlug(tx, wanted, (part, slug) => insertPage(part, { workspaceId, slug }, values));
@@ -98,6 +100,7 @@ async function update(
   const items = changedItems(row, body);
   const names = [...fields, ...(wanted.kind === 'kept' ? [] : ['slug']), ...(items === undefined ? [] : ['items'])];
   if (names.length === 0) return null;
+  if (values.is_published && !row.is_published) await requireConfirmedToPublish(context, scope, tx);
   if (items !== undefined) {
     await requireSubjects(tx, row.workspace_id, items);
     await replaceItems(tx, row, items);

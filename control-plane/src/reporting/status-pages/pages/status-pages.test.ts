@@ -1,6 +1,7 @@
 import t from 'tap';
 import { statusPageLimits } from '@parallax/api-contract';
 import { z } from 'zod';
+import { limitsWith } from '../../../identity/plans/index.ts';
 import { addMember } from '../../../monitoring/testing.ts';
 import { sql } from '../../../platform/database/pools.ts';
 import { pagesApi } from './testing.ts';
@@ -319,3 +320,22 @@ void t.test('a workspace has so many pages and no more', async (t) => {
 function without(fields: Readonly<Record<string, unknown>>, name: string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([each]) => each !== name));
 }
+
+void t.test('an account whose address is not confirmed keeps its pages to itself', async (t) => {
+  const api = await pagesApi(t, { isPublished: true, limits: limitsWith() });
+  await api.database.worker.query(sql.unsafe`update users set email_verified = false, is_administrator = false`);
+  const page = { workspace_id: api.workspaceId, name: 'Your bank' };
+  const refusal = { status: 403, body: { code: 'address_unconfirmed' } };
+  t.match(await api.pages('POST', '', { ...page, is_published: true }), refusal);
+  const { id } = await api.page(page);
+  t.match(await api.pages('PUT', `/${id}`, { is_published: true }), refusal);
+  t.equal((await api.read(id)).is_published, false);
+  await api.database.worker.query(sql.unsafe`update users set email_verified = true`);
+  t.equal((await api.pages('PUT', `/${id}`, { is_published: true })).status, 200);
+  await api.database.worker.query(sql.unsafe`update users set email_verified = false`);
+  t.equal(
+    (await api.pages('PUT', `/${id}`, { is_published: true, name: 'Shop' })).status,
+    200,
+    'what is public stays so',
+  );
+});
