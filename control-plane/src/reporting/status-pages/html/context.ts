@@ -2,7 +2,8 @@ import type { Locale } from '../view/locale.ts';
 import type { DocumentRequest } from '../view/page-document.ts';
 import type { PageView } from '../view/page-view.ts';
 import { type Formats, formatsOf } from './times.ts';
-import { type Words, wordsOf } from './words/words.ts';
+import { wordsOf } from './words/languages.ts';
+import type { Words } from './words/words.ts';
 import { type Html, html } from './markup.ts';
 
 /** What every part of a document is made from. */

@@ -5,7 +5,7 @@ import { favicon, iconSheet, toneOfIndicator } from './icons.ts';
 import { isLink } from './markdown.ts';
 import { Html, html, visible } from './markup.ts';
 import { styleOf } from './style.ts';
-import { wordsOf } from './words/words.ts';
+import { wordsOf } from './words/languages.ts';
 
 /** Until there are subscribers, no page asks for them. */
 const hasSubscribers = false;

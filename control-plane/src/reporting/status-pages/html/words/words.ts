@@ -1,4 +1,3 @@
-import type { Locale } from '../../view/locale.ts';
 import type {
   ComponentStatus,
   DayLetter,
@@ -7,8 +6,6 @@ import type {
   MaintenanceView,
   UpdateView,
 } from '../../view/page-view.ts';
-import { en } from './en.ts';
-import { ru } from './ru.ts';
 
 /** All that a page says in one language, apart from what people wrote, numbers and times. */
 export type Words = {
@@ -78,9 +75,3 @@ export type Words = {
   readonly timesIn: (zone: string) => string;
   readonly poweredBy: string;
 };
-
-const languages: Readonly<Record<Locale, Words>> = { en, ru };
-
-export function wordsOf(locale: Locale): Words {
-  return Object.hasOwn(languages, locale) ? languages[locale] : en;
-}
