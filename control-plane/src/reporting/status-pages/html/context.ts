@@ -44,7 +44,12 @@ export function shortTime(context: PageContext, ms: number): Html {
   return html`<time datetime="${isoOf(ms)}">${formats.clock(ms)}</time>`;
 }
 
-function isoOf(ms: number): string {
+/** The name of the zone that times are written in. */
+export function zone({ formats }: PageContext, ms: number): Html {
+  return html`<span class="z">${formats.zone(ms)}</span>`;
+}
+
+export function isoOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 

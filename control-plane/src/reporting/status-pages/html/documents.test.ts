@@ -1,33 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import t from 'tap';
 import type { Locale } from '../view/locale.ts';
-import type { PageView } from '../view/page-view.ts';
 import { htmlDocuments } from './documents.ts';
 import { pastDays } from './past-days.ts';
-import { componentOf, daysOf, idOf, largeView, madeMs, samples, sectionOf, viewOf } from './testing/samples.ts';
-
-function rendered(view: PageView, path = '', locale: Locale = view.locale, id = '', nowMs = madeMs): string {
-  const text = htmlDocuments.find((each) => each.path === path)?.render(view, { locale, nowMs, id });
-  if (text === null || text === undefined) throw new Error(`There is no document at "${path}".`);
-  return text;
-}
-
-function sample(name: string): PageView {
-  const found = samples[name];
-  if (found === undefined) throw new Error(`There is no sample "${name}".`);
-  return found;
-}
-
-/** The text that a reader sees: without style, and with its white space in order. */
-const textOf = (html: string): string =>
-  html.replace(/<style>.*?<\/style>|<[^>]*>/gs, ' ').replace(/[\s\u00a0\u202f]+/g, ' ');
-
-const allOf = (view: PageView, locale: Locale): readonly string[] => [
-  rendered(view, '', locale),
-  rendered(view, '/history', locale),
-  ...view.incidents.map(({ id }) => rendered(view, '/incidents/:id', locale, id)),
-];
+import { allDocuments, documentsOf, elementsOf, rendered, sample, textOf } from './testing/rendered.ts';
+import { componentOf, daysOf, idOf, largeView, madeMs, sectionOf, viewOf } from './testing/samples.ts';
 
 t.test('A page of 40 components stays below 60,000 bytes', async (t) => {
   const rows = {
@@ -43,43 +20,53 @@ t.test('A page of 40 components stays below 60,000 bytes', async (t) => {
 });
 
 t.test('Everything that is written in it is text', async (t) => {
-  const hostile = sample('hostile');
   for (const locale of ['en', 'ru'] as const)
-    for (const html of allOf(hostile, locale)) {
-      const found: string[] = [];
-      walk(parse(html), (tag, attributes) => {
-        found.push(tag);
-        for (const { name, value } of attributes) {
-          t.notMatch(name, /^on|^style$/, `no ${name} on <${tag}>`);
-          if (name === 'href') t.notMatch(value, /^\s*(?:javascript|vbscript):/i);
+    for (const { name, html } of documentsOf('hostile', sample('hostile'), locale)) {
+      const elements = elementsOf(html);
+      for (const { tagName, attrs } of elements)
+        for (const { name, value } of attrs) {
+          t.notMatch(name, /^on|^style$/, `no ${name} on <${tagName}>`);
+          if (/^(?:href|src|xlink:href|action)$/.test(name))
+            t.match(value, /^(?:https?:\/\/|mailto:|\/|#|data:image\/svg)/, `${name} of <${tagName}>`);
         }
-      });
-      t.notOk(found.includes('script') || found.includes('img') || found.includes('iframe'));
-      t.equal(found.filter((tag) => tag === 'style').length, 1);
+      const count = (tag: string): number => elements.filter(({ tagName }) => tagName === tag).length;
+      t.same(['style', 'script', 'img', 'iframe', 'object', 'base', 'form'].map(count), [1, 1, 0, 0, 0, 0, 0], name);
       t.notMatch(html, '\u202e');
       t.notMatch(html, '\u0000');
       t.notMatch(html.match(/<style>(.*?)<\/style>/s)?.[1] ?? '', /evil|expression|alert/);
+      t.notMatch(html.match(/<script>(.*?)<\/script>/s)?.[1] ?? '', /evil|alert/);
+      t.match(textOf(html), '&lt;/style&gt;&lt;/title&gt;&lt;script&gt;alert(1)', 'it is shown as it was written');
     }
 });
 
-t.test('The policy lets the style of the document work and nothing else', async (t) => {
-  for (const view of Object.values(samples))
-    for (const document of htmlDocuments.filter(({ path }) => path !== '/incidents/:id')) {
-      const html = document.render(view, { locale: view.locale, nowMs: madeMs, id: '' }) ?? '';
-      const style = html.match(/<style>(.*?)<\/style>/s)?.[1] ?? '';
-      const hash = createHash('sha256').update(style).digest('base64');
-      const policy = typeof document.policy === 'function' ? document.policy(view) : document.policy;
-      t.match(policy, `style-src 'sha256-${hash}'`);
-      t.match(policy, "default-src 'none'");
-      t.match(policy, "frame-ancestors 'none'");
-      t.notMatch(policy, 'script-src');
-    }
+t.test('The policy lets the style and the script of the document work and nothing else', async (t) => {
+  const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64');
+  for (const { name, view, path, html } of allDocuments) {
+    const document = htmlDocuments.find((each) => each.path === path);
+    const policy = typeof document?.policy === 'function' ? document.policy(view) : '';
+    const [style = '', script = ''] = [/<style>(.*?)<\/style>/s, /<script>(.*?)<\/script>/s].map(
+      (each) => html.match(each)?.[1] ?? '',
+    );
+    t.same(
+      policy.split('; '),
+      [
+        "default-src 'none'",
+        `style-src 'sha256-${hashOf(style)}'`,
+        `script-src 'sha256-${hashOf(script)}'`,
+        "img-src 'self' data:",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+      ],
+      name,
+    );
+  }
 });
 
 t.test('It tells no more than is known', async (t) => {
   const page = (parts: Parameters<typeof componentOf>[1]): string =>
     textOf(rendered(viewOf({ sections: [sectionOf(null, 'operational', [componentOf('A', parts)])] })));
-  t.match(page({ uptimePercent: 99.999 }), '99.99% uptime · 90 days', 'cut, never rounded up');
+  t.match(page({ uptimePercent: 99.999 }), ' 99.99% uptime ', 'cut, never rounded up');
   t.match(page({ uptimePercent: 99.29 }), '99.29% uptime', 'what is exact stays');
   t.match(page({ uptimePercent: 100 }), ' 100% uptime');
   t.match(page({ uptimePercent: null }), 'no uptime data');
@@ -184,14 +171,15 @@ t.test('Times are those of the zone of the page', async (t) => {
 
 t.test('A large page is made quickly', async (t) => {
   const view = sample('large');
-  for (let at = 0; at < 100; at += 1) rendered(view, '', 'ru');
+  for (let at = 0; at < 30; at += 1) rendered(view, '', 'ru');
   const costs = Array.from({ length: 30 }, () => {
     const before = process.cpuUsage();
     rendered(view, '', 'ru');
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1000;
   });
-  t.ok(Math.min(...costs) <= 5, `${Math.min(...costs).toFixed(2)} ms`);
+  // The least of many, with room for a slow machine: a page may take 60 ms with all that is read for it.
+  t.ok(Math.min(...costs) <= 20, `${Math.min(...costs).toFixed(2)} ms`);
 });
 
 /** The letters that a row of bars shows, by the corners and strokes of its paths. */
@@ -214,11 +202,4 @@ function drawn(svg: string): readonly string[] {
     }
   }
   return days;
-}
-
-type Attributes = DefaultTreeAdapterTypes.Element['attrs'];
-
-function walk(node: DefaultTreeAdapterTypes.Node, see: (tag: string, attributes: Attributes) => void): void {
-  if ('tagName' in node) see(node.tagName, node.attrs);
-  if ('childNodes' in node) for (const each of node.childNodes) walk(each, see);
 }

@@ -34,7 +34,7 @@ export function pastIncidents(context: PageContext): Html {
   const days = pastDays(view.incidents, formats.dateOf, view.lastDate);
   return html`
     <section class="pa" aria-labelledby="past">
-      <h2 id="past">${words.pastIncidents}</h2>
+      <h2 id="past">${words.recentIncidents}</h2>
       ${days.map((each) => daysOf(context, each))}
       <p><a href="${pathTo(context, '/history')}">${words.wholeHistory}</a></p>
     </section>`;

@@ -31,22 +31,25 @@ const fonts: Readonly<Record<PageTheme['font'], string>> = {
   mono: "ui-monospace,'SF Mono',Menlo,'Noto Sans Mono',monospace",
 };
 
-/** The part of the style sheet that a page decides: colours of both schemes, corners, font. Nothing that somebody wrote gets into it as it was written. */
-export function themeCss(theme: PageTheme): string {
-  const light = variables(theme.light, 'light');
-  const dark = variables(theme.dark, 'dark');
+/**
+ * The part of the style sheet that a page decides: colours of both schemes, corners, font. Nothing that somebody wrote gets into it as it was written.
+ * @param banner the tone of its ground
+ */
+export function themeCss(theme: PageTheme, banner: Tone): string {
+  const light = variables(theme.light, 'light', banner);
+  const dark = variables(theme.dark, 'dark', banner);
   const font = Object.hasOwn(fonts, theme.font) ? fonts[theme.font] : fonts.system;
   const radius = Number.isFinite(theme.radius) ? Math.min(24, Math.max(0, Math.round(theme.radius))) : 8;
   const colours =
     theme.scheme === 'dark'
-      ? `:root{color-scheme:dark;${dark}}`
+      ? `:root{color-scheme:dark;${dark}}@media print{:root{color-scheme:light;${light}}}`
       : theme.scheme === 'light'
         ? `:root{color-scheme:light;${light}}`
-        : `:root{color-scheme:light dark;${light}}@media(prefers-color-scheme:dark){:root{${dark}}}`;
-  return `:root{--f:${font};--r:${radius}px}${colours}@media print{:root{color-scheme:light;${variables({}, 'light')}}}`;
+        : `:root{color-scheme:light dark;${light}}@media screen and (prefers-color-scheme:dark){:root{${dark}}}`;
+  return `:root{--f:${font};--r:${radius}px}${colours}`;
 }
 
-function variables(colours: PageColours, scheme: Scheme): string {
+function variables(colours: PageColours, scheme: Scheme, banner: Tone): string {
   const usual = defaults[scheme];
   const background = colourOf(colours.background, usual.background);
   const surface = colourOf(colours.surface, usual.surface);
@@ -57,7 +60,7 @@ function variables(colours: PageColours, scheme: Scheme): string {
   const soft = standingOut(mix(text, surface, 0.35), grounds, 4.6, text);
   const tones = Object.entries(usual.tones).map(([tone, colour]) => {
     const shape = standingOut(colour, grounds, 3, text);
-    return `--${tone}:${shape};--${tone}b:${tint(shape, surface, text)}`;
+    return tone === banner ? `--${tone}:${shape};--b:${tint(shape, surface, [text, soft])}` : `--${tone}:${shape}`;
   });
   return [
     `--bg:${background};--s:${surface};--t:${text};--a:${accent};--q:${soft}`,
@@ -73,11 +76,11 @@ function readable(text: string, grounds: readonly string[]): string {
   return worst('#000000') >= worst('#ffffff') ? '#000000' : '#ffffff';
 }
 
-/** A ground in a tone's colour on which the text can be read and the shape is seen. */
-function tint(shape: string, surface: string, text: string): string {
+/** A ground in a tone's colour on which the texts can be read and the shape is seen. */
+function tint(shape: string, surface: string, texts: readonly string[]): string {
   for (const share of [0.14, 0.1, 0.06, 0.03]) {
     const ground = mix(surface, shape, share);
-    if (contrast(text, ground) >= 4.5 && contrast(shape, ground) >= 3) return ground;
+    if (texts.every((text) => contrast(text, ground) >= 4.5) && contrast(shape, ground) >= 3) return ground;
   }
   return surface;
 }
