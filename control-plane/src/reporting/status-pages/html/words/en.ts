@@ -97,7 +97,7 @@ export const en: Words = {
   resolved: 'Resolved',
   maintenance: 'Maintenance',
   maintenanceStatus: { scheduled: 'Scheduled', in_progress: 'In progress', completed: 'Completed' },
-  maintenanceNow: 'Maintenance in progress',
+  maintenanceNow: 'Ongoing maintenance',
   maintenanceUpcoming: 'Upcoming maintenance',
   recentIncidents: 'Recent incidents',
   noIncidents: 'No incidents',

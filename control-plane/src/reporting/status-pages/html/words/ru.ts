@@ -103,7 +103,7 @@ export const ru: Words = {
   resolved: 'Устранено',
   maintenance: 'Плановые работы',
   maintenanceStatus: { scheduled: 'Запланированы', in_progress: 'Идут сейчас', completed: 'Завершены' },
-  maintenanceNow: 'Идут плановые работы',
+  maintenanceNow: 'Текущие работы',
   maintenanceUpcoming: 'Предстоящие работы',
   recentIncidents: 'Недавние инциденты',
   noIncidents: 'Инцидентов не было',
