@@ -5,7 +5,7 @@ import { toneOfIndicator, tones } from './icons.ts';
 import { themeCss } from './theme.ts';
 import { zoneScriptHash } from './zone-script.ts';
 
-// Variables: bg background, s surface, t text, q quiet text, a accent, l line; u, m, d, p, x, n tones, b the ground of the banner.
+// Variables: bg background, s surface, t text, q quiet text, a accent, l line; u, m, d, p, x, n tones, b the ground of the banner, i its icon.
 const base = `
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
@@ -32,6 +32,7 @@ h1,h2,h3,h4,b,.bi{unicode-bidi:plaintext}
 .sk:focus{left:16px;top:8px;padding:8px 12px;background:var(--s);border-radius:var(--r);z-index:1}
 main:focus{outline:0}
 .i{width:1em;height:1em;flex:none;align-self:center}
+.s .i,.im .i{align-self:flex-start;margin-top:.25em}
 .i+*{min-width:0}
 .k{fill:none;stroke:var(--s);stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}
 header{display:flex;flex-wrap:wrap;gap:8px 24px;align-items:baseline;justify-content:space-between}
@@ -48,6 +49,7 @@ button[aria-pressed=true]{color:var(--s);background:var(--a)}
 .ba{display:flex;gap:16px;align-items:center;margin-top:24px;padding:20px;border-radius:var(--r);border:1px solid}
 .ba .i{width:2.25rem;height:2.25rem}
 .ba h2{margin:0;font-size:1.375rem}
+.ba .me{color:var(--t)}
 .card{background:var(--s);border:1px solid var(--l);border-radius:var(--r);margin-top:12px;padding:0 20px}
 p.card{padding:20px}
 .g>summary{display:flex;flex-wrap:wrap;gap:2px 16px;align-items:baseline;justify-content:space-between;position:relative;padding:14px 0 14px 26px;list-style:none}
@@ -107,7 +109,7 @@ const fixed = `${base.replaceAll('\n', '')}${ofTones}`;
 /** The style sheet of a page. */
 export function styleOf({ theme, indicator }: PageView): string {
   const tone = toneOfIndicator(indicator);
-  return `${themeCss(theme, tone)}${fixed}.ba{background:var(--b);border-color:var(--${tone})}`;
+  return `${themeCss(theme, tone)}${fixed}.ba{background:var(--b);border-color:var(--i)}.ba .i{fill:var(--i)}`;
 }
 
 /** Nothing but this style sheet and the one script takes effect: no style of an element, nothing from elsewhere. */
