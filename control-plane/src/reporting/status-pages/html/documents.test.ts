@@ -148,6 +148,15 @@ t.test('Days without incidents are told together', async (t) => {
   t.same(pastDays([], dateOf, '2026-03-01', 3), [{ first: '2026-02-27', last: '2026-03-01', incidents: [] }]);
 });
 
+t.test('Nothing is said of days whose incidents a view may lack', async (t) => {
+  const [one] = sample('all up').incidents;
+  if (one === undefined) throw new Error('The sample has an incident.');
+  const many = Array.from({ length: 50 }, (_, at) => ({ ...one, id: idOf(2000 + at) }));
+  const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+  t.equal(pastDays(many, dateOf, '2026-11-27').at(-1)?.first, '2026-11-23', 'the day of the oldest');
+  t.equal(pastDays(many.slice(1), dateOf, '2026-11-27').at(-1)?.first, '2026-11-14');
+});
+
 t.test('Links stay on the host and in the language of the reader', async (t) => {
   const own = { ...sample('outage'), url: 'https://status.shop.example' };
   t.match(rendered(own, '', 'ru'), 'href="/incidents/000000000386?lang=ru"');

@@ -94,7 +94,7 @@ footer{margin-top:56px;padding-top:16px;border-top:1px solid var(--l);font-size:
 footer .r{display:flex;flex-wrap:wrap;gap:4px 24px;justify-content:space-between}
 @media(max-width:600px){.w{padding:20px 16px 24px}.card,.in,.an,.ba{padding-left:14px;padding-right:14px}h2{margin-top:36px}.ba .i{width:1.75rem;height:1.75rem}.ba h2{font-size:1.2rem}}
 @media(prefers-reduced-motion:no-preference){.g>summary::before{transition:transform .15s}}
-@media(forced-colors:active){:root{--t:CanvasText;--s:Canvas;--bg:Canvas;--q:CanvasText;--l:CanvasText;--a:LinkText;--u:CanvasText;--m:CanvasText;--d:CanvasText;--p:CanvasText;--x:CanvasText;--n:GrayText}}
+@media(forced-colors:active){:root{--t:CanvasText;--s:Canvas;--bg:Canvas;--q:CanvasText;--l:CanvasText;--a:LinkText;--i:CanvasText;--u:CanvasText;--m:CanvasText;--d:CanvasText;--p:CanvasText;--x:CanvasText;--n:GrayText}}
 @media print{.w{max-width:none;padding:0}details::details-content{content-visibility:visible;display:block;block-size:auto}.card,.in,.cs>li{break-inside:avoid}h2,h3{break-after:avoid}svg{print-color-adjust:exact;-webkit-print-color-adjust:exact}header ul,footer .r,button,.sk,.lg summary::marker{display:none}a{color:inherit}}
 `;
 
