@@ -99,7 +99,7 @@ function makeFormats(language: string, timeZone: string): Formats {
 
 /** Days of the week and months are written small in Russian, but headings begin with a capital letter. */
 function capital(text: string): string {
-  return text.slice(0, 1).toLocaleUpperCase() + text.slice(1);
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 /** Cut, never rounded up: what is not 100 % is not told as 100 %. */

@@ -12,7 +12,7 @@ a=[...d.querySelectorAll("time[datetime$=Z],.z")],t=a.map(e=>e.textContent),b=d.
 b.textContent=c.t+" "+o;
 (b.onclick=e=>{
 if(e){s=!s;a.forEach((e,i)=>e.textContent=s?e.dateTime?f.format(new Date(e.dateTime)):o:t[i])}
-b.ariaPressed=s
+b.setAttribute("aria-pressed",s)
 })();
 p.append(" ",b)
 })(document)`.replaceAll('\n', '');

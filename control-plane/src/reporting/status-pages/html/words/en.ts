@@ -21,7 +21,8 @@ export const en: Words = {
     critical: 'Major system outage',
     unknown: 'No data',
   },
-  affected: (count, of) => `${count} of ${counted(of, 'component is', 'components are')} affected`,
+  affected: (count, of) =>
+    `${count} of ${counted(of, 'component', 'components')} ${count === 1 ? 'is' : 'are'} affected`,
   asOf: 'As of',
   stale: 'This page could not be refreshed since then. What it says may be out of date.',
   since: 'since',
