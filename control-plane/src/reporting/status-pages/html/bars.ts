@@ -3,7 +3,7 @@ import { Html, html } from './markup.ts';
 import type { PageContext } from './context.ts';
 
 /** Out of 40: the worse a day, the taller its bar, so that colour alone need not tell; what is not known is a stub. */
-export const heights: Readonly<Record<DayLetter, number>> = { x: 40, p: 35, d: 30, u: 24, m: 14, n: 6 };
+export const heights: Readonly<Record<DayLetter, number>> = { x: 40, p: 36, d: 32, u: 27, m: 16, n: 7 };
 export const letters: readonly DayLetter[] = ['u', 'd', 'p', 'x', 'm', 'n'];
 
 /** Where a bar of that height has its middle; bars stand on a common ground. */
@@ -30,7 +30,7 @@ export function oneBar(letter: DayLetter): Html {
 
 /** The markers once for the whole document. */
 export const markerSheet = new Html(
-  `<svg class="b o" aria-hidden=true>${letters.map((letter) => `<marker id=k${letter} markerUnits=userSpaceOnUse markerWidth=1 markerHeight=40 refY=20><path class=${letter} d="M0 ${middleOf(letter)}h1"/></marker>`).join('')}</svg>`,
+  `<svg class="b o" aria-hidden=true>${letters.map((letter) => `<marker id=k${letter} markerUnits=userSpaceOnUse markerWidth=1 markerHeight=40><path class=${letter} d="M0 ${middleOf(letter)}h1"/></marker>`).join('')}</svg>`,
 );
 
 function pathOf(days: readonly DayLetter[], letter: DayLetter): string {
@@ -60,5 +60,5 @@ function corners(days: readonly DayLetter[], letter: DayLetter): string {
     at = next;
   }
   // A path without a line has no corner.
-  return `M${first} 20h${steps.length === 0 ? '0' : steps.join(' ')}`;
+  return `M${first} 0h${steps.length === 0 ? '0' : steps.join(' ')}`;
 }

@@ -2,7 +2,8 @@ import type { Locale } from '../view/locale.ts';
 import type { DocumentRequest } from '../view/page-document.ts';
 import type { PageView } from '../view/page-view.ts';
 import { type Formats, formatsOf } from './times.ts';
-import { type Words, wordsOf } from './words/words.ts';
+import { wordsOf } from './words/languages.ts';
+import type { Words } from './words/words.ts';
 import { type Html, html } from './markup.ts';
 
 /** What every part of a document is made from. */
@@ -43,7 +44,12 @@ export function shortTime(context: PageContext, ms: number): Html {
   return html`<time datetime="${isoOf(ms)}">${formats.clock(ms)}</time>`;
 }
 
-function isoOf(ms: number): string {
+/** The name of the zone that times are written in. */
+export function zone({ formats }: PageContext, ms: number): Html {
+  return html`<span class="z">${formats.zone(ms)}</span>`;
+}
+
+export function isoOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 

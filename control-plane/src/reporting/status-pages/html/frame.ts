@@ -1,11 +1,12 @@
 import type { PageView } from '../view/page-view.ts';
 import { markerSheet } from './bars.ts';
-import { type PageContext, addressOf, pathTo } from './context.ts';
+import { type PageContext, addressOf, pathTo, zone } from './context.ts';
 import { favicon, iconSheet, toneOfIndicator } from './icons.ts';
 import { isLink } from './markdown.ts';
 import { Html, html, visible } from './markup.ts';
 import { styleOf } from './style.ts';
-import { wordsOf } from './words/words.ts';
+import { wordsOf } from './words/languages.ts';
+import { zoneScript } from './zone-script.ts';
 
 /** Until there are subscribers, no page asks for them. */
 const hasSubscribers = false;
@@ -41,14 +42,14 @@ export function framed(context: PageContext, { title, summary, path, main }: Fra
     <meta property="og:description" content="${summary}">
     <meta property="og:url" content="${address}">
     <meta property="og:locale" content="${words.openGraph}">`;
-  const body = html`${iconSheet}${path === '' && markerSheet}<div class="w">${header(context, path)}<main>${main}</main>${footer(context, path)}</div>`;
-  return `<!doctype html><html lang="${locale}" dir="ltr"><head>${head.text}<style>${styleOf(view)}</style></head><body>${body.text}</body></html>\n`;
+  const body = html`<a class="sk" href="#main">${words.skip}</a>${iconSheet}${path === '' && markerSheet}<div class="w">${header(context, path)}<main id="main" tabindex="-1">${main}</main>${footer(context, path)}</div>`;
+  return `<!doctype html><html lang="${locale}" dir="ltr"><head>${head.text}<style>${styleOf(view)}</style></head><body>${body.text}<script>${zoneScript}</script></body></html>\n`;
 }
 
 function header(context: PageContext, path: string): Html {
   const { view, words } = context;
   if (path !== '')
-    return html`<header><p class="bi"><a href="${pathTo(context, '')}">← ${words.back(view.name)}</a></p></header>`;
+    return html`<header><p class="bi"><a href="${pathTo(context, '')}">${words.back(view.name)}</a></p></header>`;
   const links = view.links.filter(({ url }) => isLink(url));
   return html`
     <header>
@@ -72,7 +73,8 @@ function footer(context: PageContext, path: string): Html {
         </ul></nav>
         ${view.locales.length > 1 && languages(context, path)}
       </div>
-      <p>${words.timesIn(formats.zone(view.madeMs))} ${words.poweredBy} Parallax.</p>
+      <p id="z" data-z="${formats.timeZone}" data-l="${words.language}" data-t="${words.showTimesIn}">${words.timesIn} ${zone(context, view.madeMs)}.</p>
+      <p>${words.poweredBy} Parallax.</p>
     </footer>`;
 }
 

@@ -66,12 +66,12 @@ export function icon(tone: Tone): Html {
 }
 
 const favicons: Readonly<Record<Tone, string>> = {
-  u: '#12996c',
-  m: '#2f6fdb',
-  d: '#a87600',
-  p: '#dd6409',
-  x: '#d0263c',
-  n: '#74808c',
+  u: '#3c9e92',
+  m: '#3027c1',
+  d: '#b77b1f',
+  p: '#cf5d1b',
+  x: '#b61e1b',
+  n: '#636971',
 };
 
 /** What a browser shows in its tab: the state at a glance, without a request. */

@@ -14,7 +14,7 @@ export function renderIncident(context: PageContext, id: string): string | null 
     <article>
       <h1>${title}</h1>
       ${incidentMeta(context, incident)}
-      <p class="me">${words.incidentStatus[incident.status]}${incident.resolvedMs !== null && html` · ${words.resolved} ${dateTime(context, incident.resolvedMs)}`}</p>
+      <p class="me">${incident.resolvedMs === null ? html`<b>${words.incidentStatus[incident.status]}</b>` : html`<b>${words.resolved}</b> · ${dateTime(context, incident.resolvedMs)}`}</p>
       ${incident.postmortem !== null && html`<section aria-labelledby="postmortem"><h2 id="postmortem">${words.postmortem}</h2><div class="card pm md">${markdown(incident.postmortem)}</div></section>`}
       <section aria-labelledby="updates">
         <h2 id="updates">${words.updates}</h2>

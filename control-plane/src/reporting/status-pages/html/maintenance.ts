@@ -1,5 +1,5 @@
 import type { MaintenanceView } from '../view/page-view.ts';
-import { type PageContext, dateTime } from './context.ts';
+import { type PageContext, dateTime, isoOf, zone } from './context.ts';
 import { icon } from './icons.ts';
 import { markdown } from './markdown.ts';
 import { type Html, html } from './markup.ts';
@@ -10,7 +10,7 @@ export function maintenanceCard(context: PageContext, maintenance: MaintenanceVi
   return html`
     <article class="in m" id="m-${maintenance.id}">
       <h3>${title ?? words.maintenance}</h3>
-      <p class="me"><span class="s">${icon('m')}${words.maintenanceStatus[status]}</span> · ${dateTime(context, startsMs)} – ${endOf(context, startsMs, endsMs)} · ${formats.zone(startsMs)}</p>
+      <p class="me"><span class="s">${icon('m')}${words.maintenanceStatus[status]}</span> · ${dateTime(context, startsMs)} – ${endOf(context, startsMs, endsMs)} · ${zone(context, startsMs)}</p>
       ${componentNames.length > 0 && html`<p class="me">${words.affects}: ${formats.list(componentNames)}</p>`}
       ${text !== null && html`<div class="md">${markdown(text)}</div>`}
     </article>`;
@@ -20,5 +20,5 @@ export function maintenanceCard(context: PageContext, maintenance: MaintenanceVi
 function endOf(context: PageContext, startsMs: number, endsMs: number): Html {
   const { formats } = context;
   if (formats.dateOf(startsMs) !== formats.dateOf(endsMs)) return dateTime(context, endsMs);
-  return html`<time datetime="${new Date(endsMs).toISOString()}">${formats.clock(endsMs)}</time>`;
+  return html`<time datetime="${isoOf(endsMs)}">${formats.clock(endsMs)}</time>`;
 }

@@ -1,7 +1,7 @@
 import fc from '@parallax/testkit/fast-check';
-import { parseFragment } from 'parse5';
+import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 import t from 'tap';
-import { markdown, plainText } from './markdown.ts';
+import { markdown } from './markdown.ts';
 
 const said = (text: string): string => markdown(text).text;
 
@@ -17,7 +17,6 @@ t.test('The small set of elements is what it is', async (t) => {
       '<a href="mailto:e@f.example" rel="nofollow noopener">mailto:e@f.example</a></p>',
     ].join(''),
   );
-  t.equal(plainText('**a** [b](https://c.example)\nd\n\n- e', 100), 'a b d e');
 });
 
 t.test('What loads, runs or deceives stays text', async (t) => {
@@ -83,9 +82,7 @@ t.test('Deep and long texts cost little', async (t) => {
   }
 });
 
-type Element = { readonly tagName: string; readonly attrs: readonly { readonly name: string; readonly value: string }[] };
-
-function elementsIn(node: ReturnType<typeof parseFragment> | ReturnType<typeof parseFragment>['childNodes'][number]): Element[] {
-  const own = 'tagName' in node ? [{ tagName: node.tagName, attrs: node.attrs }] : [];
+function elementsIn(node: DefaultTreeAdapterTypes.Node): DefaultTreeAdapterTypes.Element[] {
+  const own = 'tagName' in node ? [node] : [];
   return 'childNodes' in node ? [...own, ...node.childNodes.flatMap((each) => elementsIn(each))] : own;
 }

@@ -35,20 +35,6 @@ export function markdown(text: string): Html {
   return new Html(blocks(reader.parse(cut, {})));
 }
 
-/** What markdown says without its marks, in one line. */
-export function plainText(text: string, maxLength: number): string {
-  const words = reader
-    .parse(visible(text).slice(0, maxCharacters), {})
-    .map((token) =>
-      (token.children ?? [token]).map((each) => each.content || (/break/.test(each.type) ? ' ' : '')).join(''),
-    )
-    .filter((each) => each !== '')
-    .join(' ')
-    .replace(/\s+/g, ' ')
-    .trim();
-  return words.length > maxLength ? `${words.slice(0, maxLength - 1).trimEnd()}…` : words;
-}
-
 function blocks(tokens: readonly Token[]): string {
   return tokens.map((token) => block(token)).join('');
 }

@@ -10,8 +10,8 @@ export type Part = Html | string | number | null | undefined | false | readonly 
 
 // Characters that no reader sees, but which break a document or turn the direction of the text after them: controls, marks and overrides of
 // direction (Unicode, UAX #9), and halves of surrogate pairs.
-// oxlint-disable-next-line no-control-regex -- these are the ones that are taken out
 const invisible =
+  // oxlint-disable-next-line eslint/no-control-regex -- these are the ones that are taken out
   /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\ufeff]|\p{Surrogate}/gu;
 /** Most texts need nothing: letters of Latin and Cyrillic, digits, and signs without a meaning in HTML. */
 const harmless = /^[ !#-%(-;=?-~\u00a0-\u017f\u0400-\u04ff\u2009\u2013\u2014\u2026\u202f]*$/;

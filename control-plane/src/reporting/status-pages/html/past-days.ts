@@ -1,4 +1,5 @@
 import type { IncidentView } from '../view/page-view.ts';
+import { mostIncidents } from '../view/public-incidents.ts';
 import { type PageContext, date, pathTo } from './context.ts';
 import { incidentCard } from './incidents.ts';
 import { type Html, html } from './markup.ts';
@@ -9,7 +10,10 @@ const dayMs = 86_400_000;
 /** Days without incidents in a row, or one day with some. */
 export type PastDays = { readonly last: string; readonly first: string; readonly incidents: readonly IncidentView[] };
 
-/** The last days, the newest first; neighbours without incidents are one. An incident belongs to the day on which it began. */
+/**
+ * The last days, the newest first; neighbours without incidents are one. An incident belongs to the day on which it began. A view that is full may lack
+ * incidents, of which nothing is said: the days end with that of the oldest incident that is over.
+ */
 export function pastDays(
   incidents: readonly IncidentView[],
   dateOf: (ms: number) => string,
@@ -17,9 +21,12 @@ export function pastDays(
   count = shownDays,
 ): readonly PastDays[] {
   const byDate = Map.groupBy(incidents, ({ startedMs }) => dateOf(startedMs));
+  const over = incidents.filter(({ resolvedMs }) => resolvedMs !== null).map(({ startedMs }) => startedMs);
+  const oldest = incidents.length < mostIncidents || over.length === 0 ? '' : dateOf(Math.min(...over));
   const found: PastDays[] = [];
   for (let back = 0; back < count; back += 1) {
     const day = new Date(Date.parse(`${lastDate}T00:00:00Z`) - back * dayMs).toISOString().slice(0, 10);
+    if (day < oldest) break;
     const here = byDate.get(day) ?? [];
     const before = found.at(-1);
     if (here.length === 0 && before !== undefined && before.incidents.length === 0)
@@ -34,7 +41,7 @@ export function pastIncidents(context: PageContext): Html {
   const days = pastDays(view.incidents, formats.dateOf, view.lastDate);
   return html`
     <section class="pa" aria-labelledby="past">
-      <h2 id="past">${words.pastIncidents}</h2>
+      <h2 id="past">${words.recentIncidents}</h2>
       ${days.map((each) => daysOf(context, each))}
       <p><a href="${pathTo(context, '/history')}">${words.wholeHistory}</a></p>
     </section>`;

@@ -2,13 +2,15 @@ import type { Words } from './words/words.ts';
 
 /** Numbers and times as a page writes them in one language and zone. */
 export type Formats = {
+  /** As the zone is called where times are computed. */
+  readonly timeZone: string;
   /** What the zone is called, with its offset at an instant. */
   readonly zone: (ms: number) => string;
   readonly clock: (ms: number) => string;
   readonly dateTime: (ms: number) => string;
   /** The date of an instant in the zone, `2026-11-27`. */
   readonly dateOf: (ms: number) => string;
-  /** Of dates such as `2026-11-27`. */
+  /** Of dates such as `2026-11-27`; the long date and the month stand in headings. */
   readonly longDate: (date: string) => string;
   readonly shortDate: (date: string) => string;
   readonly dateRange: (first: string, last: string) => string;
@@ -37,7 +39,8 @@ export function formatsOf(words: Words, timezone: string): Formats {
 
 function isZone(name: string): boolean {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+    new Intl.DateTimeFormat('en', { timeZone: name }).format();
+    return true;
   } catch {
     return false;
   }
@@ -64,6 +67,7 @@ function makeFormats(language: string, timeZone: string): Formats {
   const [day, hour, minute, second] = [unit('day'), unit('hour'), unit('minute'), unit('second')];
   const at = (date: string): Date => new Date(`${date}T12:00:00Z`);
   return {
+    timeZone,
     zone: (ms) => zoneName(offset, timeZone, ms),
     clock: (ms) => clock.format(ms),
     dateTime: (ms) => dateTime.format(ms),
@@ -71,10 +75,10 @@ function makeFormats(language: string, timeZone: string): Formats {
       const found = Object.fromEntries(parts.formatToParts(ms).map(({ type, value }) => [type, value]));
       return `${found['year']}-${found['month']}-${found['day']}`;
     },
-    longDate: (text) => long.format(at(text)),
+    longDate: (text) => capital(long.format(at(text))),
     shortDate: (text) => short.format(at(text)),
     dateRange: (first, last) => short.formatRange(at(first), at(last)),
-    month: (text) => month.format(at(text)),
+    month: (text) => capital(month.format(at(text))),
     duration: (seconds) => {
       const all = Math.max(0, Math.round(seconds));
       if (all < 60) return second.format(all);
@@ -91,6 +95,11 @@ function makeFormats(language: string, timeZone: string): Formats {
     wholePercent: (percent) => wholePercent.format(cut(percent, 1) / 100),
     list: (texts) => list.format(texts),
   };
+}
+
+/** Days of the week and months are written small in Russian, but headings begin with a capital letter. */
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 /** Cut, never rounded up: what is not 100 % is not told as 100 %. */

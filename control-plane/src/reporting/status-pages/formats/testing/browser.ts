@@ -20,6 +20,8 @@ export type Tab = {
   readonly until: (expression: string) => Promise<void>;
   /** The texts of frames of other sites, which are out of reach for `evaluate`. */
   readonly frames: () => Promise<string[]>;
+  /** A command of the DevTools protocol. */
+  readonly send: (method: string, params: object) => Promise<Record<string, unknown>>;
   readonly close: () => Promise<void>;
 };
 
@@ -48,6 +50,7 @@ export async function openTab(path: string, answer: (url: URL) => Answer | null)
   };
   return {
     evaluate,
+    send: (method, params) => browser.send(method, params, sessionId),
     open: async (url) => {
       const isLoaded = new Promise<void>((resolve) => loaded.add(resolve));
       await browser.send('Page.navigate', { url }, sessionId);

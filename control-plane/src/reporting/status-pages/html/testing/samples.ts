@@ -388,7 +388,7 @@ const longRussian = viewOf({
   incidents: [
     {
       ...endedIncident(componentOf('Портал государственных услуг и личный кабинет гражданина')),
-      startedMs: madeMs - hourMs,
+      startedMs: madeMs - 9 * dayMs - 3 * hourMs,
     },
   ],
   maintenance: [upcoming],

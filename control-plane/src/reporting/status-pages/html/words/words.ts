@@ -1,4 +1,3 @@
-import type { Locale } from '../../view/locale.ts';
 import type {
   ComponentStatus,
   DayLetter,
@@ -7,8 +6,6 @@ import type {
   MaintenanceView,
   UpdateView,
 } from '../../view/page-view.ts';
-import { en } from './en.ts';
-import { ru } from './ru.ts';
 
 /** All that a page says in one language, apart from what people wrote, numbers and times. */
 export type Words = {
@@ -27,6 +24,8 @@ export type Words = {
   readonly status: Readonly<Record<ComponentStatus, string>>;
   readonly announcement: string;
   readonly links: string;
+  readonly skip: string;
+  readonly today: string;
   readonly components: string;
   readonly days: (count: number) => string;
   /** What a row of bars says, by the number of days of each kind but `u`. */
@@ -35,7 +34,7 @@ export type Words = {
   readonly noUptime: string;
   readonly measured: (percent: string) => string;
   readonly legend: string;
-  readonly legendOf: (first: string, last: string) => string;
+  readonly howBarsRead: string;
   readonly legends: Readonly<Record<DayLetter, string>>;
   readonly troubledDays: (count: number) => string;
   readonly latestOf: (shown: number, all: number) => string;
@@ -58,13 +57,12 @@ export type Words = {
   readonly updates: string;
   readonly noUpdates: string;
   readonly postmortem: string;
-  readonly started: string;
   readonly resolved: string;
   readonly maintenance: string;
   readonly maintenanceStatus: Readonly<Record<MaintenanceView['status'], string>>;
   readonly maintenanceNow: string;
   readonly maintenanceUpcoming: string;
-  readonly pastIncidents: string;
+  readonly recentIncidents: string;
   readonly noIncidents: string;
   readonly history: string;
   readonly wholeHistory: string;
@@ -75,12 +73,9 @@ export type Words = {
   readonly feeds: string;
   readonly calendar: string;
   readonly subscribe: string;
-  readonly timesIn: (zone: string) => string;
+  /** Before the name of a zone. */
+  readonly timesIn: string;
+  /** On a button, before the name of the reader's zone. */
+  readonly showTimesIn: string;
   readonly poweredBy: string;
 };
-
-const languages: Readonly<Record<Locale, Words>> = { en, ru };
-
-export function wordsOf(locale: Locale): Words {
-  return Object.hasOwn(languages, locale) ? languages[locale] : en;
-}
