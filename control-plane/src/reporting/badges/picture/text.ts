@@ -1,7 +1,7 @@
 /** What XML cannot hold, what nobody sees, and what turns the direction of the text around it (Unicode, UAX #9). */
 const invisible =
   // oxlint-disable-next-line no-control-regex -- these are the ones that are taken out
-  /[\0-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]|\p{Surrogate}/gu;
+  /[\0-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]/g;
 
 const escapes: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -16,7 +16,14 @@ const maxCharacters = 40;
 /** A text that somebody else wrote, as a badge shows it: on one line, without what cannot be seen, and cut. */
 export function shownText(text: string): string {
   // More is never shown, whatever is taken out of it.
-  const plain = text.slice(0, 500).toWellFormed().replace(/\s+/gu, ' ').replace(invisible, '').normalize('NFC').trim();
+  const plain = text
+    .slice(0, 500)
+    .toWellFormed()
+    .replaceAll(/[\t-\r\x85\u2028\u2029]/g, ' ')
+    .replaceAll(invisible, '')
+    .normalize('NFC')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
   const characters = [...plain.replaceAll(/(\p{M}{3})\p{M}+/gu, '$1')];
   return characters.length <= maxCharacters
     ? characters.join('')
