@@ -34,7 +34,9 @@ const widths: readonly (readonly [number, string])[] = [
   [119, 'ЖШЮЩ'],
 ];
 
-const widthOf = new Map(widths.flatMap(([width, characters]) => [...characters].map((one) => [one, width] as const)));
+const widthOf = new Map(
+  widths.flatMap(([width, characters]) => Array.from(characters, (one) => [one, width] as const)),
+);
 /** What most letters of other alphabets have. */
 const usualWidth = 72;
 const wideWidth = 115;

@@ -24,7 +24,7 @@ export function shownText(text: string): string {
     .normalize('NFC')
     .replaceAll(/\s+/g, ' ')
     .trim();
-  const characters = [...plain.replaceAll(/(\p{M}{3})\p{M}+/gu, '$1')];
+  const characters = Array.from(plain.replaceAll(/(\p{M}{3})\p{M}+/gu, '$1'));
   return characters.length <= maxCharacters
     ? characters.join('')
     : `${characters
