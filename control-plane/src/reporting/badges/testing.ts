@@ -1,6 +1,7 @@
 import type { Badge, BadgeType } from '@parallax/api-contract';
 import type { TestContext } from '@parallax/testkit';
 import { z } from 'zod';
+import type { Context } from '../../context.ts';
 import { auditCapability } from '../../identity/audit/index.ts';
 import type { TestAnswer, TestCall } from '../../identity/testing.ts';
 import { heartbeatsCapability } from '../../monitoring/heartbeats/index.ts';
@@ -35,7 +36,7 @@ export type BadgesApi = MonitorsApi & {
 const madeBadge = z.looseObject({ id: z.number(), key: z.string() });
 
 /** For tests: the API with all that has badges, and badges as the public sees them, at a time that stands still. */
-export async function badgesApi(t: TestContext): Promise<BadgesApi> {
+export async function badgesApi(t: TestContext, more: Partial<Context> = {}): Promise<BadgesApi> {
   // Tokens are good from the time of the database on.
   const clock = { ms: Math.floor(Date.now() / 1_000) * 1_000 + 300_000 };
   let isRunning = false;
@@ -53,7 +54,7 @@ export async function badgesApi(t: TestContext): Promise<BadgesApi> {
       statusPagesCapability,
       badgesCapability,
     ],
-    context: { publicUrl: 'https://parallax.example', now: () => (isRunning ? clock.ms : Date.now()) },
+    context: { publicUrl: 'https://parallax.example', now: () => (isRunning ? clock.ms : Date.now()), ...more },
     prepared: (context) => preparedTogether([preparedPages(context), preparedBadges(context)]),
   });
   isRunning = true;
