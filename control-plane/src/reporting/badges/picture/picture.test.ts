@@ -1,3 +1,5 @@
+import fc from '@parallax/testkit/fast-check';
+import { SaxesParser } from 'saxes';
 import t from 'tap';
 import { badgeJson } from './as-json.ts';
 import { badgeSvg } from './as-svg.ts';
@@ -123,4 +125,33 @@ t.test('texts of others are shown on one line and cut', async (t) => {
   t.ok(Array.from(shownText(`e${'\u0301'.repeat(100)}`)).length <= 4);
   const worst = shownText('"'.repeat(60));
   t.ok(Buffer.byteLength(badgeSvg({ label: worst, message: worst, colour: '#667080', isError: false })) <= 2_048);
+});
+
+t.test('a picture is small and well-formed, whatever its label is', async (t) => {
+  const label = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc
+      .array(fc.constantFrom('<', '&', '"', "'", ']]>', '漢', '😀', '\u0301', '\ud800', '\ufffe', '\0'), {
+        maxLength: 60,
+      })
+      .map((all) => all.join('')),
+  );
+  fc.assert(
+    fc.property(label, (given) => {
+      const shown = shownText(given);
+      const svg = badgeSvg(textOf({ kind: 'page', indicator: 'none' }, shown, nowMs));
+      if (Buffer.byteLength(svg) > 2_048) throw new Error(`${Buffer.byteLength(svg)} bytes`);
+      const texts: string[] = [];
+      const parser = new SaxesParser({ xmlns: false });
+      parser.on('error', (error) => {
+        throw error;
+      });
+      parser.on('text', (text) => texts.push(text));
+      parser.write(svg).close();
+      const expected = shown === '' ? ['all systems operational'] : [shown, 'all systems operational'];
+      if (texts.slice(1).join('\n') !== expected.join('\n'))
+        throw new Error(`${JSON.stringify(texts)} of ${JSON.stringify(given)}`);
+    }),
+    { numRuns: 500 },
+  );
 });
