@@ -127,7 +127,7 @@ t.test('texts of others are shown on one line and cut', async (t) => {
   t.ok(Buffer.byteLength(badgeSvg({ label: worst, message: worst, colour: '#667080', isError: false })) <= 2_048);
 });
 
-t.test('a picture is small and well-formed, whatever its label is', async (t) => {
+t.test('a picture is small and well-formed, whatever its label is', async () => {
   const label = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 60 }),
     fc

@@ -284,10 +284,10 @@ void t.test('labels of others are cut and harmless', async (t) => {
   ]) {
     const text = await shown(label);
     t.notMatch(text, /<script|onload=['"]|<!\[CDATA|&xxe|[\p{Cc}\u202e\u2066\ufffe\uffff]/u, JSON.stringify(label));
-    const tags = text.match(/<[a-z]+/g)?.toSorted();
+    const tags = text.match(/<[a-z]+/g);
     t.ok(
       tags?.every((tag) => ['<svg', '<title', '<path', '<g', '<text'].includes(tag)),
-      tags?.join(' '),
+      JSON.stringify(tags),
     );
   }
   t.match(await shown(''), 'aria-label="no data"', 'no label at all');
