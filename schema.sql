@@ -129,6 +129,16 @@
 -- audit_log.remote_address text
 -- audit_log.request_id text
 -- audit_log.at timestamp with time zone not null default now()
+-- badges.id integer not null generated always as identity
+-- badges.workspace_id integer not null
+-- badges.monitor_id integer
+-- badges.heartbeat_id integer
+-- badges.webhook_check_id integer
+-- badges.page_id integer
+-- badges.key_hash bytea not null
+-- badges.sealed_key bytea not null
+-- badges.created_at timestamp with time zone not null default clock_timestamp()
+-- badges.rotated_at timestamp with time zone
 -- calendar_tokens.workspace_id integer not null
 -- calendar_tokens.token_hash bytea not null
 -- calendar_tokens.token_sealed bytea not null
@@ -1202,6 +1212,7 @@
 -- api_keys row-level security forced
 -- assignments
 -- audit_log row-level security forced
+-- badges row-level security forced
 -- calendar_tokens row-level security forced
 -- channel_configs row-level security forced
 -- channel_targets row-level security forced
@@ -1380,6 +1391,14 @@
 -- assignments.assignments_stands_in_for_fkey FOREIGN KEY (stands_in_for) REFERENCES probes(id)
 -- audit_log.audit_log_actor_check CHECK ((actor = ANY (ARRAY['user'::text, 'api_key'::text, 'access_token'::text, 'system'::text, 'command'::text])))
 -- audit_log.audit_log_pkey PRIMARY KEY (id)
+-- badges.badges_check CHECK ((num_nonnulls(monitor_id, heartbeat_id, webhook_check_id, page_id) = 1))
+-- badges.badges_key_hash_key UNIQUE (key_hash)
+-- badges.badges_pkey PRIMARY KEY (id)
+-- badges.badges_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+-- badges.badges_workspace_id_heartbeat_id_fkey FOREIGN KEY (workspace_id, heartbeat_id) REFERENCES heartbeats(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE
+-- badges.badges_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE
+-- badges.badges_workspace_id_page_id_fkey FOREIGN KEY (workspace_id, page_id) REFERENCES status_pages(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE
+-- badges.badges_workspace_id_webhook_check_id_fkey FOREIGN KEY (workspace_id, webhook_check_id) REFERENCES webhook_checks(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE
 -- calendar_tokens.calendar_tokens_pkey PRIMARY KEY (workspace_id)
 -- calendar_tokens.calendar_tokens_token_hash_check CHECK ((length(token_hash) = 32))
 -- calendar_tokens.calendar_tokens_token_hash_key UNIQUE (token_hash)
@@ -1899,6 +1918,7 @@
 -- CREATE INDEX assignments_revision ON public.assignments USING btree (probe_id, revision)
 -- CREATE INDEX audit_log_account_at ON public.audit_log USING btree (user_id, at, id) WHERE (workspace_id IS NULL)
 -- CREATE INDEX audit_log_workspace_at ON public.audit_log USING btree (workspace_id, at, id)
+-- CREATE INDEX badges_workspace ON public.badges USING btree (workspace_id, id)
 -- CREATE INDEX check_results_key ON ONLY public.check_results USING btree (monitor_id, e, probe_id)
 -- CREATE INDEX deliveries_config ON public.deliveries USING btree (config_id, id)
 -- CREATE INDEX deliveries_done ON public.deliveries USING btree (done_at) WHERE (done_at IS NOT NULL)
@@ -2061,6 +2081,12 @@
 -- CREATE UNIQUE INDEX assignments_pkey ON public.assignments USING btree (id)
 -- CREATE UNIQUE INDEX assignments_supplement ON public.assignments USING btree (monitor_id, stands_in_for) WHERE ((ended_at IS NULL) AND supplement)
 -- CREATE UNIQUE INDEX audit_log_pkey ON public.audit_log USING btree (id)
+-- CREATE UNIQUE INDEX badges_heartbeat ON public.badges USING btree (heartbeat_id) WHERE (heartbeat_id IS NOT NULL)
+-- CREATE UNIQUE INDEX badges_key_hash_key ON public.badges USING btree (key_hash)
+-- CREATE UNIQUE INDEX badges_monitor ON public.badges USING btree (monitor_id) WHERE (monitor_id IS NOT NULL)
+-- CREATE UNIQUE INDEX badges_page ON public.badges USING btree (page_id) WHERE (page_id IS NOT NULL)
+-- CREATE UNIQUE INDEX badges_pkey ON public.badges USING btree (id)
+-- CREATE UNIQUE INDEX badges_webhook_check ON public.badges USING btree (webhook_check_id) WHERE (webhook_check_id IS NOT NULL)
 -- CREATE UNIQUE INDEX calendar_tokens_pkey ON public.calendar_tokens USING btree (workspace_id)
 -- CREATE UNIQUE INDEX calendar_tokens_token_hash_key ON public.calendar_tokens USING btree (token_hash)
 -- CREATE UNIQUE INDEX channel_configs_pkey ON public.channel_configs USING btree (id)
@@ -2262,6 +2288,8 @@
 -- api_keys.own_api_keys * using ((user_id = current_user_id()))
 -- audit_log.audit_of_tenant * using (((workspace_id = ANY (current_workspaces())) OR (user_id = current_user_id())))
 -- audit_log.lookups_of_owner * using (true) with check (true)
+-- badges.badges_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- badges.lookups_of_owner * using (true)
 -- calendar_tokens.calendar_tokens_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- calendar_tokens.lookups_of_owner * using (true) with check (true)
 -- channel_configs.own_channel_configs * using ((user_id = current_user_id()))
@@ -2382,6 +2410,7 @@
 -- identity_accept_inviteof_hash bytea, most_members integer, from_address text, in_request text, OUT outcome text, OUT workspace_id integer security definer 4696c9e08bc38b174421698c04d83807
 -- identity_account_tokenof_hash bytea, for_purpose text, OUT user_id integer, OUT email text, OUT mailed_to text security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_alert_linkof_token_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
+-- identity_badgeof_key_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_begin_challengeof_token bytea, of_purpose text, for_user integer, of_way text, life interval security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_begin_sign_inof_state bytea, of_browser bytea, of_way text, for_user integer, for_session uuid, by_invite bytea, life interval security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_calendargiven_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
@@ -2498,6 +2527,8 @@
 -- assignments to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- audit_log to parallax_api: INSERT, SELECT
 -- audit_log to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- badges to parallax_api: DELETE, INSERT, SELECT
+-- badges to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- calendar_tokens to parallax_api: INSERT, SELECT, UPDATE
 -- calendar_tokens to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- channel_configs to parallax_api: DELETE, INSERT, SELECT, UPDATE
@@ -2720,6 +2751,7 @@
 -- identity_accept_invite to parallax_api
 -- identity_account_token to parallax_api
 -- identity_alert_link to parallax_api
+-- identity_badge to parallax_api
 -- identity_begin_challenge to parallax_api
 -- identity_begin_sign_in to parallax_api
 -- identity_calendar to parallax_api

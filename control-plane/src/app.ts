@@ -5,6 +5,8 @@ import { createRequestGuards } from './identity/access/index.ts';
 import type { Route } from './platform/http/handler.ts';
 import { buildHttpServer } from './platform/http/server.ts';
 import type { HttpServerOptions } from './platform/http/server.ts';
+import { preparedTogether } from './platform/http/prepared/prepared-together.ts';
+import { preparedBadges } from './reporting/badges/index.ts';
 import { preparedPages } from './reporting/status-pages/index.ts';
 
 /** Every route of the API, bound to the collaborators it is given. */
@@ -27,7 +29,7 @@ export async function buildApp(
     trustedProxies,
     allowedHosts,
     corsOrigins,
-    prepared: preparedPages(context),
+    prepared: preparedTogether([preparedPages(context), preparedBadges(context)]),
     ...createRequestGuards(context),
   });
 }

@@ -41,6 +41,12 @@ import { idempotencyCapability } from './platform/http/idempotency/index.ts';
 import { mailCapability } from './platform/mail/index.ts';
 import { accountStatsCapability } from './reporting/account-stats/index.ts';
 import { analyticsCapability, removeLatencyDaysOfWorkspace } from './reporting/analytics/index.ts';
+import {
+  badgesCapability,
+  forgetOldBadges,
+  removeBadgeOfDeleted,
+  removeBadgesOfWorkspace,
+} from './reporting/badges/index.ts';
 import { dashboardCapability } from './reporting/dashboard/index.ts';
 import { feedbackCapability } from './reporting/feedback/index.ts';
 import { createDaySumsCapability, removeDaysOfWorkspace, removeSubjectDays } from './reporting/day-sums/index.ts';
@@ -123,12 +129,14 @@ export const capabilities: readonly Capability<Context>[] = [
       leaveWebhooksOfDeleted,
       leaveReportsOfDeleted,
       leavePagesOfDeleted,
+      removeBadgeOfDeleted,
       announceDeletion,
     ],
     onWorkspaceEmptied: [
       removeAlertsOfWorkspace,
       removeWebhooksOfWorkspace,
       removeReportsOfWorkspace,
+      removeBadgesOfWorkspace,
       removePagesOfWorkspace,
       removeMaintenanceOfWorkspace,
       removeGroupsOfWorkspace,
@@ -171,10 +179,11 @@ export const capabilities: readonly Capability<Context>[] = [
   webhooksCapability,
   createWebPushCapability({ onSubscribed: [takeUpBrowser] }),
   statisticsCapability,
-  createDaySumsCapability([forgetOldPages]),
+  createDaySumsCapability([forgetOldPages, forgetOldBadges]),
   slaCapability,
   scheduledReportsCapability,
   statusPagesCapability,
+  badgesCapability,
   accountStatsCapability,
   analyticsCapability,
   dashboardCapability,

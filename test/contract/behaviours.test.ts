@@ -5,7 +5,7 @@ import type { Shown } from './behaviours.ts';
 import { documented } from './document.ts';
 
 const group =
-  /^\/api\/v1\/(monitors|monitor-groups|api-checks|webhooks|events|analytics|dashboard|feedback|public\/status|scheduled-reports|status-pages)(\/|$)/;
+  /^\/api\/v1\/(monitors|monitor-groups|api-checks|webhooks|events|analytics|dashboard|feedback|public\/status|scheduled-reports|status-pages|badges)(\/|$)/;
 
 function isThere([file, title]: Shown): boolean {
   const source = readFileSync(new URL(`../../control-plane/src/${file}.test.ts`, import.meta.url), 'utf8');

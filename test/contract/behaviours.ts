@@ -23,6 +23,9 @@ const reportSigned = 'the figures are those of the monitors themselves, and the 
 const pages = (file: string, title: string): Shown => [`reporting/status-pages/pages/${file}`, title];
 const pageMade = 'a page is made, listed, read, changed and deleted';
 const pageSeen = 'viewers read, editors write, others see nothing';
+const badges = (title: string): Shown => ['reporting/badges/badges', title];
+const badgeMade = 'a badge is made once for each subject, listed, read and deleted';
+const badgeSeen = 'viewers see no keys, others see nothing';
 const made = 'a webhook is made, read, changed and deleted, and shows its secret once';
 const seen = 'viewers see the origin and change nothing, others see nothing';
 const letter = 'ten attempts fail, the dead letter is retried under the same id, and resolved';
@@ -60,6 +63,11 @@ export const endpoints: Readonly<Record<string, readonly Shown[]>> = {
     publicStatus('nothing that is not public is told'),
     publicStatus('a page that is not published is not there, and a former slug leads to it'),
   ],
+  'GET /api/v1/badges': [badges(badgeMade), badges(badgeSeen)],
+  'POST /api/v1/badges': [badges(badgeMade), badges(badgeSeen)],
+  'GET /api/v1/badges/{id}': [badges(badgeMade), badges(badgeSeen)],
+  'DELETE /api/v1/badges/{id}': [badges(badgeMade), badges('a badge goes with its subject')],
+  'POST /api/v1/badges/{id}/rotate': [badges('a key is exchanged, stored sealed, and recorded'), badges(badgeSeen)],
   'GET /api/v1/dashboard/stats': [dashboard('what there is is counted by its state'), dashboard(ofScopes)],
   'GET /api/v1/dashboard/uptime-summary': [
     dashboard('uptime is that of the monitors, to the last digit'),

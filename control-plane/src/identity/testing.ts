@@ -11,6 +11,7 @@ import { createOutboundClients } from '../platform/outbound-http/index.ts';
 import { testDatabase } from '../platform/database/testing.ts';
 import type { Route } from '../platform/http/handler.ts';
 import { buildHttpServer } from '../platform/http/server.ts';
+import type { PreparedAnswers } from '../platform/http/prepared/before-routes.ts';
 import type { HttpLimits } from '../platform/http/server.ts';
 import { createRequestGuards } from './access/index.ts';
 import { accountsCapability } from './accounts/index.ts';
@@ -30,6 +31,8 @@ export type TestApiOptions = {
   readonly capabilities?: readonly Capability<Context>[];
   /** Beside those of the capabilities. */
   readonly routes?: (context: Context) => readonly Route[];
+  /** Asked before the routes. */
+  readonly prepared?: (context: Context) => PreparedAnswers;
   readonly limits?: Partial<HttpLimits>;
   readonly corsOrigins?: readonly string[];
   /** In place of loopback, which lets calls come from anywhere. */
@@ -107,6 +110,7 @@ export async function testApi(t: TestContext, options: TestApiOptions = {}): Pro
     corsOrigins: options.corsOrigins,
     ...createRequestGuards(context),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.prepared === undefined ? {} : { prepared: options.prepared(context) }),
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   t.teardown(() => app.close());

@@ -12,6 +12,7 @@ import { testApi } from '../identity/testing.ts';
 import type { TestAccount, TestApi } from '../identity/testing.ts';
 import { workspacesCapability } from '../identity/workspaces/index.ts';
 import type { Bus } from '../platform/bus/bus.ts';
+import type { PreparedAnswers } from '../platform/http/prepared/before-routes.ts';
 import { sql } from '../platform/database/pools.ts';
 import type { Database } from '../platform/database/pools.ts';
 import { centralFlag, fallbackFlag } from './check-results/index.ts';
@@ -68,12 +69,15 @@ export async function monitorsApi(
     readonly context?: Partial<Context>;
     /** In place of a fresh one. */
     readonly database?: Database;
+    /** Asked before the routes. */
+    readonly prepared?: (context: Context) => PreparedAnswers;
   } = {},
 ): Promise<MonitorsApi> {
   const broker = testBus();
   const api = await testApi(t, {
     context: { bus: broker.bus, ...options.context },
     ...(options.database === undefined ? {} : { database: options.database }),
+    ...(options.prepared === undefined ? {} : { prepared: options.prepared }),
     capabilities: [
       authCapability,
       signInCapability,

@@ -4,6 +4,7 @@ import type { MonitorsApi } from '../monitoring/testing.ts';
 import type { Capability } from '../capability.ts';
 import type { Context } from '../context.ts';
 import { sql } from '../platform/database/pools.ts';
+import type { PreparedAnswers } from '../platform/http/prepared/before-routes.ts';
 import { removeSlaRows, slaCapability, startNewChain } from './sla/index.ts';
 import { statisticsCapability } from './statistics/index.ts';
 
@@ -33,13 +34,20 @@ export async function reportingApi(
   {
     aheadMs = 5 * minuteMs,
     more = [],
-  }: { readonly aheadMs?: number; readonly more?: readonly Capability<Context>[] } = {},
+    prepared,
+  }: {
+    readonly aheadMs?: number;
+    readonly more?: readonly Capability<Context>[];
+    /** Asked before the routes. */
+    readonly prepared?: ((context: Context) => PreparedAnswers) | undefined;
+  } = {},
 ): Promise<ReportingApi> {
   let stoppedMs: number | undefined;
   const api = await monitorsApi(t, {
     monitors: { onMonitorReset: [startNewChain], rowsOfMonitor: [removeSlaRows] },
     more: [statisticsCapability, slaCapability, ...more],
     context: { now: () => stoppedMs ?? Date.now() },
+    ...(prepared === undefined ? {} : { prepared }),
   });
   const nowMs = Math.floor(Date.now() / 1_000) * 1_000 + aheadMs;
   stoppedMs = nowMs;

@@ -9,6 +9,7 @@ export * from './api-checks.ts';
 export * from './api-keys.ts';
 export * from './audit.ts';
 export * from './auth.ts';
+export * from './badges.ts';
 export * from './durable-credentials.ts';
 export * from './certificates.ts';
 export * from './console-pages.ts';

@@ -10,6 +10,7 @@ export const scopeResources = [
   'api-keys',
   'audit-log',
   'auth',
+  'badges',
   'dashboard',
   'events',
   'feedback',

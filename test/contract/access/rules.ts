@@ -717,6 +717,23 @@ export const rules: Readonly<Record<string, Rule>> = {
   },
   'DELETE /api/v1/status-pages/:id/monitors/:monitor_id': editor,
 
+  'GET /api/v1/badges': listed('/api/v1/badges'),
+  'POST /api/v1/badges': {
+    least: 'editor',
+    isNamed: true,
+    foreign: async (world, stranger) => {
+      const path = '/api/v1/badges';
+      const foreign = { type: 'monitor', id: stranger.monitorId };
+      return [
+        { what: 'a foreign workspace', path, body: { ...foreign, workspace_id: stranger.workspaceId } },
+        { what: 'a foreign monitor', path, body: { ...foreign, workspace_id: world.workspaceId } },
+      ];
+    },
+  },
+  'GET /api/v1/badges/:id': viewer,
+  'DELETE /api/v1/badges/:id': editor,
+  'POST /api/v1/badges/:id/rotate': editor,
+
   'GET /api/v1/incidents': listed('/api/v1/incidents'),
   'GET /api/v1/incidents/stats': listed('/api/v1/incidents/stats'),
   'POST /api/v1/incidents': {

@@ -13,9 +13,9 @@ export const isOfResponse = (path: string): boolean =>
 export const isOfReports = (path: string): boolean =>
   /^\/api\/v1\/(public\/reports|scheduled-reports)(\/|$)/.test(path);
 
-/** Routes of status pages, and what the public reads of them. */
+/** Routes of status pages and badges, and what the public reads of them. */
 export const isOfStatusPages = (path: string): boolean =>
-  /^\/(api\/v1\/(status-pages|public\/status)|status)(\/|$)/.test(path);
+  /^\/(api\/v1\/(status-pages|public\/status|badges)|status)(\/|$)/.test(path);
 
 /** Routes of alerts, their pages included, and of events and webhooks. */
 export const isOfAlerts = (path: string): boolean => /^\/(api\/v1\/)?(alerts|events|webhooks)(\/|$)/.test(path);

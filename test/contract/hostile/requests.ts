@@ -186,6 +186,7 @@ const valid: Readonly<Record<string, Record<string, unknown>>> = {
     announcement: { text: 'y' },
   },
   '/api/v1/status-pages/:id/monitors': { monitor_ids: [3] },
+  '/api/v1/badges': { workspace_id: 1, type: 'monitor', id: 1 },
   '/api/v1/maintenance': maintenance,
   '/api/v1/maintenance/:id': maintenance,
   '/api/v1/maintenance/preview': maintenance,
@@ -217,6 +218,7 @@ export async function sendHostile(t: Test, isMine: (path: string) => boolean, le
     '/api/v1/feedback',
     '/api/v1/scheduled-reports',
     '/api/v1/status-pages',
+    '/api/v1/badges',
   ]) {
     await world.make('POST', `${path}${path.endsWith('heartbeats') ? '?workspace_id=1' : ''}`, valid[path]);
   }

@@ -245,6 +245,7 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
       'identity_accept_invite',
       'identity_account_token',
       'identity_alert_link',
+      'identity_badge',
       'identity_begin_challenge',
       'identity_begin_sign_in',
       'identity_calendar',

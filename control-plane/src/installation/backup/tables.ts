@@ -133,6 +133,7 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   status_pages: copied,
   status_page_items: copied,
   status_page_slugs: copied,
+  badges: copied,
 
   webhooks: copied,
   webhook_subjects: copied,

@@ -41,6 +41,7 @@ export const sealedPlaces: readonly SealedPlace[] = [
   { table: 'webhooks', key: 'id', keyType: 'int4', column: 'sealed' },
   { table: 'calendar_tokens', key: 'workspace_id', keyType: 'int4', column: 'token_sealed' },
   { table: 'push_subscriptions', key: 'id', keyType: 'int4', column: 'sealed' },
+  { table: 'badges', key: 'id', keyType: 'int4', column: 'sealed_key' },
 ];
 
 /** Columns of bytes that are not sealed: hashes, public keys, measurements. */
@@ -66,6 +67,7 @@ export const unsealedColumns: readonly string[] = [
   'workspace_invites.token_hash',
   'access_tokens.token_hash',
   'api_keys.key_hash',
+  'badges.key_hash',
   'heartbeats.push_hash',
   'heartbeats.secret_hash',
   'heartbeats.uuid_hash',

@@ -1,6 +1,8 @@
+import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
+import type { Scope } from '../../platform/database/scope.ts';
 import type { RowsOfMonitor } from '../monitors/index.ts';
 import type { Occasion } from './due.ts';
 
@@ -89,3 +91,17 @@ export const removeExpiries: RowsOfMonitor = async (worker, monitorId, beforeMs)
   const notices = await worker.query(sql.unsafe`delete from expiry_notices where monitor_id = ${monitorId}`);
   return { wasAny: ends.rowCount + notices.rowCount > 0, wasHeld: false, removed: {} };
 };
+
+const endRow = z.object({ ends_at: z.number().nullable() });
+
+/** When the certificate of a monitor of the scope ends, as its probes see it; null: they saw none. @returns undefined: there is no such monitor */
+export async function certificateEnd(
+  scope: Scope,
+  connection: CommonQueryMethods,
+  monitorId: number,
+): Promise<number | null | undefined> {
+  const found = await connection.maybeOne(sql.type(endRow)`
+    select monitor_expiry(m.id, 'certificate', m.probe_revision) as ends_at from monitors m
+    where m.id = ${monitorId} and m.workspace_id = any(${sql.array([...scope.workspaceIds], 'int4')}) and m.deleted_at is null`);
+  return found?.ends_at;
+}

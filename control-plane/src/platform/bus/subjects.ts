@@ -46,5 +46,8 @@ export const eventInboxSubject = 'events.inbox';
 /** A hint, after the commit, that there are new events to read. */
 export const eventsSubject = 'events';
 
+/** A hint, after the commit, that the key of the badge `id` is good no more. */
+export const badgesSubject = 'badges';
+
 /** A hint, after the commit, that status pages of `workspace_id` are to be read anew. */
 export const statusPagesSubject = 'status-pages';

@@ -1,4 +1,5 @@
 import { publicStatusRoute } from '@parallax/api-contract';
+import { chartDocuments } from './charts/documents.ts';
 import { formatDocuments } from './formats/documents.ts';
 import { htmlDocuments } from './html/documents.ts';
 import type { DocumentBase } from './serving/index.ts';
@@ -16,6 +17,6 @@ const ofApi: PageDocument = {
 
 /** Every form of a page, with where it is. */
 export const documentBases: readonly DocumentBase[] = [
-  { prefix: '/status/', documents: [...htmlDocuments, ...formatDocuments] },
+  { prefix: '/status/', documents: [...htmlDocuments, ...chartDocuments, ...formatDocuments] },
   { prefix: '/api/v1/public/status/', documents: [ofApi] },
 ];

@@ -7,11 +7,16 @@ import { findPublishedPage, readPageView } from './view/index.ts';
 
 export { forgetOldPages, leavePagesOfDeleted, leavePagesOfMoved, removePagesOfWorkspace } from './pages/index.ts';
 export { servePagesWhileAway } from './serving/index.ts';
+export { readPageUptime } from './view/page-uptime.gateway.ts';
+export type { ComponentStatus, Indicator } from './view/page-view.ts';
+export { subjectStatus } from './view/status.queries.ts';
 
 const serving = createServing({ find: findPublishedPage, read: readPageView }, documentBases);
 
 /** Documents of pages that are in memory, asked before any route. */
 export const preparedPages = serving.serverOf;
+/** A published page as its readers see it at present. */
+export const shownView = serving.viewOf;
 /** Pages as the data folder keeps them, for a time without a database. */
 export const { keptPages } = serving;
 

@@ -49,6 +49,7 @@ async function open(t: Test, burst = 1_000) {
           return path === '/pages/there' ? page : undefined;
         },
         owns: (path) => path.startsWith('/pages/own'),
+        isKnown: ({ path, query }) => path === '/pages/own-known' && query === '',
         fetch: async ({ path }) => {
           if (path === '/pages/own-broken') throw new Error('the database is away');
           return page;
@@ -122,5 +123,12 @@ t.test('what no route knows is made when it is asked for first', async (t) => {
   t.equal(broken.headers.get('retry-after'), '5');
   const many = await Promise.all(Array.from({ length: 70 }, () => fetch(`${url}/pages/own`)));
   t.ok(many.some(({ status }) => status === 429));
+  const known = await Promise.all(Array.from({ length: 70 }, () => fetch(`${url}/pages/own-known`)));
+  t.ok(
+    known.every(({ status }) => status === 200),
+    'what was there lately is no guess, so it has the usual rate',
+  );
+  const guessed = await Promise.all(Array.from({ length: 20 }, () => fetch(`${url}/pages/own-known?else`)));
+  t.ok(guessed.some(({ status }) => status === 429));
   t.equal(asked.routes, 0);
 });

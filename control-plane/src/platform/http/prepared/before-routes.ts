@@ -25,6 +25,8 @@ export type PreparedAnswers = {
   readonly find: (request: PreparedRequest) => PreparedAnswer | undefined;
   /** Whether no route knows a path, so that what is not ready is made here. */
   readonly owns: (path: string) => boolean;
+  /** Whether what is not ready was there lately, so that asking for it is no guessing; absent: it never is. */
+  readonly isKnown?: (request: PreparedRequest) => boolean;
   /** Makes what is not ready. @throws when it cannot be made now */
   readonly fetch: (request: PreparedRequest) => Promise<PreparedAnswer>;
 };
@@ -36,7 +38,7 @@ export type BeforeRoutesOptions = {
   readonly isKnownHost: (host: string, dialled: string | undefined) => boolean;
   /** Per IPv4 address or IPv6 /64. */
   readonly buckets: TokenBuckets;
-  /** The same for what must be made first: a name that is made up costs a statement. */
+  /** The same for what must be made first and is not known: a name that is made up costs a statement. */
   readonly slowBuckets: TokenBuckets;
   readonly log: Pick<Logger, 'warn'>;
 };
@@ -90,7 +92,8 @@ export function answerBeforeRoutes(
       return true;
     }
     if (!prepared.owns(path)) return false;
-    void make(asked, options.slowBuckets.take(networkOf(request))).then(
+    const buckets = prepared.isKnown?.(asked) === true ? options.buckets : options.slowBuckets;
+    void make(asked, buckets.take(networkOf(request))).then(
       (made) => send(request, response, path, made),
       () => response.destroy(),
     );

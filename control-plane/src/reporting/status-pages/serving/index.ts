@@ -59,6 +59,11 @@ export function createServing(reader: PageReader, bases: readonly DocumentBase[]
     service,
     routes: (context: Context): readonly Route[] =>
       documentRoutes({ server: of(context).server, slowly: tokenBuckets(slowRate) }, bases),
+    /** A page as its readers see it at present. @returns null: none is published under the slug. @throws when it cannot be read */
+    viewOf: async (context: Context, slug: string): Promise<PageView | null> => {
+      const found = await of(context).cache.get(slug);
+      return found.kind === 'page' ? found.page.view : null;
+    },
     /** What is answered before any route is asked. */
     serverOf: (context: Context): PageServer => of(context).server,
     /** Pages as they were kept in a data folder, for a time without a database. @returns undefined: none were */

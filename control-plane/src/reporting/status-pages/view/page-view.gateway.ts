@@ -80,11 +80,12 @@ async function readFacts(scope: Scope, tx: Transaction, page: PageRow, items: re
   return { states, days, responseTimes, incidents, occurrences: [...started, ...planned], rules, pageDays };
 }
 
-async function readDays(
+/** The time of subjects in days, as the service level has it: two statements. */
+export async function readDays(
   scope: Scope,
   tx: Transaction,
   ids: SubjectIds,
-  { edgesMs }: PageDays,
+  { edgesMs }: Pick<PageDays, 'edgesMs'>,
   nowMs: number,
 ): Promise<ReadonlyMap<string, SubjectDays>> {
   const window = { fromMs: edgesMs[0] ?? nowMs, toMs: nowMs };
@@ -121,7 +122,8 @@ function workOutDays(count: number, timezone: string, toMs: number): PageDays {
   return { dates: days.map(({ day }) => day), edgesMs: [...days.map(({ fromMs }) => fromMs), toMs] };
 }
 
-function idsOf(subjects: readonly PageSubject[]): SubjectIds {
+/** Identifiers of subjects by type, each once. */
+export function idsOf(subjects: readonly PageSubject[]): SubjectIds {
   const ofType = (type: SubjectType) => [...new Set(subjects.flatMap((one) => (one.type === type ? [one.id] : [])))];
   const [monitor, heartbeat, webhookCheck] = subjectTypes.map(ofType);
   return { monitor: monitor ?? [], heartbeat: heartbeat ?? [], webhook_check: webhookCheck ?? [] };

@@ -4,8 +4,10 @@ import { sql } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
 import { subjectTypes } from '../../day-sums/index.ts';
 import type { SubjectIds, SubjectType } from '../../day-sums/index.ts';
-import { subjectStatuses } from './component-status.ts';
+import { subjectStatuses, wordOf } from './component-status.ts';
 import type { SubjectState } from './component-status.ts';
+import type { PageSubject } from './page.queries.ts';
+import type { ComponentStatus } from './page-view.ts';
 
 const status = z.enum(subjectStatuses);
 const row = z.object({
@@ -89,3 +91,16 @@ export async function statesOf(
 }
 
 const whole = (ms: number | null): number | null => (ms === null ? null : Math.floor(ms));
+
+const nobody: SubjectIds = { monitor: [], heartbeat: [], webhook_check: [] };
+
+/** The word of one subject now, without any delay. @returns null: the scope has no such subject */
+export async function subjectStatus(
+  scope: Scope,
+  connection: CommonQueryMethods,
+  { type, id }: PageSubject,
+  nowMs: number,
+): Promise<ComponentStatus | null> {
+  const state = (await statesOf(scope, connection, { ...nobody, [type]: [id] })).get(`${type} ${id}`);
+  return state === undefined ? null : wordOf(state, { nowMs, delayMs: 0 }).status;
+}
