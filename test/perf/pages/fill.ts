@@ -14,7 +14,7 @@ import { seededRandom } from '../../../control-plane/src/monitoring/check-result
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-export type FillPlan = {
+type FillPlan = {
   readonly monitors: number;
   readonly days: number;
   readonly incidentsADay: number;
@@ -92,7 +92,7 @@ async function fillRanges(pool: pg.Pool, { days, nowMs }: FillPlan): Promise<voi
 
 const probes = 3;
 /** Of so many days hours lie beside the days. */
-const hourDays = 4;
+const hourDays = 2;
 
 /** Sums of response times of each day from three places, and of the hours of the last days. */
 async function fillResponseTimes(pool: pg.Pool, monitors: readonly number[], { days, nowMs }: FillPlan): Promise<void> {

@@ -10,7 +10,7 @@ const dayMs = 86_400_000;
 type Window = { readonly fromMs: number; readonly toMs: number };
 
 /** Monitors by what is wanted of them. */
-export type TimedMonitors = {
+type TimedMonitors = {
   /** Those whose response times stand alone: their medians are stored. */
   readonly alone: readonly number[];
   /** Those whose response times are put together with those of others: medians of them say nothing of all. */
