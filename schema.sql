@@ -817,6 +817,7 @@
 -- result_days.probe_id integer not null
 -- result_days.results integer not null
 -- result_days.summary bytea not null
+-- result_days.median_us integer
 -- result_evidence.e timestamp with time zone not null
 -- result_evidence.monitor_id integer not null
 -- result_evidence.probe_id integer not null
@@ -1944,11 +1945,13 @@
 -- CREATE INDEX incident_members_incident ON public.incident_members USING btree (incident_id, started_at, id)
 -- CREATE INDEX incident_members_subject ON public.incident_members USING btree (subject_type, subject_id, started_at)
 -- CREATE INDEX incident_updates_incident ON public.incident_updates USING btree (incident_id, id)
+-- CREATE INDEX incident_updates_public ON public.incident_updates USING btree (workspace_id, incident_id) WHERE is_public
 -- CREATE INDEX incidents_due ON public.incidents USING btree (tell_at) WHERE (tell_at IS NOT NULL)
 -- CREATE INDEX incidents_ended ON public.incidents USING btree (workspace_id, resolved_at) WHERE (deleted_at IS NULL)
 -- CREATE INDEX incidents_folded ON public.incidents USING btree (workspace_id, folded_into) WHERE (folded_into IS NOT NULL)
 -- CREATE INDEX incidents_folding ON public.incidents USING btree (workspace_id, fold_key) WHERE (fold_key IS NOT NULL)
 -- CREATE INDEX incidents_held ON public.incidents USING btree (workspace_id) WHERE (held_at IS NOT NULL)
+-- CREATE INDEX incidents_manual ON public.incidents USING btree (workspace_id, started_at) WHERE (is_manual AND (deleted_at IS NULL))
 -- CREATE INDEX incidents_workspace ON public.incidents USING btree (workspace_id, started_at DESC, id DESC)
 -- CREATE INDEX join_tokens_workspace ON public.join_tokens USING btree (workspace_id) WHERE (workspace_id IS NOT NULL)
 -- CREATE INDEX latency_days_day ON public.latency_days USING btree (day)
@@ -2000,6 +2003,7 @@
 -- CREATE INDEX quarantines_changed ON public.quarantines USING btree (changed_xid)
 -- CREATE INDEX quarantines_probe ON public.quarantines USING btree (probe_id, started_at)
 -- CREATE INDEX rejected_batches_at ON public.rejected_batches USING btree (at)
+-- CREATE INDEX result_days_median ON ONLY public.result_days USING btree (monitor_id, day) INCLUDE (median_us) WHERE (median_us IS NOT NULL)
 -- CREATE INDEX result_evidence_key ON public.result_evidence USING btree (monitor_id, e, probe_id)
 -- CREATE INDEX result_evidence_time ON public.result_evidence USING btree (e)
 -- CREATE INDEX scheduled_report_files_created ON public.scheduled_report_files USING btree (created_at)

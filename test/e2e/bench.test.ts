@@ -81,6 +81,27 @@ void t.test('the bench of webhooks runs to its end, and its claims read no whole
   }
 });
 
+void t.test(
+  'the bench of status pages runs to its end: every request is answered, also without the database',
+  async (t) => {
+    const output = await runNode([main, 'pages', '--json', '--brief'], environment, 300_000);
+    const figures = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;
+    for (const key of [
+      'requests_per_second',
+      'request_us',
+      'cached_p99_ms',
+      'event_to_page_ms',
+      'render_ms',
+      'render_cold_ms',
+      'page_bytes',
+      'away_answered',
+      'restarted_p99_ms',
+    ]) {
+      t.ok((figures[key] ?? 0) > 0, key);
+    }
+  },
+);
+
 void t.test('the benches of analytics and of the dashboard run to their end', async (t) => {
   const output = await runNode([main, 'analytics', 'dashboard', '--json', '--brief'], environment, 300_000);
   const [analytics, dashboard] = output

@@ -49,5 +49,15 @@ export async function startDatabase(
   teardown(() => owner.end());
   const database = await openDatabase(urls, { api: 1, worker: 4 });
   teardown(() => database.close());
-  return { urls, pid: postgres.pid, owner, worker: database.raw, readers: database.worker, requests: database.api };
+  return {
+    urls,
+    pid: postgres.pid,
+    /** Ends the server before the bench is over. */
+    stop: () => postgres.stop(),
+    owner,
+    worker: database.raw,
+    readers: database.worker,
+    requests: database.api,
+    all: database,
+  };
 }

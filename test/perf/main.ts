@@ -7,6 +7,7 @@ import { checksBench } from './checks.ts';
 import { consensusBench } from './consensus.ts';
 import { dashboardBench } from './dashboard.ts';
 import { ingestBench } from './ingest.ts';
+import { pagesBench } from './pages.ts';
 import { pingsBench } from './pings.ts';
 import { queryBench } from './query.ts';
 import { formatTable } from './report.ts';
@@ -23,11 +24,12 @@ const benches: readonly Bench[] = [
   consensusBench,
   dashboardBench,
   ingestBench,
+  pagesBench,
   pingsBench,
   queryBench,
   webhooksBench,
 ];
-const usage = 'usage: npm run bench -- NAME [--json] [--brief] [--profile DIR (checks, webhooks)]';
+const usage = 'usage: npm run bench -- NAME [--json] [--brief] [--profile DIR (checks, pages, webhooks)]';
 
 const given = readArguments();
 const chosen = benches.filter((bench) => given?.names.includes(bench.name));

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import t from 'tap';
 import { packFlags } from '@parallax/wire';
-import { decodeSummary, summaryOf } from '../packed/summary.ts';
+import { decodeSummary, mergeSummaries, summaryOf } from '../packed/summary.ts';
 import { decodeChunk, maxChunkRows } from '../packed/chunk.ts';
 import { dayMs, hourMs } from './hours.ts';
 import { hourOf, noonMs, rowsOf, sameAsRows, settledMs } from './testing/steps.ts';
@@ -37,6 +37,23 @@ t.test(
     t.same(await w.pack(), { results: 0, chunks: 0, leftOut: 0 }, 'and nothing is done twice');
   },
 );
+
+t.test('a day has the median of all of its probes together, in one row', async (t) => {
+  const w = await packingWorld(t, { atMs: noonMs, count: 1, probeCount: 3 });
+  await w.store(rowsOf(w, noonMs, noonMs + 12 * hourMs));
+  await w.foldUntil(noonMs + 12 * hourMs + settledMs);
+  await w.pack();
+  const stored = await w.pool.query<{ summary: Buffer; median_us: number | null }>(
+    'select summary, median_us from result_days order by probe_id',
+  );
+  const all = mergeSummaries(stored.rows.map(({ summary }) => decodeSummary(summary)));
+  const median = Math.round(all.latency.timed().quantile(0.5) ?? 0);
+  t.ok(median > 0);
+  t.same(
+    stored.rows.map(({ median_us }) => median_us),
+    [median, null, null],
+  );
+});
 
 t.test('a summary is that of the rows in its chunk, and a day that of its hours', async (t) => {
   const w = await packingWorld(t, { atMs: noonMs, count: 1, probeCount: 1 });

@@ -4,8 +4,9 @@ import type { Logger } from '@parallax/telemetry';
 import type { FastifyInstance } from 'fastify';
 import { clientAddress, clientNetwork } from '../client-address.ts';
 import { securityHeaders } from '../security-headers.ts';
-import { answerFor, prepareAnswer } from './prepared-answer.ts';
-import type { PreparedAnswer, PreparedHeaders } from './prepared-answer.ts';
+import { boundedMemo } from './bounded-memo.ts';
+import { answerIn, formFor, prepareAnswer } from './prepared-answer.ts';
+import type { PreparedAnswer, PreparedHeaders, SentForm } from './prepared-answer.ts';
 import type { TokenBuckets } from './token-buckets.ts';
 
 /** What is looked at of a request. */
@@ -55,16 +56,23 @@ export function answerBeforeRoutes(
   const [routes, ...others] = app.server.listeners('request');
   if (routes === undefined || others.length > 0) throw new Error('the server has other listeners than its routes');
   const trusts = options.trustedProxies.length > 0 ? proxyAddress.compile([...options.trustedProxies]) : undefined;
+  const networkOfAddress = boundedMemo(mostRemembered, clientNetwork);
   const networkOf = (request: IncomingMessage): string => {
-    const told = trusts === undefined ? (request.socket.remoteAddress ?? '') : proxyAddress(request, trusts);
-    return clientNetwork(clientAddress(told, request.socket.remoteAddress));
+    const { remoteAddress } = request.socket;
+    if (trusts === undefined) return networkOfAddress(remoteAddress ?? 'unknown');
+    return networkOfAddress(clientAddress(proxyAddress(request, trusts), remoteAddress));
   };
   const isSecure = options.publicUrl.startsWith('https:');
+  const headOf = headsOfAnswers(isSecure);
+  const isKnownHost = boundedMemo(mostRemembered, (hostAndDialled) => {
+    const [host = '', dialled = ''] = hostAndDialled.split(' ');
+    return options.isKnownHost(host, dialled === '' ? undefined : dialled);
+  });
   const send = (request: IncomingMessage, response: ServerResponse, path: string, answer: PreparedAnswer): void => {
     const { 'if-none-match': ifNoneMatch, 'accept-encoding': acceptEncoding } = request.headers;
-    const sent = answerFor(answer, { ifNoneMatch, acceptEncoding });
-    response.writeHead(sent.status, presentHeaders({ ...securityHeaders(path, isSecure), ...sent.headers }));
-    response.end(request.method === 'HEAD' ? undefined : sent.body);
+    const head = headOf(path, answer, formFor(answer, { ifNoneMatch, acceptEncoding }));
+    response.writeHead(head.status, head.fields);
+    response.end(request.method === 'HEAD' ? undefined : head.body);
   };
   const make = async (asked: PreparedRequest, waitMs: number): Promise<PreparedAnswer> => {
     if (waitMs > 0) return tooMany(waitMs);
@@ -82,7 +90,9 @@ export function answerBeforeRoutes(
     const mark = url.indexOf('?');
     const path = mark === -1 ? url : url.slice(0, mark);
     if (!prepared.covers(path)) return false;
-    if (headers.host === undefined || !options.isKnownHost(headers.host, request.socket.localAddress)) return false;
+    // No name of a host has a space; one that does is for the routes to refuse.
+    if (headers.host === undefined || headers.host.includes(' ')) return false;
+    if (!isKnownHost(`${headers.host} ${request.socket.localAddress ?? ''}`)) return false;
     const query = mark === -1 ? '' : url.slice(mark + 1);
     const asked = { path, query, acceptLanguage: headers['accept-language'] };
     const found = prepared.find(asked);
@@ -106,11 +116,29 @@ export function answerBeforeRoutes(
 }
 
 const mostUrlCharacters = 2_048;
+/** Addresses and hosts that something is remembered of. */
+const mostRemembered = 20_000;
 
-function presentHeaders(headers: PreparedHeaders): Record<string, string> {
-  const present: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) if (value !== null) present[name] = value;
-  return present;
+type Head = { readonly status: number; readonly fields: string[]; readonly body: Buffer | undefined };
+
+/** Heads are put together once for an answer and a form: to do so for each request is half of what it costs. */
+function headsOfAnswers(isSecure: boolean): (path: string, answer: PreparedAnswer, form: SentForm) => Head {
+  const heads = new WeakMap<PreparedAnswer, Partial<Record<SentForm, Head>>>();
+  return (path, answer, form) => {
+    const known = heads.get(answer) ?? {};
+    heads.set(answer, known);
+    const head = known[form];
+    if (head !== undefined) return head;
+    const { status, headers, body } = answerIn(answer, form);
+    const made = { status, fields: fieldsOf({ ...securityHeaders(path, isSecure), ...headers }), body };
+    known[form] = made;
+    return made;
+  };
+}
+
+/** Names and values in turn. */
+function fieldsOf(headers: PreparedHeaders): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => (value === null ? [] : [name, value]));
 }
 
 function tooMany(waitMs: number): PreparedAnswer {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { boundedMemo } from './bounded-memo.ts';
 
 /** How the body of an answer may be written (RFC 9110, section 8.4). */
 export type BodyEncoding = 'identity' | 'gzip' | 'br';
@@ -56,6 +57,13 @@ function brotli(bytes: Buffer): Buffer {
  */
 export function chooseEncoding(acceptEncoding: string | undefined): BodyEncoding {
   if (acceptEncoding === undefined) return 'identity';
+  return knownEncoding(acceptEncoding);
+}
+
+/** Browsers send few different headers. */
+const knownEncoding = boundedMemo(200, encodingOf);
+
+function encodingOf(acceptEncoding: string): BodyEncoding {
   const taken = new Map<string, number>();
   for (const part of acceptEncoding.toLowerCase().split(',')) {
     const [name = '', ...parameters] = part.split(';').map((text) => text.trim());
@@ -70,6 +78,7 @@ export function chooseEncoding(acceptEncoding: string | undefined): BodyEncoding
 /** Whether a client has the answer already (RFC 9110, section 13.1.2). @param ifNoneMatch the header */
 export function isSame(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch === etag) return true;
   if (ifNoneMatch.trim() === '*') return true;
   const plain = etag.replace(/^W\//, '');
   return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === plain);
@@ -86,15 +95,28 @@ export type SentAnswer = {
 /** Headers of a request that decide in which form it is answered. */
 export type AskedForm = { readonly ifNoneMatch: string | undefined; readonly acceptEncoding: string | undefined };
 
+/** In which form a client gets an answer; `same`: it has it already. */
+export type SentForm = BodyEncoding | 'same';
+
+/** The form that a request asks for. */
+export function formFor(answer: PreparedAnswer, asked: AskedForm): SentForm {
+  if (answer.status !== 200) return 'identity';
+  return isSame(asked.ifNoneMatch, answer.etag) ? 'same' : chooseEncoding(asked.acceptEncoding);
+}
+
 /** What one client is sent of an answer. */
 export function answerFor(answer: PreparedAnswer, asked: AskedForm): SentAnswer {
+  return answerIn(answer, formFor(answer, asked));
+}
+
+/** What is sent of an answer in a form. */
+export function answerIn(answer: PreparedAnswer, encoding: SentForm): SentAnswer {
   if (answer.status !== 200) {
     const body = answer.body('identity');
     return { status: answer.status, headers: { ...answer.headers, 'content-length': String(body.length) }, body };
   }
   const versioned = { ...answer.headers, etag: answer.etag };
-  if (isSame(asked.ifNoneMatch, answer.etag)) return { status: 304, headers: versioned };
-  const encoding = chooseEncoding(asked.acceptEncoding);
+  if (encoding === 'same') return { status: 304, headers: versioned };
   const body = answer.body(encoding);
   const headers: Record<string, string | null> = { ...versioned, 'content-length': String(body.length) };
   if (encoding !== 'identity') headers['content-encoding'] = encoding;

@@ -114,8 +114,16 @@ t.test('a database that hangs does not hang the page', async (t) => {
   state.hangs = true;
   clock.ms += 60_000;
   t.equal(nameOf(await cache.get('shop')), 'Shop');
+  const next = cache.peek('shop');
+  t.ok(
+    next?.kind === 'page' && next.page.isOld,
+    'only the first waits; the next are shown what there is, with its age',
+  );
+  state.name = 'Renamed';
   release();
   await cache.settle();
+  const after = cache.peek('shop');
+  t.ok(after?.kind === 'page' && !after.page.isOld, 'what was read late counts');
 });
 
 t.test('after a start without a database the kept page is shown; without one the failure is told', async (t) => {

@@ -105,8 +105,10 @@ export class PageCache {
     if (there !== undefined) return there;
     const entry = this.#entries.get(slug);
     if (entry === undefined) return this.#readFirst(slug);
-    // A database that hangs is no reason to hang with it.
-    await Promise.race([this.#refresh(slug, entry), this.#options.sleep(mostWaitMs)]);
+    // A database that hangs is no reason to hang with it, nor for the next to wait as long: until it is read the page counts as one that cannot be.
+    const isRead = this.#refresh(slug, entry).then(() => true);
+    const isInTime = await Promise.race([isRead, this.#options.sleep(mostWaitMs).then(() => false)]);
+    if (!isInTime && entry.reading !== undefined) entry.failedMs ??= this.#options.now();
     // What has changed since that reading began is told by the next one.
     return this.#entries.get(slug) === entry ? this.#answerOf(entry) : this.#readFirst(slug);
   }

@@ -1,6 +1,3 @@
-import { milliseconds } from '../../statistics/index.ts';
-import type { RunningSummary } from '../../../monitoring/check-results/index.ts';
-import { mergeSummaries } from '../../../monitoring/check-results/index.ts';
 import { raised, wordOf, wordOfGroup, worstOf } from './component-status.ts';
 import type { NamedWord, SubjectState, Word } from './component-status.ts';
 import { daysOfComponent } from './day-times.ts';
@@ -8,6 +5,8 @@ import type { ComponentDays, SubjectDays } from './day-times.ts';
 import type { PageItem, PageSubject } from './page.queries.ts';
 import type { ComponentView, IncidentView, SectionView, TroubledDay } from './page-view.ts';
 import { publicIdOf } from './public-id.ts';
+import { medianTimes } from './response-times.ts';
+import type { ResponseTimes } from './response-times.ts';
 
 /** The days of a page. */
 export type PageDays = {
@@ -21,8 +20,7 @@ export type PageDays = {
 export type Known = {
   readonly states: ReadonlyMap<string, SubjectState>;
   readonly days: ReadonlyMap<string, SubjectDays>;
-  /** By day since the epoch. */
-  readonly responseTimes: ReadonlyMap<number, ReadonlyMap<number, RunningSummary>>;
+  readonly responseTimes: ResponseTimes;
 };
 
 export const keyOf = ({ type, id }: PageSubject): string => `${type} ${id}`;
@@ -46,6 +44,10 @@ export function wordsOf(
     }),
   );
 }
+
+/** The monitors of a component. */
+export const monitorsOf = ({ subjects }: PageItem): number[] =>
+  subjects.flatMap(({ type, id }) => (type === 'monitor' ? [id] : []));
 
 /** A component as its page shows it. */
 export function componentView(
@@ -72,7 +74,9 @@ export function componentView(
     measuredPercent: days?.measuredPercent ?? null,
     days: days?.letters ?? [],
     troubles: days === null ? [] : troublesOf(item.componentId, days, pageDays, incidents),
-    ...(item.showsResponseTimes ? { responseTimesMs: mediansOf(item, known.responseTimes, pageDays.dates) } : {}),
+    ...(item.showsResponseTimes
+      ? { responseTimesMs: medianTimes(monitorsOf(item), known.responseTimes, pageDays.dates) }
+      : {}),
   };
 }
 
@@ -103,25 +107,6 @@ function troublesOf(
     ];
   });
   return troubles.toReversed();
-}
-
-const dayMs = 86_400_000;
-
-/** Response times are summed by the days of UTC, which stand for those of the zone: their sums cannot be divided. */
-function mediansOf(
-  { subjects }: PageItem,
-  responseTimes: Known['responseTimes'],
-  dates: readonly string[],
-): (number | null)[] {
-  const ofMonitors = subjects.flatMap(({ type, id }) => (type === 'monitor' ? (responseTimes.get(id) ?? []) : []));
-  return dates.map((date) => {
-    const day = Date.parse(date) / dayMs;
-    const parts = ofMonitors.flatMap((days) => days.get(day) ?? []);
-    const [only] = parts;
-    if (only === undefined) return null;
-    const all = parts.length === 1 ? only : mergeSummaries(parts);
-    return milliseconds(all.latency.timed().quantile(0.5));
-  });
 }
 
 /**

@@ -7,7 +7,7 @@ import type { SubjectIds, SubjectType } from '../../day-sums/index.ts';
 import { correctedTimes } from '../../sla/index.ts';
 import { daysOfZone } from '../../statistics/index.ts';
 import { namedWords } from './component-status.ts';
-import { componentView, isShown, keyOf, sectionsOf, wordsOf } from './components.ts';
+import { componentView, isShown, keyOf, monitorsOf, sectionsOf, wordsOf } from './components.ts';
 import type { PageDays } from './components.ts';
 import { daysOfSubject } from './day-times.ts';
 import type { SubjectDays } from './day-times.ts';
@@ -20,7 +20,7 @@ import type { ComponentView, IncidentView, MaintenanceView, PageView } from './p
 import { isTold, publicIncidents } from './public-incidents.ts';
 import type { StoredIncident } from './public-incidents.ts';
 import { publicMaintenance } from './public-maintenance.ts';
-import { daySummaries } from './response-times.queries.ts';
+import { responseTimesOf } from './response-times.queries.ts';
 import { statesOf } from './status.queries.ts';
 
 /** Where a page is, and the slug that it has now. */
@@ -72,8 +72,10 @@ async function readFacts(scope: Scope, tx: Transaction, page: PageRow, items: re
   const states = await statesOf(scope, tx, ids);
   const measured = idsOf(items.filter(({ showsUptime }) => showsUptime).flatMap((item) => item.subjects));
   const days = await readDays(scope, tx, measured, pageDays, nowMs);
-  const timed = items.filter(({ showsResponseTimes }) => showsResponseTimes).flatMap((item) => item.subjects);
-  const responseTimes = await daySummaries(scope, tx, idsOf(timed).monitor, window);
+  const timed = items.filter(({ showsResponseTimes }) => showsResponseTimes).map(monitorsOf);
+  const alone = [...new Set(timed.filter(({ length }) => length === 1).flat())];
+  const together = [...new Set(timed.filter(({ length }) => length > 1).flat())];
+  const responseTimes = await responseTimesOf(scope, tx, { alone, together }, window);
   const incidents = await incidentsOfPage(scope, tx, ids, componentsOf, rules);
   const started = await startedOccurrences(scope, tx, ids, componentsOf, nowMs);
   const planned = await plannedOccurrences(scope, tx, ids, componentsOf, nowMs);

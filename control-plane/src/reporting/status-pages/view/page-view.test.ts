@@ -347,6 +347,9 @@ void t.test('a page that is not published is not there, and a former slug leads 
   t.equal((await get('shop')).status, 200);
   const moved = await get('former');
   t.same([moved.status, moved.headers.get('location')], [301, '/api/v1/public/status/shop']);
+  const followed = await fetch(`${api.url}/api/v1/public/status/former`);
+  t.equal(followed.status, 200);
+  t.match(await followed.json(), { page: { url: `${api.context.publicUrl}/status/shop` } });
   for (const slug of ['draft', 'gone', 'lapsed', 'never', 'Shop', '%27%3b--', 'a'.repeat(63)]) {
     const answer = await get(slug);
     t.equal(answer.status, 404, `${slug}: ${answer.text}`);

@@ -3,48 +3,117 @@ import { z } from 'zod';
 import { RunningSummary, SummaryError } from '../../../monitoring/check-results/index.ts';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
+import type { ResponseTimes } from './response-times.ts';
 
 const dayMs = 86_400_000;
 
-const row = z.object({ monitor_id: z.number(), day: z.number(), summary: z.instanceof(Buffer) });
+type Window = { readonly fromMs: number; readonly toMs: number };
 
-/** Summaries of days that monitors of the scope have: by monitor, and by the day since the epoch. */
-export type DaySummaries = ReadonlyMap<number, ReadonlyMap<number, RunningSummary>>;
+/** Monitors by what is wanted of them. */
+type TimedMonitors = {
+  /** Those whose response times stand alone: their medians are stored. */
+  readonly alone: readonly number[];
+  /** Those whose response times are put together with those of others: medians of them say nothing of all. */
+  readonly together: readonly number[];
+};
 
-/**
- * Response times of UTC days, as they are summed: one statement. Days that have no sum of their own yet, such as the present one, are told by their
- * closed hours.
- */
-export async function daySummaries(
+/** Response times of UTC days of monitors of the scope: the medians that are stored, then sums of the days that have none or are to be put together. */
+export async function responseTimesOf(
   scope: Scope,
   connection: CommonQueryMethods,
-  monitorIds: readonly number[],
-  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
-): Promise<DaySummaries> {
-  if (monitorIds.length === 0) return new Map();
-  const fromDay = Math.floor(fromMs / dayMs);
-  const toDay = Math.floor(toMs / dayMs);
-  const since = (seconds: number) => sql.fragment`coalesce(ceil(extract(epoch from m.reset_at) / ${seconds}), 0)`;
-  const rows = await connection.any(sql.type(row)`
+  { alone, together }: TimedMonitors,
+  window: Window,
+): Promise<ResponseTimes> {
+  const days = { from: Math.floor(window.fromMs / dayMs), to: Math.floor(window.toMs / dayMs) };
+  const all = Array.from({ length: days.to - days.from + 1 }, (_, place) => days.from + place);
+  const medians = await storedMedians(scope, connection, alone, days);
+  const wanted = [
+    ...alone.map((id) => ({ id, days: all.filter((day) => medians.get(id)?.has(day) !== true) })),
+    ...together.map((id) => ({ id, days: all })),
+  ];
+  return { medians, summaries: await daySummaries(scope, connection, wanted, days) };
+}
+
+type Days = { readonly from: number; readonly to: number };
+
+const monitorsOf = (scope: Scope, ids: readonly number[]) => sql.fragment`
+  select m.id, m.reset_at from monitors m
+  where m.id = any(${sql.array([...ids], 'int4')}) and m.workspace_id = any(${sql.array([...scope.workspaceIds], 'int4')})
+    and m.deleted_at is null`;
+const since = (seconds: number) =>
+  sql.fragment`coalesce(ceil(extract(epoch from m.reset_at) / ${seconds}), 0)::integer`;
+
+const mediansRow = z.object({ id: z.number(), medians: z.string().nullable() });
+
+/** In microseconds by monitor and day since the epoch; null: nothing of the day took time. */
+async function storedMedians(
+  scope: Scope,
+  connection: CommonQueryMethods,
+  ids: readonly number[],
+  { from, to }: Days,
+): Promise<ReadonlyMap<number, ReadonlyMap<number, number | null>>> {
+  if (ids.length === 0) return new Map();
+  const rows = await connection.any(sql.type(mediansRow)`
+    with m as materialized (${monitorsOf(scope, ids)})
+    select m.id, d.medians from m cross join lateral (
+      select string_agg(d.day || ' ' || d.median_us, ',') as medians from result_days d
+      where d.monitor_id = m.id and d.day between ${from} and ${to} and d.median_us is not null and d.day >= ${since(86_400)}) d`);
+  return new Map(rows.map(({ id, medians }) => [id, readMedians(medians ?? '')]));
+}
+
+function readMedians(text: string): ReadonlyMap<number, number | null> {
+  const medians = new Map<number, number | null>();
+  for (const pair of text === '' ? [] : text.split(',')) {
+    const [day = 0, us = 0] = pair.split(' ').map(Number);
+    medians.set(day, us < 0 ? null : us);
+  }
+  return medians;
+}
+
+const summariesRow = z.object({ id: z.number(), summaries: z.instanceof(Buffer).nullable() });
+
+/**
+ * Sums of wanted days: one statement. A day that has none yet, such as the present one, is told by its closed hours.
+ * @param wanted a monitor may stand there more than once
+ */
+async function daySummaries(
+  scope: Scope,
+  connection: CommonQueryMethods,
+  wanted: readonly { readonly id: number; readonly days: readonly number[] }[],
+  { from, to }: Days,
+): Promise<ReadonlyMap<number, ReadonlyMap<number, RunningSummary>>> {
+  const pairs = wanted.flatMap(({ id, days }) => days.map((day) => ({ id, day })));
+  if (pairs.length === 0) return new Map();
+  const ids = [...new Set(pairs.map(({ id }) => id))];
+  const part = (day: ReturnType<typeof sql.fragment>, summary: ReturnType<typeof sql.fragment>) =>
+    sql.fragment`int4send(${day}) || int4send(octet_length(${summary})) || ${summary}`;
+  const firstHourDay = Math.max(from, to - daysByHours);
+  const rows = await connection.any(sql.type(summariesRow)`
     with m as materialized (
-      select m.id, m.reset_at from monitors m
-      where m.id = any(${sql.array([...monitorIds], 'int4')}) and m.workspace_id = any(${sql.array([...scope.workspaceIds], 'int4')})
-        and m.deleted_at is null)
-    select d.monitor_id, d.day, d.summary from m join result_days d on d.monitor_id = m.id
-    where d.day between ${fromDay} and ${toDay} and d.day >= ${since(86_400)}
+      select m.*, w.days, ${since(86_400)} as first_day, ${since(3_600)} as first_hour,
+        array(select d.day from result_days d where d.monitor_id = m.id and d.day between ${firstHourDay} and ${to}) as summed
+      from (${monitorsOf(scope, ids)}) m join (
+        select w.id, array_agg(distinct w.day) as days
+        from unnest(${sql.array(
+          pairs.map(({ id }) => id),
+          'int4',
+        )}, ${sql.array(
+          pairs.map(({ day }) => day),
+          'int4',
+        )}) w (id, day) group by w.id) w on w.id = m.id)
+    select m.id, d.summaries from m cross join lateral (
+      select string_agg(${part(sql.fragment`d.day`, sql.fragment`d.summary`)}, '') as summaries from result_days d
+      where d.monitor_id = m.id and d.day = any(m.days) and d.day between ${from} and ${to} and d.day >= m.first_day) d
     union all
-    select h.monitor_id, h.hour / 24 as day, h.summary from m join result_hours h on h.monitor_id = m.id
-    where h.hour between ${Math.max(fromDay, toDay - daysByHours) * 24} and ${toDay * 24 + 23} and h.hour >= ${since(3_600)}
-      and (not exists (select from result_days d where d.monitor_id = h.monitor_id and d.day = h.hour / 24)
-        or h.hour / 24 < ${since(86_400)})`);
+    select m.id, h.summaries from m cross join lateral (
+      select string_agg(${part(sql.fragment`h.hour / 24`, sql.fragment`h.summary`)}, '') as summaries from result_hours h
+      where h.monitor_id = m.id and h.hour between ${firstHourDay * 24} and ${to * 24 + 23} and h.hour >= m.first_hour and h.hour / 24 = any(m.days)
+        and (h.hour / 24 < m.first_day or h.hour / 24 <> all(m.summed))) h`);
   const found = new Map<number, Map<number, RunningSummary>>();
-  const one = new RunningSummary();
-  for (const { monitor_id: id, day, summary } of rows) {
+  for (const { id, summaries } of rows) {
     const days = found.get(id) ?? new Map<number, RunningSummary>();
     found.set(id, days);
-    const sum = days.get(day) ?? new RunningSummary();
-    days.set(day, sum);
-    addTo(sum, summary, one);
+    if (summaries !== null) addParts(days, summaries);
   }
   return found;
 }
@@ -52,14 +121,22 @@ export async function daySummaries(
 /** A day is summed when all of its hours are closed, some time after it is over. */
 const daysByHours = 3;
 
-/** What is damaged is left out. */
-function addTo(sum: RunningSummary, summary: Buffer, one: RunningSummary): void {
-  one.clear();
-  try {
-    one.addEncoded(summary);
-  } catch (error) {
-    if (error instanceof SummaryError) return;
-    throw error;
+/** Adds summaries to those of their days: of each the day, its length, and itself. What is damaged is left out. */
+function addParts(days: Map<number, RunningSummary>, bytes: Buffer): void {
+  const one = new RunningSummary();
+  for (let at = 0; at < bytes.length; ) {
+    const day = bytes.readInt32BE(at);
+    const from = at + 8;
+    at = from + bytes.readInt32BE(at + 4);
+    const sum = days.get(day) ?? new RunningSummary();
+    days.set(day, sum);
+    one.clear();
+    try {
+      one.addEncoded(bytes.subarray(from, at));
+    } catch (error) {
+      if (error instanceof SummaryError) continue;
+      throw error;
+    }
+    sum.add(one);
   }
-  sum.add(one);
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '@parallax/telemetry';
 import { decodeChunk } from '../../packed/chunk.ts';
-import { encodeSummary, RunningSummary, SummaryError } from '../../packed/summary.ts';
+import { encodeSummary, mergeSummaries, RunningSummary, SummaryError } from '../../packed/summary.ts';
 import { dayOfHour, hoursOfDay } from '../hours.ts';
 import type { Packing } from '../queries.ts';
 
@@ -88,9 +88,10 @@ const dayKeys = (wanted: readonly WantedDay[]): [number[], number[]] => [
 ];
 
 const writeText = `
-  insert into result_days (monitor_id, day, probe_id, results, summary)
-  select * from unnest($1::integer[], $2::integer[], $3::integer[], $4::integer[], $5::bytea[])
-  on conflict (monitor_id, day, probe_id) do update set results = excluded.results, summary = excluded.summary`;
+  insert into result_days (monitor_id, day, probe_id, results, summary, median_us)
+  select * from unnest($1::integer[], $2::integer[], $3::integer[], $4::integer[], $5::bytea[], $6::integer[])
+  on conflict (monitor_id, day, probe_id) do update
+    set results = excluded.results, summary = excluded.summary, median_us = excluded.median_us`;
 
 const removeText = `
   delete from result_days d using unnest($1::integer[], $2::integer[]) as w (monitor_id, day)
@@ -101,9 +102,26 @@ async function write({ client }: Packing, wanted: readonly WantedDay[], days: re
   const keys = [days.map(({ monitorId }) => monitorId), days.map(({ day }) => day), days.map(({ probeId }) => probeId)];
   await client.query(removeText, [...dayKeys(wanted), ...keys]);
   if (days.length === 0) return;
+  const medians = mediansOf(days);
   await client.query(writeText, [
     ...keys,
     days.map(({ results }) => results),
     days.map(({ summary }) => encodeSummary(summary)),
+    days.map((day) => medians.get(day) ?? null),
   ]);
 }
+
+/** The median of each day of a monitor, by the row that it is stored in: that of the first probe. */
+function mediansOf(days: readonly Merged[]): ReadonlyMap<Merged, number> {
+  const medians = new Map<Merged, number>();
+  for (const own of Map.groupBy(days, ({ monitorId, day }) => `${monitorId} ${day}`).values()) {
+    const first = own.reduce((least, one) => (one.probeId < least.probeId ? one : least));
+    const { latency } = own.length === 1 ? first.summary : mergeSummaries(own.map(({ summary }) => summary));
+    const medianUs = latency.timed().quantile(0.5);
+    medians.set(first, medianUs === null ? nothingTimed : Math.round(medianUs));
+  }
+  return medians;
+}
+
+/** Stands for the median of a day on which no check took time; null stands for one that is not known. */
+const nothingTimed = -1;
