@@ -19,7 +19,8 @@ const fixed =
 
 /** The style sheet of a page's charts: its own colours, light and dark. */
 export function chartStyle({ theme }: PageView): string {
-  return themeCss(theme) + fixed;
+  // A chart has no banner, whose ground is the one thing that differs by tone.
+  return themeCss(theme, 'u') + fixed;
 }
 
 /** The response times of a component over the days of its page. */
