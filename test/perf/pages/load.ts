@@ -81,7 +81,7 @@ export class Readers {
     }
     this.#isOver = true;
     const tookSeconds = (performance.now() - beganMs) / 1_000;
-    const deadlineMs = performance.now() + 10_000;
+    const deadlineMs = performance.now() + 60_000;
     while (all.some(({ isBusy }) => isBusy) && performance.now() < deadlineMs)
       await new Promise((resolve) => setTimeout(resolve, 2));
     this.#lost += this.#due.length + all.filter(({ isBusy }) => isBusy).length;
