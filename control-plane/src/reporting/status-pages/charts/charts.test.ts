@@ -95,7 +95,7 @@ t.test('only components that show response times have a chart', async (t) => {
 t.test('colours are those of the page, light and dark, and its style sheet alone takes effect', async (t) => {
   const system = drawn({ responseTimesMs: [1, 2, 3] });
   const style = read(system.svg)('style')[0]?.text ?? '';
-  t.match(style, '@media(prefers-color-scheme:dark)');
+  t.match(style, '@media screen and (prefers-color-scheme:dark)');
   const hash = createHash('sha256').update(style).digest('base64');
   const policy = typeof document.policy === 'function' ? document.policy(system.view) : '';
   t.match(policy, `style-src 'sha256-${hash}'`);
