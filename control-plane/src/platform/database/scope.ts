@@ -23,7 +23,7 @@ export async function inScope<Result>(
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
   return pool.transaction(async (transaction) => {
-    await transaction.query(sql.prepared('scope', z.looseObject({}))`
+    await transaction.query(sql.prepared('request-scope', z.looseObject({}))`
       select set_config('parallax.workspaces', ${scope.workspaceIds.join(',')}, true),
              set_config('parallax.user_id', ${scope.userId === null ? '' : String(scope.userId)}, true)
     `);
