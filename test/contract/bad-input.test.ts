@@ -90,7 +90,7 @@ async function faultsOf(cases: readonly BadCase[]): Promise<readonly string[]> {
 }
 
 /** Each field of a route, or setting of a type, meets one in so many of its wrong values. */
-const oneIn = isWhole ? 1 : 3;
+const oneIn = isWhole ? 1 : 6;
 
 function sampled(t: Test, cases: readonly BadCase[]): readonly BadCase[] {
   const placeOf = ({ name, path = '' }: BadCase): string => `${name.split(': ')[0] ?? ''} ${path}`;

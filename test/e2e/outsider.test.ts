@@ -2,8 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { protocols } from '@parallax/checks';
+import { isWhole, sampleSeed } from '@parallax/testkit/extent';
 import t from 'tap';
 import type { Test } from 'tap';
+import { oneInEach } from '../contract/hostile/sample.ts';
 import { apiClient } from '../harness/api-client.ts';
 import type { ApiClient } from '../harness/api-client.ts';
 import { enrolAgent, signedIn, loopbackTargetsForAll, startProduct, untilOnline } from '../harness/product.ts';
@@ -20,6 +22,8 @@ type Checked = { status: string; results: { outcome: string; error_code: string 
 type Fate = { readonly attempt: Attempt; readonly codes: readonly string[]; readonly text: string };
 
 const atOnce = 8;
+/** Each door, target or spelling is tried in one of so many ways, the next one in the ways that follow. */
+const oneIn = isWhole ? 1 : 3;
 /** What a name comes to that nobody has, with name servers and without. */
 const unknownName = ['dns_nxdomain', 'dns_refused', 'dns_timeout', 'dns_servfail', 'dns_no_answer'];
 
@@ -118,27 +122,44 @@ async function ownServer() {
   return { port: (server.address() as AddressInfo).port, close: () => server.close() };
 }
 
-/** Every listener of the product, by every spelling of every address. */
+/** A way to knock at a door of the product: one spelling of one address, with the port of one listener. */
+type Knock = { readonly host: string; readonly port: number; readonly attempt: Attempt };
+
+/** Every listener of the product, by every spelling of every address; the doors of one spelling follow one another. */
 function forbidden(
   product: Product,
   protocolsWithPort: readonly string[],
-): { readonly byAddress: Attempt[]; readonly byName: Attempt[]; readonly byServer: Attempt[] } {
-  const ports = Object.values(product.ports);
-  const at = (hosts: readonly string[]) =>
-    ports.flatMap((port) =>
-      hosts.flatMap((host) =>
-        protocolsWithPort.map((protocol): Attempt => {
+): { readonly byAddress: readonly Knock[]; readonly byName: readonly Knock[] } {
+  const knocks = (hosts: readonly string[], isServer: boolean): Knock[] =>
+    hosts.flatMap((host) =>
+      Object.values(product.ports).flatMap((port) => {
+        const attempts = protocolsWithPort.map((protocol): Attempt => {
           const scheme = protocol === 'http' || protocol === 'https' ? `${protocol}://` : '';
           return { protocol, url: `${scheme}${host}:${port}` };
-        }),
-      ),
+        });
+        if (isServer) attempts.push({ protocol: 'dns', url: 'example.org', settings: { server: `${host}:${port}` } });
+        return attempts.map((attempt) => ({ host, port, attempt }));
+      }),
     );
   const hosts = [...loopbackSpellings, ...otherSpellings, ...interfaceAddresses()];
-  const byServer = ports.flatMap((port) =>
-    hosts.map((host): Attempt => ({ protocol: 'dns', url: 'example.org', settings: { server: `${host}:${port}` } })),
-  );
-  return { byAddress: at(hosts), byName: at([hostname(), 'ip6-localhost']), byServer };
+  return { byAddress: knocks(hosts, true), byName: knocks([hostname(), 'ip6-localhost'], false) };
 }
+
+/** One in so many of the ways for each door. */
+const someKnocks = (knocks: readonly Knock[]): readonly Knock[] =>
+  oneInEach(knocks, ({ host, port }) => `${host} ${port}`, oneIn, sampleSeed);
+
+/** What a sample must have as the whole does: each spelling with each port, each protocol with each spelling and with each port. */
+const pairsOf = (knocks: readonly Knock[]): readonly string[] =>
+  [
+    ...new Set(
+      knocks.flatMap(({ host, port, attempt: { protocol } }) => [
+        `${host} with ${port}`,
+        `${protocol} with ${host}`,
+        `${protocol} with ${port}`,
+      ]),
+    ),
+  ].sort();
 
 /** Files, sockets and commands, written where a target belongs: no protocol takes them. */
 function notTargets(product: Product): Attempt[] {
@@ -158,7 +179,7 @@ function notTargets(product: Product): Attempt[] {
     '127.0.0.1\nlocalhost',
     `http://user:password@localhost:${product.ports.nats}/`,
   ];
-  return protocols.flatMap((protocol) => texts.map((url) => ({ protocol, url })));
+  return texts.flatMap((url) => protocols.map((protocol) => ({ protocol, url })));
 }
 
 /** Some protocols read the beginning of these as the name of a host, which is nobody's. */
@@ -176,8 +197,12 @@ function strangeNames(product: Product): Attempt[] {
     '$(id)',
     '`id`',
   ];
-  return protocols.flatMap((protocol) => texts.map((url) => ({ protocol, url })));
+  return texts.flatMap((url) => protocols.map((protocol) => ({ protocol, url })));
 }
+
+/** One in so many of the protocols for each text. */
+const ofEachText = (attempts: readonly Attempt[]): readonly Attempt[] =>
+  oneInEach(attempts, ({ url }) => url, oneIn, sampleSeed);
 
 function socketOf(product: Product): string {
   return `${product.dataDir}/postgres-socket/.s.PGSQL.5432`;
@@ -201,12 +226,20 @@ t.test('a registered user reaches nothing of the product through a check', { tim
 
   /** What a place that checks is asked for: the control plane itself, then a probe. */
   async function reachesNothing(t: Test, protocolsWithPort: readonly string[]): Promise<void> {
-    const { byAddress, byName, byServer } = forbidden(product, protocolsWithPort);
-    const fates = await tryAll(outsider, [...byAddress, ...byServer]);
-    t.equal(fates.length, byAddress.length + byServer.length);
+    const { byAddress, byName } = forbidden(product, protocolsWithPort);
+    const knocks = someKnocks(byAddress);
+    t.same(pairsOf(knocks), pairsOf(byAddress), 'the sample leaves out no pair');
+    const fates = await tryAll(
+      outsider,
+      knocks.map(({ attempt }) => attempt),
+    );
+    t.equal(fates.length, knocks.length);
     t.same(otherThan(fates, ['refused', 'address_denied']), [], 'no listener by any address');
     // A name may also not be known here.
-    const named = await tryAll(outsider, byName);
+    const named = await tryAll(
+      outsider,
+      someKnocks(byName).map(({ attempt }) => attempt),
+    );
     t.same(otherThan(named, ['address_denied', ...unknownName]), []);
     const hops = Object.values(product.ports).flatMap((port) =>
       ['127.1', 'localhost', '[::1]', '0x7f.1'].map((host) => `http://${host}:${port}/`),
@@ -234,11 +267,12 @@ t.test('a registered user reaches nothing of the product through a check', { tim
   }
 
   await t.test('what is no target is refused at once', async (t) => {
-    const attempts = notTargets(product);
+    const attempts = ofEachText(notTargets(product));
+    t.same(new Set(attempts.map(({ protocol }) => protocol)), new Set(protocols), 'each protocol is tried');
     const fates = await tryAll(outsider, attempts);
     t.equal(fates.length, attempts.length);
     t.same(otherThan(fates, ['refused']), []);
-    const strange = await tryAll(outsider, strangeNames(product));
+    const strange = await tryAll(outsider, ofEachText(strangeNames(product)));
     // Without a browser it is not even looked up.
     t.same(otherThan(strange, ['refused', 'probe_capability', ...unknownName]), []);
     t.same([...fates, ...strange].filter(({ text }) => text.includes('root:')).map(shown), [], 'no file is shown');

@@ -115,7 +115,7 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-/** How often `eventually` looks by itself: a look at a monitor costs product and test 16 ms of a core, which is a sixth of it at ten times a second. */
+/** How often `eventually` looks by itself: a look at a monitor costs product and test 10 ms of a core, which is a tenth of it at ten times a second. */
 const looksEveryMs = { first: 100, last: 500 };
 
 /**

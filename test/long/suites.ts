@@ -19,6 +19,7 @@ export const suites = {
         'test/contract/generated-client',
         'packages/checks/src/leaks',
         'packages/checks/src/net/address-policy-outside',
+        'test/e2e/outsider',
       ],
       env: whole,
     },

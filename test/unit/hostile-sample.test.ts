@@ -29,6 +29,13 @@ void t.test('a sample has a part of every place and every part somewhere, whatev
   }
 });
 
+void t.test('where there are fewer places than one in so many, they meet every part all the same', async (t) => {
+  const two = all.slice(0, 1);
+  const sample = sampleOf(two, 8, 0);
+  t.same(leftOut(two, sample), []);
+  t.equal(countOf(sample), 10 + 1, 'each of two fields meets a half');
+});
+
 void t.test('samples of as many seeds are everything together, and none is in two', async (t) => {
   const fields = [0, 1, 2, 3].flatMap((seed) =>
     sampleOf(all, 4, seed).flatMap(({ route, requests }) =>

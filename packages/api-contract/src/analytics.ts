@@ -169,7 +169,7 @@ export const latencyAnalyticsRoute = route({
     'Percentiles of all answers of a bucket together, at most 1 % off. Whole UTC days are told by their sums; the hours of a day that a bound of a bucket cuts, and those of the present day, one by one. ' +
       'An hour that a bound cuts, in zones that are half an hour off, counts in the bucket in which it begins.',
     '',
-    `An hour is summed some minutes after its end. Of more than ${analyticsLimits.mostSketches.toLocaleString('en')} stored sums the present day is left out; where there are as many without it, the answer is \`too_wide\`. ${asCsv}`,
+    `An hour is summed some minutes after its end. Of more than ${String(analyticsLimits.mostSketches).replace(/\B(?=(?:\d{3})+$)/g, ',')} stored sums the present day is left out; where there are as many without it, the answer is \`too_wide\`. ${asCsv}`,
   ].join('\n'),
   query: z.object({ ...windowOfAnalytics, ...bucketsOfAnalytics, ...seriesOfAnalytics, limit }),
   success: { status: 200, answer: latencySchema, others: csv, headers: ['Content-Disposition'] },

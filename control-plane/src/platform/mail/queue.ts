@@ -32,7 +32,7 @@ export async function queueMail(
 
 /** Leases the mails that are due, at most four; another process gets one whose lease ran out. */
 export async function claimMails(worker: DatabasePool): Promise<readonly QueuedMail[]> {
-  return worker.any(sql.type(mailRow)`
+  return worker.any(sql.prepared('mails-claimed', mailRow)`
     update mails set leased_until = clock_timestamp() + make_interval(secs => ${leaseSeconds}), attempts = attempts + 1
     where id in (
       select id from mails

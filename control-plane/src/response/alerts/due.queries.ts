@@ -18,7 +18,7 @@ export type Due = {
 
 /** Looks for work of every step in one statement: it is asked four times a second, mostly for nothing. */
 export async function findDue(pool: DatabasePool, nowMs: number): Promise<Due> {
-  const row = await pool.one(sql.type(dueRow)`
+  const row = await pool.one(sql.prepared('alerts-due', dueRow)`
     select exists (select from alert_occasions where ${isPlannable(nowMs)}) or exists (${isHeld})
         or exists (select from notifications where ${isWaiting(nowMs)}) as is_planning,
       exists (select from deliveries where ${isDue(nowMs)}) as is_sending`);

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { repeat } from '../../platform/repeat.ts';
 import type { RunningService } from '../../platform/running-service.ts';
 import { dueEnds, dueStarts, endOccurrence, startOccurrence } from './claims/queries.ts';
-import { finishReleased, joinOccurrences, releaseSome } from './cover/queries.ts';
+import { finishReleased, isAnyCovered, joinOccurrences, releaseSome } from './cover/queries.ts';
 
 /** A start or an end is noticed within this; its time is the planned one all the same. */
 const everyMs = 1_000;
@@ -56,13 +56,15 @@ export async function tick({ database: { worker }, now }: Clock, mayGoOn: () => 
     if (made > 0) continue;
     for (const ending of await dueEnds(worker, nowMs)) made += await attempt(() => endOccurrence(worker, ending));
   }
-  await releaseAll({ database: { worker }, now: () => nowMs }, mayGoOn, 'ended');
+  if (await isAnyCovered(worker, nowMs, 'ended'))
+    await releaseAll({ database: { worker }, now: () => nowMs }, mayGoOn, 'ended');
   if (failures.length > 0) throw failures[0];
   return changes;
 }
 
 /** @returns how many subjects joined or were released */
 export async function settle(context: Clock, mayGoOn: () => boolean = () => true): Promise<number> {
+  if (!(await isAnyCovered(context.database.worker, context.now(), 'all'))) return 0;
   const joined = await joinOccurrences(context.database.worker, context.now());
   return joined + (await releaseAll(context, mayGoOn, 'all'));
 }

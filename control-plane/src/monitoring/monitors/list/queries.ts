@@ -118,7 +118,7 @@ export async function readMonitorJson(
   scope: Scope,
   monitorId: number,
 ): Promise<Monitor | null> {
-  const found = await connection.maybeOneFirst(sql.type(z.object({ monitor: monitorSchema }))`
+  const found = await connection.maybeOneFirst(sql.prepared('monitor-read', z.object({ monitor: monitorSchema }))`
     select ${json} as monitor from monitors m ${stateJoin} ${latestResultJoin} ${dayJoin}
     where m.id = ${monitorId} and m.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and m.deleted_at is null`);
   return found;

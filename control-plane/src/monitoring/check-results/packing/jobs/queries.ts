@@ -39,7 +39,11 @@ export async function packBatch(packing: Packing, log: Logger): Promise<Packed |
 }
 
 async function nextJob({ client, shard }: Packing): Promise<Job | undefined> {
-  const found = await client.query<{ kind: Kind; at: number; next_monitor_id: number }>(nextJobText, [shard]);
+  const found = await client.query<{ kind: Kind; at: number; next_monitor_id: number }>({
+    name: 'packing-next',
+    text: nextJobText,
+    values: [shard],
+  });
   const row = found.rows[0];
   return row === undefined ? undefined : { kind: row.kind, at: row.at, nextMonitorId: row.next_monitor_id };
 }

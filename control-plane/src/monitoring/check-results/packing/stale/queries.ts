@@ -52,7 +52,11 @@ export async function packStaleHours(
   settledSeconds: number = settleSeconds,
 ): Promise<(Packed & { readonly isMore: boolean }) | undefined> {
   const { client, shard } = packing;
-  const due = await client.query<StaleRow>(dueText, [shard, settledSeconds]);
+  const due = await client.query<StaleRow>({
+    name: 'packing-stale',
+    text: dueText,
+    values: [shard, settledSeconds],
+  });
   if (due.rows.length === 0) return undefined;
   // Removed before the results are read: one that is stored from now on notes its hour anew.
   await client.query(
