@@ -2306,7 +2306,7 @@
 -- monitor_groups.groups_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- monitor_history.monitor_history_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = monitor_history.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- monitors.lookups_of_owner * using (true)
--- monitors.monitors_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- monitors.monitors_of_tenant * using ((workspace_id = ANY (( SELECT current_workspaces() AS current_workspaces)::integer[])))
 -- notifications.notifications_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- passkeys.lookups_of_owner * using (true) with check (true)
 -- passkeys.own_passkeys * using ((user_id = current_user_id()))
