@@ -2025,7 +2025,6 @@
 -- CREATE INDEX webhook_deliveries_missed ON public.webhook_deliveries USING btree (webhook_id, event_at) WHERE (state = 'missed'::text)
 -- CREATE INDEX webhook_deliveries_queue ON public.webhook_deliveries USING btree (webhook_id, is_replay, due_at) WHERE (state = 'queued'::text)
 -- CREATE INDEX webhook_deliveries_time ON public.webhook_deliveries USING btree (webhook_id, event_at, id)
--- CREATE INDEX webhook_deliveries_workspace ON public.webhook_deliveries USING btree (workspace_id)
 -- CREATE INDEX webhook_hours_hour ON public.webhook_hours USING btree (hour)
 -- CREATE INDEX webhook_latencies_hour ON public.webhook_latencies USING btree (hour)
 -- CREATE INDEX webhook_subjects_group ON public.webhook_subjects USING btree (group_id) WHERE (group_id IS NOT NULL)

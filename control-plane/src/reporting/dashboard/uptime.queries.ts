@@ -45,6 +45,14 @@ export async function worstCandidates(scope: Scope, tx: Transaction, window: Wor
   const up = sql.fragment`d.up_ms + d.degraded_ms`;
   const down = sql.fragment`d.down_ms + d.timeout_ms`;
   // Places of the columns: up and degraded, down and timeout.
+  const isOfWindow = sql.fragment`d.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and d.subject_type = 'monitor'
+    and (d.day between ${firstDay} and ${lastDay} or (d.day < ${firstDay} and d.tail is not null))`;
+  // In few days few fail, and only their days are added up. In many nearly all do, and to ask first would read all days twice.
+  const hasFailed =
+    lastDay - firstDay > mostDaysAskedFirst
+      ? sql.fragment`true`
+      : sql.fragment`d.subject_id = any(array(
+          select distinct d.subject_id from subject_days d where ${isOfWindow} and (d.down_ms + d.timeout_ms > 0 or d.tail in (2, 3))))`;
   const ofTail = (tails: Fragment, time: Fragment) =>
     sql.fragment`coalesce(sum(${time}) filter (where d.tail in (${tails})), 0)`;
   const [upTails, downTails] = [sql.fragment`0, 1`, sql.fragment`2, 3`];
@@ -59,8 +67,7 @@ export async function worstCandidates(scope: Scope, tx: Transaction, window: Wor
         ${sumIf(up, isIn)}::float8 + ${ofTail(upTails, live)} as most_up,
         ${sumIf(up, isWhole)}::float8 + ${ofTail(upTails, sure)} as least_up
       from subject_days d left join resets r on r.id = d.subject_id
-      where d.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and d.subject_type = 'monitor' and (r.day is null or d.day >= r.day)
-        and (d.day between ${firstDay} and ${lastDay} or (d.day < ${firstDay} and d.tail is not null))
+      where ${isOfWindow} and ${hasFailed} and (r.day is null or d.day >= r.day)
       group by d.subject_id, d.workspace_id),
     failed as materialized (select * from sums where most_down > 0),
     -- Few have failed, and only of them it matters whether they are there.
@@ -71,6 +78,8 @@ export async function worstCandidates(scope: Scope, tx: Transaction, window: Wor
     where highest >= coalesce((select lowest from shares order by lowest desc offset ${most - 1} limit 1), 0)
     order by highest desc, id limit ${mostCandidates}`);
 }
+
+const mostDaysAskedFirst = 7;
 
 // As bad as each other: which of them are told is arbitrary.
 const mostCandidates = 500;

@@ -79,7 +79,9 @@ async function expectedOf(t: Test, world: World, edgesMs: readonly number[]): Pr
 
 /** Outages that began on a day, and that ended on it, and how long the latter had lasted. */
 async function storedOutages({ database }: World, id: number, day: number) {
-  const stored = await database.worker.maybeOne(sql.type(z.object({ outages: z.number(), repairs: z.number(), repair_ms: z.number() }))`
+  const stored = await database.worker.maybeOne(sql.type(
+    z.object({ outages: z.number(), repairs: z.number(), repair_ms: z.number() }),
+  )`
     select outages, repairs, repair_ms::float8 from subject_days where subject_type = 'monitor' and subject_id = ${id} and day = ${day}`);
   return stored ?? { outages: 0, repairs: 0, repair_ms: 0 };
 }

@@ -113,7 +113,7 @@ function rowsOf(scope: Scope, { type, workspaceId, ids, by, keys }: SumSelection
   // `offset 0` keeps the planner from working out the first day anew for each of a subject's days.
   const daysOf = (column: Fragment, join: Fragment) => sql.fragment`
     subject_days d join (
-      select id, workspace_id, tags, ${column}, (${since} at time zone 'UTC')::date - date '1970-01-01' as first_day
+      select id, workspace_id, tags, ${column}, floor(date_part('epoch', ${since}) / 86400)::integer as first_day
       from ${table} ${join} where deleted_at is null and workspace_id ${within} ${chosen} offset 0
     ) s on s.id = d.subject_id and s.workspace_id = d.workspace_id and d.day >= s.first_day ${joined}`;
   return {
@@ -164,7 +164,8 @@ async function addDays(tx: Transaction, rows: Rows, { whole, cut }: Parts, timeO
   const { firstDay, slots, parts } = slotsOf(whole, cut);
   const isWhole = sql.fragment`d.day <> all(${sql.array([...new Set(cut.map(({ day }) => day))], 'int4')})`;
   const isUniform = sql.fragment`d.spans is null and d.tail is null`;
-  const isSummed = cut.length === 0 ? sql.fragment`true` : whole.length === 0 ? isUniform : sql.fragment`(${isUniform} or ${isWhole})`;
+  const isSummed =
+    cut.length === 0 ? sql.fragment`true` : whole.length === 0 ? isUniform : sql.fragment`(${isUniform} or ${isWhole})`;
   // The place in a list costs a third of what a join with the parts does.
   const slot = sql.fragment`(${sql.array([...slots], 'int4')})[d.day - ${firstDay - 1}]`;
   const found = await tx.any(sql.type(slotRow)`

@@ -21,9 +21,7 @@ function sample(name: string): PageView {
 
 /** The text that a reader sees: without style, and with its white space in order. */
 const textOf = (html: string): string =>
-  html
-    .replace(/<style>.*?<\/style>|<[^>]*>/gs, ' ')
-    .replace(/[\s\u00a0\u202f]+/g, ' ');
+  html.replace(/<style>.*?<\/style>|<[^>]*>/gs, ' ').replace(/[\s\u00a0\u202f]+/g, ' ');
 
 const allOf = (view: PageView, locale: Locale): readonly string[] => [
   rendered(view, '', locale),
@@ -32,7 +30,11 @@ const allOf = (view: PageView, locale: Locale): readonly string[] => [
 ];
 
 t.test('A page of 40 components stays below 60,000 bytes', async (t) => {
-  const rows = { quiet: daysOf('xuuuuuuuuuuuuuuuuuduuup'), 'two in turn': daysOf('xu'.repeat(45)), 'six in turn': daysOf('udpxmn'.repeat(15)) };
+  const rows = {
+    quiet: daysOf('xuuuuuuuuuuuuuuuuuduuup'),
+    'two in turn': daysOf('xu'.repeat(45)),
+    'six in turn': daysOf('udpxmn'.repeat(15)),
+  };
   for (const [name, days] of Object.entries(rows))
     for (const locale of ['en', 'ru'] as const) {
       const bytes = Buffer.byteLength(rendered(largeView({ days }), '', locale));
@@ -103,7 +105,14 @@ t.test('Bars say in words what colours show', async (t) => {
 });
 
 t.test('Every day has its bar, however they alternate', async (t) => {
-  for (const letters of ['', 'x', 'xu'.repeat(45), 'udpxmn'.repeat(15), 'n'.repeat(60) + 'd' + 'u'.repeat(29), `x${'u'.repeat(88)}x`]) {
+  for (const letters of [
+    '',
+    'x',
+    'xu'.repeat(45),
+    'udpxmn'.repeat(15),
+    'n'.repeat(60) + 'd' + 'u'.repeat(29),
+    `x${'u'.repeat(88)}x`,
+  ]) {
     const days = daysOf(letters);
     const view = viewOf({ sections: [sectionOf(null, 'operational', [componentOf('A', { days })])] });
     const svg = rendered(view).match(/<svg class=b viewBox="0 0 89.75 40".*?<\/svg>/s)?.[0] ?? '';
@@ -135,7 +144,11 @@ t.test('Days without incidents are told together', async (t) => {
   const outage = sample('outage');
   const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
   t.same(
-    pastDays(outage.incidents, dateOf, '2026-11-27').map(({ first, last, incidents }) => [first, last, incidents.length]),
+    pastDays(outage.incidents, dateOf, '2026-11-27').map(({ first, last, incidents }) => [
+      first,
+      last,
+      incidents.length,
+    ]),
     [
       ['2026-11-27', '2026-11-27', 1],
       ['2026-11-24', '2026-11-26', 0],
@@ -162,7 +175,11 @@ t.test('Times are those of the zone of the page', async (t) => {
   t.match(textOf(rendered(sample('outage'))), 'As of 15:03');
   t.match(textOf(rendered(sample('outage'))), 'Europe/Berlin (GMT+1)');
   t.match(textOf(rendered({ ...sample('outage'), timezone: 'America/New_York' })), 'As of 09:03');
-  t.match(textOf(rendered({ ...sample('outage'), timezone: 'No/Zone' })), 'As of 14:03', 'UTC for one that is not known');
+  t.match(
+    textOf(rendered({ ...sample('outage'), timezone: 'No/Zone' })),
+    'As of 14:03',
+    'UTC for one that is not known',
+  );
 });
 
 t.test('A large page is made quickly', async (t) => {
@@ -201,7 +218,10 @@ function drawn(svg: string): readonly string[] {
 
 type Attributes = readonly { readonly name: string; readonly value: string }[];
 
-function walk(node: ReturnType<typeof parse> | ReturnType<typeof parse>['childNodes'][number], see: (tag: string, attributes: Attributes) => void): void {
+function walk(
+  node: ReturnType<typeof parse> | ReturnType<typeof parse>['childNodes'][number],
+  see: (tag: string, attributes: Attributes) => void,
+): void {
   if ('tagName' in node) see(node.tagName, node.attrs);
   if ('childNodes' in node) for (const each of node.childNodes) walk(each, see);
 }

@@ -83,9 +83,14 @@ t.test('Deep and long texts cost little', async (t) => {
   }
 });
 
-type Element = { readonly tagName: string; readonly attrs: readonly { readonly name: string; readonly value: string }[] };
+type Element = {
+  readonly tagName: string;
+  readonly attrs: readonly { readonly name: string; readonly value: string }[];
+};
 
-function elementsIn(node: ReturnType<typeof parseFragment> | ReturnType<typeof parseFragment>['childNodes'][number]): Element[] {
+function elementsIn(
+  node: ReturnType<typeof parseFragment> | ReturnType<typeof parseFragment>['childNodes'][number],
+): Element[] {
   const own = 'tagName' in node ? [{ tagName: node.tagName, attrs: node.attrs }] : [];
   return 'childNodes' in node ? [...own, ...node.childNodes.flatMap((each) => elementsIn(each))] : own;
 }
