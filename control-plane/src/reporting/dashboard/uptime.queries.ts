@@ -40,34 +40,46 @@ export async function worstCandidates(scope: Scope, tx: Transaction, window: Wor
   const cutDay = fromMs % dayMs === 0 ? firstDay - 1 : firstDay;
   const isWhole = sql.fragment`d.day > ${cutDay}`;
   const isIn = sql.fragment`d.day >= ${firstDay}`;
-  const live = sql.fragment`greatest(0, ${toMs}::float8 - greatest(${fromMs}::float8, d.day * ${dayMs}::float8 + d.until_ms))::bigint`;
-  const sure = sql.fragment`greatest(0, ${live} - ${slackMs}::bigint)`;
+  const live = sql.fragment`greatest(0, ${toMs}::float8 - greatest(${fromMs}::float8, d.day * ${dayMs}::float8 + d.until_ms))`;
+  const sure = sql.fragment`greatest(0, ${live} - ${slackMs}::float8)`;
   const up = sql.fragment`d.up_ms + d.degraded_ms`;
   const down = sql.fragment`d.down_ms + d.timeout_ms`;
   // Places of the columns: up and degraded, down and timeout.
+  const isOfWindow = sql.fragment`d.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and d.subject_type = 'monitor'
+    and (d.day between ${firstDay} and ${lastDay} or (d.day < ${firstDay} and d.tail is not null))`;
+  // In few days few fail, and only their days are added up. In many nearly all do, and to ask first would read all days twice.
+  const hasFailed =
+    lastDay - firstDay > mostDaysAskedFirst
+      ? sql.fragment`true`
+      : sql.fragment`d.subject_id = any(array(
+          select distinct d.subject_id from subject_days d where ${isOfWindow} and (d.down_ms + d.timeout_ms > 0 or d.tail in (2, 3))))`;
   const ofTail = (tails: Fragment, time: Fragment) =>
     sql.fragment`coalesce(sum(${time}) filter (where d.tail in (${tails})), 0)`;
   const [upTails, downTails] = [sql.fragment`0, 1`, sql.fragment`2, 3`];
   const sumIf = (time: Fragment, days: Fragment) => sql.fragment`coalesce(sum(${time}) filter (where ${days}), 0)`;
   return tx.anyFirst(sql.type(z.object({ id: z.number() }))`
-    with sums as (
-      select d.subject_id as id,
-        (${sumIf(down, isIn)} + ${ofTail(downTails, live)})::float8 as most_down,
-        (${sumIf(down, isWhole)} + ${ofTail(downTails, sure)})::float8 as least_down,
-        (${sumIf(up, isIn)} + ${ofTail(upTails, live)})::float8 as most_up,
-        (${sumIf(up, isWhole)} + ${ofTail(upTails, sure)})::float8 as least_up
-      from subject_days d join monitors m on m.id = d.subject_id and m.workspace_id = d.workspace_id
-        and (m.reset_at is null or d.day >= floor(extract(epoch from m.reset_at) / 86400))
-      where ${ofScope(scope)} and d.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')}) and d.subject_type = 'monitor'
-        and (d.day between ${firstDay} and ${lastDay} or (d.day < ${firstDay} and d.tail is not null))
-      group by d.subject_id),
+    with resets as (
+      select m.id, floor(extract(epoch from m.reset_at) / 86400)::integer as day from monitors m where ${ofScope(scope)} and m.reset_at is not null),
+    sums as (
+      select d.subject_id as id, d.workspace_id,
+        ${sumIf(down, isIn)}::float8 + ${ofTail(downTails, live)} as most_down,
+        ${sumIf(down, isWhole)}::float8 + ${ofTail(downTails, sure)} as least_down,
+        ${sumIf(up, isIn)}::float8 + ${ofTail(upTails, live)} as most_up,
+        ${sumIf(up, isWhole)}::float8 + ${ofTail(upTails, sure)} as least_up
+      from subject_days d left join resets r on r.id = d.subject_id
+      where ${isOfWindow} and ${hasFailed} and (r.day is null or d.day >= r.day)
+      group by d.subject_id, d.workspace_id),
+    failed as materialized (select * from sums where most_down > 0),
+    -- Few have failed, and only of them it matters whether they are there.
     shares as (
-      select id, most_down / (most_down + least_up) as highest, coalesce(least_down / nullif(least_down + most_up, 0), 0) as lowest
-      from sums where most_down > 0)
+      select f.id, f.most_down / (f.most_down + f.least_up) as highest, coalesce(f.least_down / nullif(f.least_down + f.most_up, 0), 0) as lowest
+      from failed f join monitors m on m.id = f.id and m.workspace_id = f.workspace_id where ${ofScope(scope)})
     select id from shares
     where highest >= coalesce((select lowest from shares order by lowest desc offset ${most - 1} limit 1), 0)
     order by highest desc, id limit ${mostCandidates}`);
 }
+
+const mostDaysAskedFirst = 7;
 
 // As bad as each other: which of them are told is arbitrary.
 const mostCandidates = 500;

@@ -56,7 +56,7 @@ const sumsOf = (world: World, edgesMs: readonly number[]): Promise<SummedTime[]>
   );
 
 /** What the statistics of monitors say of the same times. */
-async function expectedOf(world: World, edgesMs: readonly number[]): Promise<SummedTime[]> {
+async function expectedOf(t: Test, world: World, edgesMs: readonly number[]): Promise<SummedTime[]> {
   const openUntilMs = Math.min(world.nowMs, world.foldedMs);
   const knownMs = world.nowMs - openUntilMs <= 60_000 ? openUntilMs : world.nowMs;
   const expected: SummedTime[] = [];
@@ -67,18 +67,23 @@ async function expectedOf(world: World, edgesMs: readonly number[]): Promise<Sum
       if (toMs <= fromMs) continue;
       const window = { fromMs, toMs, openUntilMs };
       const report = await readAvailability(world.database.worker, id, window, { listedOutages: 0 });
-      const isWhole = edge % dayMs === 0 && (edgesMs[bucket + 1] ?? 0) - edge === dayMs;
-      expected.push({
-        key: String(id),
-        bucket,
-        time: timeOf(report.measured),
-        outages: isWhole ? (report.days[0]?.outages ?? 0) : 0,
-        repairs: isWhole ? report.repairs : 0,
-        repairMs: isWhole ? report.repairMs : 0,
-      });
+      expected.push({ key: String(id), bucket, time: timeOf(report.measured) });
+      if (edge % dayMs !== 0 || (edgesMs[bucket + 1] ?? 0) - edge !== dayMs) continue;
+      const stored = await storedOutages(world, id, edge / dayMs);
+      const { repairs, repairMs } = report;
+      t.same(stored, { outages: report.days[0]?.outages ?? 0, repairs, repair_ms: repairMs }, `outages of ${id}`);
     }
   }
   return expected;
+}
+
+/** Outages that began on a day, and that ended on it, and how long the latter had lasted. */
+async function storedOutages({ database }: World, id: number, day: number) {
+  const stored = await database.worker.maybeOne(sql.type(
+    z.object({ outages: z.number(), repairs: z.number(), repair_ms: z.number() }),
+  )`
+    select outages, repairs, repair_ms::float8 from subject_days where subject_type = 'monitor' and subject_id = ${id} and day = ${day}`);
+  return stored ?? { outages: 0, repairs: 0, repair_ms: 0 };
 }
 
 function timeOf(time: TimeByStatus): TimeByStatus {
@@ -91,7 +96,7 @@ async function compare(t: Test, world: World, edgesMs: readonly number[], what: 
     list
       .filter(({ time }) => Object.values(time).some((ms) => ms !== 0))
       .toSorted((one, other) => Number(one.key) - Number(other.key) || one.bucket - other.bucket);
-  t.same(order(await sumsOf(world, edgesMs)), order(await expectedOf(world, edgesMs)), what);
+  t.same(order(await sumsOf(world, edgesMs)), order(await expectedOf(t, world, edgesMs)), what);
 }
 
 type History = {

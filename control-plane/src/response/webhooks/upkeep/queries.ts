@@ -125,6 +125,7 @@ export async function leaveWebhooksOfMoved(
 
 /** Hook of a deleted workspace whose monitors are gone. For the worker login. */
 export async function removeWebhooksOfWorkspace(worker: DatabasePool, workspaceId: number): Promise<void> {
-  await worker.query(sql.unsafe`delete from webhook_deliveries where workspace_id = ${workspaceId}`);
+  await worker.query(sql.unsafe`
+    delete from webhook_deliveries where webhook_id = any(array(select id from webhooks where workspace_id = ${workspaceId}))`);
   await worker.query(sql.unsafe`delete from webhooks where workspace_id = ${workspaceId}`);
 }
