@@ -40,7 +40,7 @@ export type DaySlots = {
 export function slotsOf(whole: readonly DayPart[], cut: readonly DayPart[]): DaySlots {
   const days = [...whole, ...cut].map(({ day }) => day);
   const firstDay = Math.min(...days);
-  const slots = new Array<number>(Math.max(...days) - firstDay + 1).fill(0);
+  const slots = Array.from({ length: Math.max(...days) - firstDay + 1 }, () => 0);
   const parts = new Map<number, { bucket: number; lengthMs: number | null }[]>();
   const add = (own: readonly DayPart[], goesTo: { bucket: number; lengthMs: number | null }[]) => {
     parts.set(parts.size + 1, goesTo);
