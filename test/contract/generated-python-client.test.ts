@@ -34,7 +34,7 @@ void t.test('a generated client in Python compiles, and calls the product', { ti
   const document = await (await fetch(`${world.url}/openapi.json`)).text();
   await generatePythonClient(programs.java, document, folder);
   const run = async (args: readonly string[], what: string) =>
-    runToEnd(startCommand(programs.python, args, { PYTHONPATH: folder }), what, 100_000);
+    runToEnd(startCommand(programs.python, args, { PYTHONPATH: folder }), what, 240_000);
   await run(['-m', 'compileall', '-q', folder], 'the compiler');
   const files = globSync('parallax_client/{api,models}/*.py', { cwd: folder });
   t.ok(files.length > 350, `${files.length} modules`);

@@ -79,6 +79,7 @@ t.test('what README.md tells people to type works', { timeout: 180_000 }, async 
       /^npm test\n$/,
       /^PARALLAX_GRPC_HOST=/,
       /^curl -s http:\/\/localhost:8080\/api\/v1\/auth\/register /,
+      /^curl -s http:\/\/localhost:8080\/api\/v1\/status-pages /,
       /^curl -s http:\/\/localhost:8080\/api\/v1\/alerts\/test-send /,
       /^npm run --silent probe-agent -- check /,
       /^npm run --silent control-plane -- join-token create /,
@@ -104,9 +105,13 @@ t.test('what README.md tells people to type works', { timeout: 180_000 }, async 
     t.equal((await fetch(`${baseUrl}/docs`)).status, 200);
   });
 
-  await t.test('a first monitor, pasted into a shell, and then a channel that is tried', async (t) => {
-    const pasted = await shell(`${blockWith('/api/v1/monitors')}echo; echo next\n${blockWith('alerts/test-send')}`);
-    const [output = '', tried = ''] = pasted.split('\nnext\n');
+  await t.test('a first monitor, pasted into a shell, then its status page and a channel that is tried', async (t) => {
+    const blocks = ['/api/v1/monitors', '/api/v1/status-pages', 'alerts/test-send'].map(blockWith);
+    const [output = '', page = '', tried = ''] = (await shell(blocks.join('echo; echo next\n'))).split('\nnext\n');
+    t.match(JSON.parse(page), { slug: 'example', is_published: true, url: `${baseUrl}/status/example` });
+    const shown = await fetch(`${baseUrl}/status/example`);
+    t.equal(shown.status, 200);
+    t.match(shown.headers.get('content-type'), 'text/html');
     t.match(JSON.parse(tried), {
       ok: false,
       error: { code: 'target_not_confirmed', message: 'open the link in the mail' },

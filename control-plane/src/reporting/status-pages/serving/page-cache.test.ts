@@ -1,6 +1,8 @@
 import t from 'tap';
+import type { ComponentView } from '../view/page-view.ts';
+import { viewBytes } from './page-cache.ts';
 import type { SlugAnswer } from './page-cache.ts';
-import { stageOfPages } from './testing.ts';
+import { emptyView, stageOfPages } from './testing.ts';
 
 const nameOf = (answer: SlugAnswer | undefined): string =>
   answer?.kind === 'page' ? answer.page.view.name : (answer?.kind ?? 'nothing');
@@ -170,13 +172,38 @@ t.test(
 );
 
 t.test('pages that nobody has asked for the longest make room', async (t) => {
-  const { cache, publish, clock } = stageOfPages();
+  const { cache, publish, clock } = stageOfPages({ mostBytes: 10 * viewBytes(emptyView('shop')) });
   for (let count = 0; count < 15; count += 1) {
     publish(`page-${count}`);
     clock.ms += 10;
     await cache.get(`page-${count}`);
   }
-  t.equal(cache.size, 10, 'of 100 kB each in 1 MB');
+  t.equal(cache.size, 10, 'as many as have room');
   t.equal(cache.peek('page-0'), undefined);
   t.equal(nameOf(cache.peek('page-14')), 'Shop');
+});
+
+t.test('what a page tells counts as it takes memory', async (t) => {
+  const component = {
+    id: 'c8f2a1b0d3e4',
+    name: 'Checkout',
+    description: '',
+    status: 'operational',
+    sinceMs: null,
+    showsUptime: true,
+    uptimePercent: 100,
+    measuredPercent: 100,
+    days: Array.from({ length: 90 }, () => 'u' as const),
+    troubles: [],
+  } as const;
+  const pageOf = (components: readonly ComponentView[]) =>
+    viewBytes({
+      ...emptyView('shop'),
+      sections: [{ id: null, name: null, status: 'operational', components }],
+    });
+  const none = pageOf([]);
+  const one = pageOf([component]) - none;
+  t.equal(pageOf(Array.from({ length: 40 }, () => component)), none + 40 * one);
+  const timed = pageOf([{ ...component, responseTimesMs: Array.from({ length: 90 }, () => 120.5) }]) - none;
+  t.ok(timed >= one + 90 * 16, `${timed} bytes: a number with its place takes 16 at least`);
 });

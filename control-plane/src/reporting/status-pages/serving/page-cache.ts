@@ -252,11 +252,42 @@ export class PageCache {
   }
 }
 
-/** A view is about as long as its documents in identity. */
-const bytesOfView = 100_000;
-
 function bytesOf({ page }: Entry): number {
-  let bytes = bytesOfView;
+  let bytes = bytesOfView(page.view);
   for (const answer of page.documents.values()) bytes += answer.byteLength();
+  return bytes;
+}
+
+/** Of objects, numbers and strings in V8, as heaps of pages of 40 components have shown them; texts are counted as two bytes a character. */
+const bytesOfPage = 8_000;
+const bytesOfComponent = 1_500;
+const bytesOfDay = 8;
+const bytesOfTime = 24;
+const bytesOfPart = 500;
+
+/** Worked out once for each view: all are added up whenever one is read. */
+const knownBytes = new WeakMap<PageView, number>();
+
+function bytesOfView(view: PageView): number {
+  const known = knownBytes.get(view);
+  if (known !== undefined) return known;
+  const bytes = viewBytes(view);
+  knownBytes.set(view, bytes);
+  return bytes;
+}
+
+/** About how much memory a view takes. */
+export function viewBytes({ sections, incidents, maintenance }: PageView): number {
+  let bytes = bytesOfPage + bytesOfPart * maintenance.length;
+  for (const { components } of sections) {
+    for (const { days, responseTimesMs, troubles } of components) {
+      bytes += bytesOfComponent + bytesOfDay * days.length + bytesOfPart * troubles.length;
+      bytes += bytesOfTime * (responseTimesMs?.length ?? 0);
+    }
+  }
+  for (const { updates, postmortem } of incidents) {
+    bytes += bytesOfPart + 2 * (postmortem?.length ?? 0);
+    for (const { body } of updates) bytes += bytesOfPart + 2 * (body?.length ?? 0);
+  }
   return bytes;
 }

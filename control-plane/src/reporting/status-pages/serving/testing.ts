@@ -31,7 +31,7 @@ export function emptyView(slug: string, name = 'Shop'): PageView {
 }
 
 /** Pages as a database would have them, with a clock that stands still; a test changes them and takes the database away. */
-export function stageOfPages() {
+export function stageOfPages({ mostBytes = 1_000_000 } = {}) {
   const clock = { ms: 1_000_000 };
   const pages = new Map<string, FoundPage>();
   const state = { isAway: false, hangs: false, reads: 0, name: 'Shop', hold: undefined as Promise<void> | undefined };
@@ -60,7 +60,7 @@ export function stageOfPages() {
       if (ms >= 2_000 && !state.hangs) return new Promise<void>(() => undefined);
       clock.ms += ms;
     },
-    mostBytes: 1_000_000,
+    mostBytes,
   });
   const publish = (slug: string, found: Partial<FoundPage> = {}): void => {
     pages.set(slug, { pageId: pages.size + 1, workspaceId: 1, slug, ...found });

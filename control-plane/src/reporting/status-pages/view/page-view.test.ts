@@ -12,7 +12,11 @@ const dateOf = new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'sh
 type Kind = 'none' | 'UP' | 'DEGRADED' | 'DOWN' | 'TIMEOUT' | 'UNKNOWN' | 'MAINTENANCE' | 'PAUSED' | 'EXCLUDED';
 type Piece = { readonly kind: Kind; readonly fromMs: number; readonly toMs: number };
 
-/** A reference of its own: what each second of the last 92 days counts as, and the days of the zone by its clock, second by second where it matters. */
+const stepMs = 10_000;
+/** Midnight of a zone is a multiple of the step; the present need not be. */
+const aligned = (ms: number) => Math.floor(ms / stepMs) * stepMs;
+
+/** A reference of its own: what each ten seconds of the last 92 days count as, and the days of the zone by its clock. The last ten may be cut by the present. */
 class Reference {
   readonly #startMs: number;
   readonly #kinds: Kind[];
@@ -20,10 +24,10 @@ class Reference {
 
   constructor(nowMs: number, pieces: readonly Piece[]) {
     this.#nowMs = nowMs;
-    this.#startMs = nowMs - 92 * dayMs;
-    this.#kinds = Array.from<Kind>({ length: (92 * dayMs) / 10_000 }).fill('none');
+    this.#startMs = aligned(nowMs - 92 * dayMs);
+    const place = (ms: number) => Math.max(0, Math.ceil((ms - this.#startMs) / stepMs));
+    this.#kinds = Array.from<Kind>({ length: place(nowMs) }).fill('none');
     for (const { kind, fromMs, toMs } of pieces) {
-      const place = (ms: number) => Math.max(0, Math.round((ms - this.#startMs) / 10_000));
       this.#kinds.fill(kind, place(fromMs), place(toMs));
     }
   }
@@ -34,7 +38,7 @@ class Reference {
     let hour = -1;
     let date = '';
     for (const [place, kind] of this.#kinds.entries()) {
-      const ms = this.#startMs + place * 10_000;
+      const ms = this.#startMs + place * stepMs;
       // Zones of this test change their date on whole hours.
       if (Math.floor(ms / hourMs) !== hour) {
         hour = Math.floor(ms / hourMs);
@@ -42,7 +46,7 @@ class Reference {
       }
       const sums = days.get(date) ?? new Map<Kind, number>();
       days.set(date, sums);
-      sums.set(kind, (sums.get(kind) ?? 0) + 10);
+      sums.set(kind, (sums.get(kind) ?? 0) + Math.min(stepMs, this.#nowMs - ms) / 1_000);
     }
     const last = [...days].slice(-90);
     if (last.at(-1)?.[0] !== dateOf.format(this.#nowMs)) throw new Error('the reference does not end today');
@@ -90,8 +94,7 @@ async function monitorWith(api: PagesApi, name: string, ageMs: number, pieces: r
 void t.test('the page tells what is public, with the days that the ranges come to', async (t) => {
   const api = await pagesApi(t);
   const { nowMs } = api;
-  const round = (ms: number) => nowMs - Math.round(ms / 10_000) * 10_000;
-  const ago = (days: number) => round(days * dayMs);
+  const ago = (days: number) => (days === 0 ? nowMs : aligned(nowMs - days * dayMs));
   const piece = (kind: Kind, from: number, to: number): Piece => ({ kind, fromMs: ago(from), toMs: ago(to) });
   const shop = [
     piece('UP', 100, 71.3),
@@ -109,7 +112,7 @@ void t.test('the page tells what is public, with the days that the ranges come t
   ];
   const young = [piece('UP', 12.5, 3), piece('DOWN', 3, 2.7), piece('UP', 2.7, 0)];
   const shopId = await monitorWith(api, 'internal shop', 100 * dayMs, shop);
-  const youngId = await monitorWith(api, 'internal young', 12.6 * dayMs, young);
+  const youngId = await monitorWith(api, 'internal young', nowMs - ago(12.6), young);
   const { worker } = api.database;
   await worker.query(sql.unsafe`
     insert into maintenance_subjects (workspace_id, occurrence_id, subject_type, subject_id, started_at, ended_at)
@@ -144,10 +147,7 @@ void t.test('the page tells what is public, with the days that the ranges come t
     piece('UP', 9, 8.95),
     piece('EXCLUDED', 5.5, 4.5),
   ]).days();
-  const ofYoung = new Reference(nowMs, [
-    { kind: 'UNKNOWN', fromMs: nowMs - 12.6 * dayMs, toMs: nowMs },
-    ...young,
-  ]).days();
+  const ofYoung = new Reference(nowMs, [{ kind: 'UNKNOWN', fromMs: ago(12.6), toMs: nowMs }, ...young]).days();
   const status = await api.status(page);
   const [first, second, third] = status.components;
   t.equal(first?.days, [...ofShop.values()].map(letter).join(''));
