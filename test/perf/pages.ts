@@ -23,7 +23,7 @@ const sizes = {
     monitors: 1_000,
     days: 90,
     incidentsADay: 20,
-    pages: 1_000,
+    pages: 500,
     rounds: 25,
     readers: 256,
     seconds: 5,

@@ -71,10 +71,12 @@ export class Readers {
     while (performance.now() - beganMs < seconds * 1_000 && Math.max(offered, this.#sent) < most) {
       await new Promise((resolve) => setTimeout(resolve, 1));
       if (perSecond === undefined) continue;
-      const wanted = Math.min(most, Math.floor(((performance.now() - beganMs) / 1_000) * perSecond));
+      // The first is due at once.
+      const wanted = Math.min(most, Math.floor(((performance.now() - beganMs) / 1_000) * perSecond) + 1);
       for (; offered < wanted; offered += 1) {
         const dueMs = beganMs + (offered * 1_000) / perSecond;
-        const reader = this.#free.pop();
+        // In turn, for a server ends a connection that has asked nothing for ten seconds.
+        const reader = this.#free.shift();
         if (reader === undefined) this.#due.push(dueMs);
         else this.#send(reader, dueMs);
       }

@@ -83,6 +83,11 @@ export class PageCache {
     return this.#entries.size;
   }
 
+  /** Whether a page is in memory, be it too old. */
+  has(slug: string): boolean {
+    return this.#entries.has(slug);
+  }
+
   /** What is there and may be shown, without waiting. @returns undefined: `get` waits for it */
   peek(slug: string): SlugAnswer | undefined {
     const nowMs = this.#options.now();
@@ -260,9 +265,10 @@ function bytesOf({ page }: Entry): number {
 
 /** Of objects, numbers and strings in V8, as heaps of pages of 40 components have shown them; texts are counted as two bytes a character. */
 const bytesOfPage = 8_000;
-const bytesOfComponent = 1_500;
+const bytesOfComponent = 500;
 const bytesOfDay = 8;
 const bytesOfTime = 24;
+const bytesOfTrouble = 200;
 const bytesOfPart = 500;
 
 /** Worked out once for each view: all are added up whenever one is read. */
@@ -281,7 +287,7 @@ export function viewBytes({ sections, incidents, maintenance }: PageView): numbe
   let bytes = bytesOfPage + bytesOfPart * maintenance.length;
   for (const { components } of sections) {
     for (const { days, responseTimesMs, troubles } of components) {
-      bytes += bytesOfComponent + bytesOfDay * days.length + bytesOfPart * troubles.length;
+      bytes += bytesOfComponent + bytesOfDay * days.length + bytesOfTrouble * troubles.length;
       bytes += bytesOfTime * (responseTimesMs?.length ?? 0);
     }
   }

@@ -126,3 +126,18 @@ t.test('hostile paths name nothing', async (t) => {
   const redirect = await fetched('/status/shop', 'lang=ru%0d%0aset-cookie:x', 'x'.repeat(10_000));
   t.equal(redirect.status, 200);
 });
+
+t.test('a page that was read is known, also when it must be read anew; what is made up is not', async (t) => {
+  const { publish, server, fetched, clock } = stage();
+  publish('shop');
+  const asked = (slug: string) => ({ path: `/status/${slug}`, query: '', acceptLanguage: undefined });
+  t.notOk(server.isKnown(asked('shop')));
+  await fetched('/status/shop');
+  t.ok(server.isKnown(asked('shop')));
+  clock.ms += 3_600_000;
+  t.equal(server.find(asked('shop')), undefined, 'it is too old to be shown');
+  t.ok(server.isKnown(asked('shop')));
+  await fetched('/status/made-up');
+  t.notOk(server.isKnown(asked('made-up')));
+  t.notOk(server.isKnown({ path: '/other', query: '', acceptLanguage: undefined }));
+});

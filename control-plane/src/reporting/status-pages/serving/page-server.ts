@@ -37,6 +37,12 @@ export class PageServer implements PreparedAnswers {
     return path.startsWith(pagesPrefix);
   }
 
+  /** To ask for a page that is in memory is no guessing at names, also when it must be read anew: in an outage all who ask wait for that at once. */
+  isKnown({ path }: PreparedRequest): boolean {
+    const match = this.#table.match(path);
+    return match !== undefined && this.#cache.has(match.slug);
+  }
+
   /** What can be sent without waiting. */
   find(request: PreparedRequest): PreparedAnswer | undefined {
     const match = this.#table.match(request.path);

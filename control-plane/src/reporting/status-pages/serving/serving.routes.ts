@@ -20,7 +20,12 @@ function documentRoute({ server, slowly }: RoutedServing, contract: Route['contr
   return handle(contract, async ({ request }) => {
     const { url } = request.reply.request;
     const mark = url.indexOf('?');
-    const waitMs = slowly.take(clientNetwork(request.remoteAddress));
+    const asked = {
+      path: mark === -1 ? url : url.slice(0, mark),
+      query: mark === -1 ? '' : url.slice(mark + 1),
+      acceptLanguage: request.header('accept-language'),
+    };
+    const waitMs = server.isKnown(asked) ? 0 : slowly.take(clientNetwork(request.remoteAddress));
     if (waitMs > 0) {
       const seconds = Math.ceil(waitMs / 1_000);
       request.reply.header('retry-after', String(seconds));
@@ -29,11 +34,7 @@ function documentRoute({ server, slowly }: RoutedServing, contract: Route['contr
         `too many pages were asked for that are not at hand; try again in ${seconds} s`,
       );
     }
-    const answer = await server.fetch({
-      path: mark === -1 ? url : url.slice(0, mark),
-      query: mark === -1 ? '' : url.slice(mark + 1),
-      acceptLanguage: request.header('accept-language'),
-    });
+    const answer = await server.fetch(asked);
     if (answer.status === 404) throw new Problem('not_found', 'there is no published status page of this name');
     return new PreparedResult(answer);
   });
