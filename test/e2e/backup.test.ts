@@ -12,6 +12,7 @@ import { startTarget } from '../harness/target.ts';
 type Monitor = { id: number; name: string; status: string; last_checked_at: string | null };
 type Range = { status: string; started_at: string; ended_at: string | null };
 type Ranges = { status_ranges: Range[] };
+type Results = { results: { probe_id: number | null }[] };
 type Probes = { probes: { id: number; name: string; health: { status: string } }[] };
 type Tokens = { access_token: string; refresh_token: string };
 
@@ -54,6 +55,19 @@ t.test('a trial of restore', { timeout: 240_000 }, async (t) => {
   const until = (status: string, as = api) =>
     eventually(status, async () => (await monitor(as)).status === status, { timeoutMs: 30_000 });
 
+  const untilProbeTold = (as: typeof api, time = '', atLeast = 1) =>
+    eventually(
+      `${atLeast} results of the probe itself`,
+      async () => {
+        const { results } = await as.call<Results>('GET', `/api/v1/monitors/${id}/results?${time}`, 200);
+        return results.filter(({ probe_id: probeId }) => probeId === agent.probeId).length >= atLeast;
+      },
+      { timeoutMs: 40_000 },
+    );
+
+  // Until the probe is seated the control plane checks by itself. The backup must know the seat: a restored control plane takes no results of
+  // an assignment that it does not remember.
+  await untilProbeTold(api);
   await until('UP');
   target.everybody('fail');
   await until('DOWN');
@@ -95,7 +109,11 @@ t.test('a trial of restore', { timeout: 240_000 }, async (t) => {
   target.everybody('answer');
   running = agent.start();
   const goneOnMs = Date.now();
+  const sinceGone = (endMs: number) =>
+    `start_time=${new Date(goneOnMs).toISOString()}&end_time=${new Date(endMs).toISOString()}`;
   await until('UP');
+  // When the second one is committed, the probe has been told that the first one is.
+  await untilProbeTold(api, sinceGone(goneOnMs + 60_000), 2);
   const stoppedMs = Date.now();
   await supervisor.stop(15_000);
 
@@ -154,19 +172,7 @@ t.test('a trial of restore', { timeout: 240_000 }, async (t) => {
   });
 
   await t.test('what the probe still has of the time since the backup arrives too', async (t) => {
-    await eventually(
-      'a result of the time between backup and restore',
-      async () => {
-        const time = `start_time=${new Date(goneOnMs).toISOString()}&end_time=${new Date(stoppedMs).toISOString()}`;
-        const { results } = await again.call<{ results: object[] }>(
-          'GET',
-          `/api/v1/monitors/${id}/results?${time}`,
-          200,
-        );
-        return results.length > 0;
-      },
-      { timeoutMs: 40_000 },
-    );
+    await untilProbeTold(again, sinceGone(stoppedMs));
     t.match(running.output(), 'lost results that it had acknowledged');
   });
 
