@@ -13,7 +13,7 @@ import { readOptions, usage } from './options.ts';
 import type { Options } from './options.ts';
 import { noteTimes, ordered } from './order.ts';
 import { runPool } from './pool.ts';
-import { endedChildrenSeconds, machineSeconds } from './processor-time.ts';
+import { createIdleMeter, endedChildrenSeconds, machineSeconds } from './processor-time.ts';
 import { notePrograms, readPrograms } from './programs-record.ts';
 import type { ProgramsRecord } from './programs-record.ts';
 import { linesOf, missingProgramsLine, summaryOf, totalsOf } from './report.ts';
@@ -93,6 +93,8 @@ async function runAll(options: Options, planned: readonly Planned[]): Promise<nu
     runPool(ordered(root, files, options.seed, options.isAlone), {
       cores: options.jobs ?? availableParallelism(),
       signal: abort.signal,
+      // Whoever says how many cores are to be filled has others in mind.
+      ...(options.jobs === undefined ? { idleCores: createIdleMeter() } : {}),
       begin: async ({ files, isShared, stage }) => {
         const env = environments.of(stage);
         const { name, timeoutS } = stage;

@@ -21,3 +21,18 @@ export function endedChildrenSeconds(): number | undefined {
 export function machineSeconds(): number {
   return cpus().reduce((sum, { times }) => sum + (times.user + times.nice + times.sys + times.irq) / 1_000, 0);
 }
+
+/** Tells at each call how many cores of this machine were idle since the call before, on average. */
+export function createIdleMeter(): () => number {
+  let last = { ms: performance.now(), idle: idleSeconds() };
+  return () => {
+    const now = { ms: performance.now(), idle: idleSeconds() };
+    const idle = ((now.idle - last.idle) * 1_000) / Math.max(1, now.ms - last.ms);
+    last = now;
+    return idle;
+  };
+}
+
+function idleSeconds(): number {
+  return cpus().reduce((sum, { times }) => sum + times.idle / 1_000, 0);
+}

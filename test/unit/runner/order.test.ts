@@ -113,6 +113,43 @@ t.test('files run side by side as far as their parts of cores go, and what has t
   t.equal(seen.length, 6);
 });
 
+t.test(
+  'while the machine idles one more is begun each time that it is looked at, up to a bound, and none while it is busy',
+  async (t) => {
+    const runs = Array.from({ length: 10 }, (_, n) => ({
+      files: [`${n}`],
+      stage: quick,
+      isShared: false,
+      seconds: 0,
+    }));
+    const most = async (idle: number): Promise<number> => {
+      const ends: (() => void)[] = [];
+      let asked = 0;
+      let mostAtOnce = 0;
+      const done = runPool(runs, {
+        cores: 1,
+        lookMs: 1,
+        signal: new AbortController().signal,
+        idleCores: () => {
+          asked += 1;
+          if (asked > 40) for (const end of ends.splice(0)) end();
+          return idle;
+        },
+        begin: () =>
+          new Promise((resolve) => {
+            ends.push(resolve);
+            mostAtOnce = Math.max(mostAtOnce, ends.length);
+            if (ends.length === 5) for (const end of ends.splice(0)) end();
+          }),
+      });
+      await done;
+      return mostAtOnce;
+    };
+    t.equal(await most(0.9), 5);
+    t.equal(await most(0.1), 1);
+  },
+);
+
 t.test('after an abort nothing more is begun', async (t) => {
   const abort = new AbortController();
   const seen: string[] = [];
