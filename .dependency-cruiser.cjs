@@ -4,11 +4,12 @@ const doesIo = '[/.](routes|queries|consumer|job|gateway)\\.ts$';
 // What tests stand on: it may do whatever a test may.
 const forTests = '(\\.test|\\.fixture|/testing|/testing/.*|/world|/fixture|/test-[a-z-]+)\\.ts$';
 // The ingest is made of parts that are named after their step; these are the ones that touch the broker or the database.
-const ingestIo = '^control-plane/src/monitoring/check-results/ingest/(fetch|write|owner|configuration|partitions)\\.ts$';
+const ingestIo = '^control-plane/src/monitoring/check-results/ingest/(fetch|write|configuration|partitions)\\.ts$';
 // Range edits are written in the transaction of the ingest and have a file of their own beside the queries that read them.
 const rangeEdits = '^control-plane/src/monitoring/status-ranges/write-edits\\.ts$';
-// The parser does not tell imports of types from others. These five name a type of the database, and nothing of it that runs.
+// The parser does not tell imports of types from others. These name types of the database or the broker, and nothing of them that runs.
 const onlyTypesOfDatabase = [
+  '^control-plane/src/monitoring/check-results/ingest/owner-options\\.ts$',
   '^control-plane/src/monitoring/monitors/emptying/rows\\.ts$',
   '^control-plane/src/reporting/live-events/hub\\.ts$',
   '^control-plane/src/response/alerts/channels-gateway\\.ts$',

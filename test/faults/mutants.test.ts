@@ -35,7 +35,7 @@ const mutants = [
   {
     name: 'the renewal of the consumer',
     file: 'control-plane/src/monitoring/check-results/ingest/fetch.ts',
-    from: 'await manager.consumers.delete(resultsStream, consumer).catch(() => undefined);',
+    from: 'await consumers.delete(resultsStream, this.#consumer).catch(() => undefined);',
     to: '',
     noticedBy: ingest,
     test: 'a commit whose answer never came is neither lost nor doubled',

@@ -1,5 +1,4 @@
-import { createShardFold } from '../../control-plane/src/monitoring/check-results/ingest/fold.ts';
-import type { ShardFold } from '../../control-plane/src/monitoring/check-results/ingest/fold.ts';
+import { ShardFold } from '../../control-plane/src/monitoring/check-results/ingest/fold.ts';
 import type { IngestRow } from '../../control-plane/src/monitoring/check-results/ingest/rows.ts';
 import type { Bench } from './report.ts';
 
@@ -77,7 +76,7 @@ function measured({ monitors, rounds, failingShare }: Load): { ns: number; edits
 }
 
 function foldOf(monitors: number): ShardFold {
-  const fold = createShardFold();
+  const fold = new ShardFold();
   const assignments = Array.from({ length: probeCount }, (_, index) => ({
     voter: index + 1,
     region: `region-${index % 3}`,

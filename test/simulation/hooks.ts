@@ -39,10 +39,12 @@ const redirects: readonly Redirect[] = [
   { importer: `${ingest}/`, specifier: '@nats-io/jetstream', standIn: 'nats-jetstream' },
   // The ingest and its database.
   { importer: `${ingest}/admit.ts`, specifier: '@parallax/pki', standIn: 'signatures' },
-  { importer: `${ingest}/owner.ts`, specifier: 'node:timers/promises', standIn: 'turns' },
-  { importer: `${ingest}/owner.ts`, specifier: './write.ts', standIn: 'ingest-writes' },
+  { importer: `${ingest}/owner-rounds.ts`, specifier: 'node:timers/promises', standIn: 'turns' },
+  { importer: `${ingest}/fold-round.ts`, specifier: 'node:timers/promises', standIn: 'turns' },
+  { importer: `${ingest}/owner-rounds.ts`, specifier: './write.ts', standIn: 'ingest-writes' },
+  { importer: `${ingest}/round-commits.ts`, specifier: './write.ts', standIn: 'ingest-writes' },
   { importer: `${ingest}/owner.ts`, specifier: './partitions.ts', standIn: 'ingest-partitions' },
-  { importer: `${ingest}/owner.ts`, specifier: './windows/queries.ts', standIn: 'ingest-windows' },
+  { importer: `${ingest}/fold-round.ts`, specifier: './windows/queries.ts', standIn: 'ingest-windows' },
   { importer: `${ingest}/configuration.ts`, specifier: './windows/queries.ts', standIn: 'ingest-windows' },
   { importer: `${ingest}/configuration.ts`, specifier: './queries.ts', standIn: 'ingest-queries' },
   // The sessions of probes and their database.

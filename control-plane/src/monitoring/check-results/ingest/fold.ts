@@ -31,28 +31,6 @@ export type RestoredMonitor = {
   readonly refoldFromUs?: number | undefined;
 };
 
-/** The consensus of a shard's monitors, in memory. All that it decides is handed out by `take`; nothing here does I/O. */
-export type ShardFold = {
-  /** Adds a monitor, or replaces its memory; results of this round that it had taken are folded again. */
-  readonly restore: (restored: RestoredMonitor) => void;
-  readonly remove: (monitorId: number) => void;
-  readonly has: (monitorId: number) => boolean;
-  /** New inputs of a monitor that is known. */
-  readonly reconfigure: (monitorId: number, inputs: MonitorInputs) => void;
-  readonly apply: (rows: readonly IngestRow[]) => void;
-  /** Monitors that cannot go on without older rows; each must be restored before `take`. */
-  readonly rebuilds: () => RebuildWish[];
-  /** As last handed out by `take`, which is as last written. */
-  readonly written: (monitorId: number) => { readonly status: Status; readonly sinceUs: number | null } | undefined;
-  /** When time alone changes something, at the earliest. */
-  readonly nextDueUs: () => number;
-  /**
-   * Ends the round: what changed since the last. `hold` leaves time where it is, so that no vote ends while older results are still to
-   * come; then nobody is asked for a recheck either, and no outage is announced. `isBehind`: a probe that still sends what had gathered.
-   */
-  readonly take: (nowUs: number, hold: boolean, isBehind?: (voter: number) => boolean) => TakenRound;
-};
-
 export type TakenRound = Changes & {
   readonly rechecks: readonly RecheckWish[];
   /** Monitors whose standing changed since it was last told; null for those that are gone. */
@@ -83,181 +61,230 @@ type Entry = {
   standing: Standing | undefined;
 };
 
-export function createShardFold(): ShardFold {
-  const entries = new Map<number, Entry>();
-  const heap = createExpiryHeap<Entry>();
-  let touched: Entry[] = [];
-  let removed: number[] = [];
-  let roundRows: (readonly IngestRow[])[] = [];
-  let rowsByMonitor: Map<number, IngestRow[]> | undefined;
+/** The consensus of a shard's monitors, in memory. All that it decides is handed out by `take`; nothing here does I/O. */
+export class ShardFold {
+  readonly #entries = new Map<number, Entry>();
+  readonly #heap = createExpiryHeap<Entry>();
+  #touched: Entry[] = [];
+  #removed: number[] = [];
+  #roundRows: (readonly IngestRow[])[] = [];
+  #rowsByMonitor: Map<number, IngestRow[]> | undefined;
   /** Everything up to here is told, also of monitors that are not looked at because nothing happens to them. */
-  let toldUs = Number.NEGATIVE_INFINITY;
+  #toldUs = Number.NEGATIVE_INFINITY;
   /** A change of theirs waits to be announced. */
-  const waiting = new Set<Entry>();
-  const one: IngestRow[] = [];
+  readonly #waiting = new Set<Entry>();
+  /** Holds the row that is applied alone, so that no list is made for each. */
+  readonly #one: IngestRow[] = [];
 
-  function touch(entry: Entry): void {
-    entry.fold.toldUntil(toldUs);
+  has(monitorId: number): boolean {
+    return this.#entries.has(monitorId);
+  }
+
+  /** As last handed out by `take`, which is as last written. */
+  written(monitorId: number): { readonly status: Status; readonly sinceUs: number | null } | undefined {
+    return this.#entries.get(monitorId);
+  }
+
+  /** When time alone changes something, at the earliest. */
+  nextDueUs(): number {
+    return this.#heap.nextUs();
+  }
+
+  /** Monitors that cannot go on without older rows; each must be restored before `take`. */
+  rebuilds(): RebuildWish[] {
+    return this.#touched.flatMap(({ monitorId, isVoid, rebuildFromUs, refold }) =>
+      isVoid || rebuildFromUs === undefined
+        ? []
+        : [{ monitorId, fromUs: Math.min(rebuildFromUs, refold?.fromUs ?? rebuildFromUs) }],
+    );
+  }
+
+  /** Adds a monitor, or replaces its memory; results of this round that it had taken are folded again. */
+  restore(restored: RestoredMonitor): void {
+    const { monitorId } = restored.monitor;
+    const known = this.#entries.get(monitorId);
+    const entry = restoredEntry(restored, known);
+    if (known !== undefined) this.#makeVoid(known);
+    this.#entries.set(monitorId, entry);
+    this.#touch(entry);
+    this.#rowsByMonitor ??= byMonitor(this.#roundRows);
+    const own = this.#rowsByMonitor.get(monitorId);
+    const result = own === undefined ? 'folded' : entry.fold.apply(own);
+    if (typeof result === 'object') this.#wantRebuild(entry, result.rebuildFromUs);
+  }
+
+  remove(monitorId: number): void {
+    const entry = this.#entries.get(monitorId);
+    if (entry === undefined) return;
+    this.#entries.delete(monitorId);
+    this.#removed.push(monitorId);
+    this.#makeVoid(entry);
+  }
+
+  /** New inputs of a monitor that is known. */
+  reconfigure(monitorId: number, inputs: MonitorInputs): void {
+    const entry = this.#entries.get(monitorId);
+    if (entry === undefined) return;
+    this.#touch(entry);
+    const result = entry.fold.reconfigure(inputs);
+    if (typeof result === 'object') this.#wantRebuild(entry, result.rebuildFromUs);
+  }
+
+  apply(rows: readonly IngestRow[]): void {
+    this.#roundRows.push(rows);
+    this.#rowsByMonitor = undefined;
+    for (const row of rows) {
+      const entry = this.#entries.get(row.monitorId);
+      if (entry === undefined) continue;
+      if (entry.rebuildFromUs !== undefined) {
+        // Its memory is void; the rows of the round are folded once it is read again, at least back to this one.
+        if (row.eUs < entry.rebuildFromUs) entry.rebuildFromUs = row.eUs;
+        continue;
+      }
+      // Most rows only repeat what is held: nothing is to be taken of them, and what the heap has is early enough.
+      if (entry.fold.repeat(row)) continue;
+      this.#touch(entry);
+      this.#one[0] = row;
+      const result = entry.fold.apply(this.#one);
+      if (result !== 'folded') this.#wantRebuild(entry, result.rebuildFromUs);
+    }
+  }
+
+  /**
+   * Ends the round: what changed since the last.
+   * @param hold leaves time where it is, so that no vote ends while older results are still to come; then nobody is asked for a recheck either, and
+   * no outage is announced
+   * @param isBehind a probe that still sends what had gathered
+   */
+  take(nowUs: number, hold: boolean, isBehind: (voter: number) => boolean = () => false): TakenRound {
+    if (!hold) this.#touchDue(nowUs);
+    const round: Round = {
+      changes: { edits: [], statuses: [], outbox: [], refolded: [] },
+      rechecks: [],
+      standings: this.#removed.map((monitorId) => ({ monitorId, standing: null })),
+      circumstances: { nowUs, isHeld: hold, isBehind },
+    };
+    for (const entry of this.#touched) {
+      entry.isTouched = false;
+      if (!entry.isVoid) this.#takeOne(entry, round);
+    }
+    this.#announceWaiting(round);
+    if (!hold) this.#toldUs = nowUs;
+    this.#removed = [];
+    this.#touched = [];
+    this.#roundRows = [];
+    this.#rowsByMonitor = undefined;
+    return { ...round.changes, rechecks: round.rechecks, standings: round.standings };
+  }
+
+  #takeOne(entry: Entry, round: Round): void {
+    const { nowUs, isHeld } = round.circumstances;
+    if (!isHeld) entry.fold.advance(nowUs);
+    const { refold } = entry;
+    const taken = refold === undefined ? entry.fold.take() : asRevision(entry.fold.take(), refold.toldUntilUs);
+    let isChanged = taken.edits.length + taken.transitions.length > 0 && collect(round.changes, entry, taken, nowUs);
+    if (refold !== undefined) {
+      round.changes.refolded.push({ monitorId: entry.monitorId, fromUs: refold.fromUs });
+      entry.refold = undefined;
+      // What stands in the database may be another status than what was written last.
+      isChanged = true;
+    }
+    if (isChanged || entry.announcer.told !== entry.status) this.#announce(entry, isChanged, round);
+    if (!isHeld) round.rechecks.push(...taken.rechecks);
+    const { standing } = entry.fold;
+    if (standing !== entry.standing) {
+      entry.standing = standing;
+      round.standings.push({ monitorId: entry.monitorId, standing });
+    }
+    this.#plan(entry);
+  }
+
+  /** What waits is looked at in every round; who was touched has been. */
+  #announceWaiting(round: Round): void {
+    if (this.#waiting.size === 0) return;
+    const looked = new Set(this.#touched);
+    for (const entry of this.#waiting) if (!looked.has(entry)) this.#announce(entry, false, round);
+  }
+
+  #announce(entry: Entry, isChanged: boolean, { changes, circumstances }: Round): void {
+    if (announceStatus(changes, entry, isChanged, circumstances)) this.#waiting.add(entry);
+    else this.#waiting.delete(entry);
+  }
+
+  /** Touches what time alone changes. */
+  #touchDue(nowUs: number): void {
+    const heap = this.#heap;
+    for (let entry = heap.popDue(nowUs, isCurrent); entry !== undefined; entry = heap.popDue(nowUs, isCurrent)) {
+      entry.dueUs = Number.POSITIVE_INFINITY;
+      this.#touch(entry);
+    }
+  }
+
+  #touch(entry: Entry): void {
+    entry.fold.toldUntil(this.#toldUs);
     if (entry.isTouched) return;
     entry.isTouched = true;
-    touched.push(entry);
+    this.#touched.push(entry);
   }
 
   /** Its places in the heap and among the touched ones count no more. */
-  function makeVoid(entry: Entry): void {
+  #makeVoid(entry: Entry): void {
     entry.isVoid = true;
     entry.dueUs = Number.NaN;
-    waiting.delete(entry);
+    this.#waiting.delete(entry);
   }
 
-  function plan(entry: Entry): void {
+  #plan(entry: Entry): void {
     const dueUs = entry.fold.nextExpiryUs;
     // What is in the heap may be early, never late: one entry that comes up too soon costs less than one per result.
     if (dueUs >= entry.dueUs) return;
     entry.dueUs = dueUs;
-    heap.push(dueUs, entry);
+    this.#heap.push(dueUs, entry);
   }
 
-  function wantRebuild(entry: Entry, fromUs: number): void {
+  #wantRebuild(entry: Entry, fromUs: number): void {
     entry.rebuildFromUs = Math.min(entry.rebuildFromUs ?? Number.POSITIVE_INFINITY, fromUs);
-    touch(entry);
+    this.#touch(entry);
   }
+}
 
+/** What a round gathers. */
+type Round = {
+  readonly changes: Changes & { readonly refolded: NonNullable<Changes['refolded']> };
+  readonly rechecks: RecheckWish[];
+  readonly standings: TakenRound['standings'][number][];
+  readonly circumstances: Circumstances;
+};
+
+/** The entry of a restored monitor, which has what was written and announced in common with the one before. */
+function restoredEntry(restored: RestoredMonitor, known: Entry | undefined): Entry {
+  const { monitor, window, horizonUs, toldUntilUs, refoldFromUs } = restored;
+  const status = known?.status ?? monitor.status;
+  const sinceUs = known === undefined ? monitor.statusSinceUs : known.sinceUs;
+  const fold = createMonitorFold({
+    inputs: monitor.inputs,
+    ...window,
+    horizonUs,
+    nowUs: toldUntilUs,
+    status,
+    ...(sinceUs === null ? {} : { statusSinceUs: sinceUs }),
+  });
+  const open = window.storedRanges.find((range) => range.endedUs === null);
   return {
-    has: (monitorId) => entries.has(monitorId),
-    written: (monitorId) => entries.get(monitorId),
-    nextDueUs: () => heap.nextUs(),
-    rebuilds: () =>
-      touched.flatMap(({ monitorId, isVoid, rebuildFromUs, refold }) =>
-        isVoid || rebuildFromUs === undefined
-          ? []
-          : [{ monitorId, fromUs: Math.min(rebuildFromUs, refold?.fromUs ?? rebuildFromUs) }],
-      ),
-
-    remove: (monitorId) => {
-      const entry = entries.get(monitorId);
-      if (entry === undefined) return;
-      entries.delete(monitorId);
-      removed.push(monitorId);
-      makeVoid(entry);
-    },
-
-    restore: ({ monitor, window, horizonUs, toldUntilUs, refoldFromUs }) => {
-      const known = entries.get(monitor.monitorId);
-      const status = known?.status ?? monitor.status;
-      const sinceUs = known === undefined ? monitor.statusSinceUs : known.sinceUs;
-      const fold = createMonitorFold({
-        inputs: monitor.inputs,
-        ...window,
-        horizonUs,
-        nowUs: toldUntilUs,
-        status,
-        ...(sinceUs === null ? {} : { statusSinceUs: sinceUs }),
-      });
-      const open = window.storedRanges.find((range) => range.endedUs === null);
-      const entry: Entry = {
-        monitorId: monitor.monitorId,
-        workspaceId: monitor.workspaceId,
-        fold,
-        status,
-        sinceUs,
-        announcer: known?.announcer ?? announcerOf(monitor),
-        announced: known === undefined ? monitor.announcedStatus : known.announced,
-        openRangeUs: open?.startedUs ?? null,
-        dueUs: Number.POSITIVE_INFINITY,
-        isTouched: false,
-        isVoid: false,
-        rebuildFromUs: undefined,
-        refold: refoldFromUs === undefined ? known?.refold : { fromUs: refoldFromUs, toldUntilUs },
-        standing: undefined,
-      };
-      if (known !== undefined) makeVoid(known);
-      entries.set(monitor.monitorId, entry);
-      touch(entry);
-      rowsByMonitor ??= byMonitor(roundRows);
-      const own = rowsByMonitor.get(monitor.monitorId);
-      const result = own === undefined ? 'folded' : fold.apply(own);
-      if (typeof result === 'object') wantRebuild(entry, result.rebuildFromUs);
-    },
-
-    reconfigure: (monitorId, inputs) => {
-      const entry = entries.get(monitorId);
-      if (entry === undefined) return;
-      touch(entry);
-      const result = entry.fold.reconfigure(inputs);
-      if (typeof result === 'object') wantRebuild(entry, result.rebuildFromUs);
-    },
-
-    apply: (rows) => {
-      roundRows.push(rows);
-      rowsByMonitor = undefined;
-      for (const row of rows) {
-        const entry = entries.get(row.monitorId);
-        if (entry === undefined) continue;
-        if (entry.rebuildFromUs !== undefined) {
-          // Its memory is void; the rows of the round are folded once it is read again, at least back to this one.
-          if (row.eUs < entry.rebuildFromUs) entry.rebuildFromUs = row.eUs;
-          continue;
-        }
-        // Most rows only repeat what is held: nothing is to be taken of them, and what the heap has is early enough.
-        if (entry.fold.repeat(row)) continue;
-        touch(entry);
-        one[0] = row;
-        const result = entry.fold.apply(one);
-        if (result !== 'folded') wantRebuild(entry, result.rebuildFromUs);
-      }
-    },
-
-    take: (nowUs, hold, isBehind = () => false) => {
-      if (!hold) {
-        for (let entry = heap.popDue(nowUs, isCurrent); entry !== undefined; entry = heap.popDue(nowUs, isCurrent)) {
-          entry.dueUs = Number.POSITIVE_INFINITY;
-          touch(entry);
-        }
-      }
-      const refolded: NonNullable<Changes['refolded']> = [];
-      const changes = { edits: [], statuses: [], outbox: [], refolded } as Changes;
-      const rechecks: RecheckWish[] = [];
-      const standings: TakenRound['standings'][number][] = removed.map((monitorId) => ({ monitorId, standing: null }));
-      removed = [];
-      const circumstances = { nowUs, isHeld: hold, isBehind };
-      const announce = (entry: Entry, isChanged: boolean): void => {
-        if (announceStatus(changes, entry, isChanged, circumstances)) waiting.add(entry);
-        else waiting.delete(entry);
-      };
-      for (const entry of touched) {
-        entry.isTouched = false;
-        if (entry.isVoid) continue;
-        if (!hold) entry.fold.advance(nowUs);
-        const { refold } = entry;
-        const taken = refold === undefined ? entry.fold.take() : asRevision(entry.fold.take(), refold.toldUntilUs);
-        let isChanged = taken.edits.length + taken.transitions.length > 0 && collect(changes, entry, taken, nowUs);
-        if (refold !== undefined) {
-          refolded.push({ monitorId: entry.monitorId, fromUs: refold.fromUs });
-          entry.refold = undefined;
-          // What stands in the database may be another status than what was written last.
-          isChanged = true;
-        }
-        if (isChanged || entry.announcer.told !== entry.status) announce(entry, isChanged);
-        if (!hold) rechecks.push(...taken.rechecks);
-        const { standing } = entry.fold;
-        if (standing !== entry.standing) {
-          entry.standing = standing;
-          standings.push({ monitorId: entry.monitorId, standing });
-        }
-        plan(entry);
-      }
-      // What waits is looked at in every round; who was touched has been.
-      if (waiting.size > 0) {
-        const looked = new Set(touched);
-        for (const entry of waiting) if (!looked.has(entry)) announce(entry, false);
-      }
-      if (!hold) toldUs = nowUs;
-      touched = [];
-      roundRows = [];
-      rowsByMonitor = undefined;
-      return { ...changes, rechecks, standings };
-    },
+    monitorId: monitor.monitorId,
+    workspaceId: monitor.workspaceId,
+    fold,
+    status,
+    sinceUs,
+    announcer: known?.announcer ?? announcerOf(monitor),
+    announced: known === undefined ? monitor.announcedStatus : known.announced,
+    openRangeUs: open?.startedUs ?? null,
+    dueUs: Number.POSITIVE_INFINITY,
+    isTouched: false,
+    isVoid: false,
+    rebuildFromUs: undefined,
+    refold: refoldFromUs === undefined ? known?.refold : { fromUs: refoldFromUs, toldUntilUs },
+    standing: undefined,
   };
 }
 

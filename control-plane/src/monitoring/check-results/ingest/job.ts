@@ -4,9 +4,10 @@ import type { Logger } from '@parallax/telemetry';
 import type { RunningService } from '../../../platform/running-service.ts';
 import type { Bus } from '../../../platform/bus/bus.ts';
 import type { CentralRunner } from '../../central-checks/index.ts';
-import { ownerLimits, startOwner } from './owner.ts';
+import { ShardOwner } from './owner.ts';
 import type { LiveNews } from './live.ts';
-import type { CommittedRound, Owner, OwnerLimits } from './owner.ts';
+import { ownerLimits } from './owner-options.ts';
+import type { CommittedRound, OwnerLimits } from './owner-options.ts';
 import type { Reader } from './windows/queries.ts';
 import { createBell } from './waiting.ts';
 import { OwnershipLostError } from './write.ts';
@@ -54,7 +55,7 @@ export function startShard(options: ShardOptions): RunningShard {
   const log = options.log.child({ part: 'ingest', shard: options.shard });
   const bell = createBell();
   const stopping = new AbortController();
-  let owner: Owner | undefined;
+  let owner: ShardOwner | undefined;
 
   async function run(): Promise<void> {
     let failures = 0;
@@ -83,7 +84,7 @@ export function startShard(options: ShardOptions): RunningShard {
       const claimed = await claim(client, options.shard, options.replica);
       if (claimed === undefined) return;
       const ownership = { shard: options.shard, owner: options.replica, term: claimed.term };
-      owner = startOwner({
+      owner = new ShardOwner({
         ...options,
         log,
         client,

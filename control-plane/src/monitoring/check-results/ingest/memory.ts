@@ -1,6 +1,6 @@
 import type { KnownProbe } from './admit.ts';
-import { createShardFold } from './fold.ts';
-import type { RebuildWish, RestoredMonitor, ShardFold } from './fold.ts';
+import { ShardFold } from './fold.ts';
+import type { RebuildWish, RestoredMonitor } from './fold.ts';
 import { keepingOld } from './old-inputs.ts';
 import { quarantinesOf } from './quarantines.ts';
 import type { Quarantines } from './quarantines.ts';
@@ -30,7 +30,7 @@ export function createMemory(facts: {
   readonly toldUntilUs: number;
   readonly restoredUs?: number | undefined;
 }): ShardMemory {
-  return { restoredUs: undefined, ...facts, fold: createShardFold(), monitors: new Map() };
+  return { restoredUs: undefined, ...facts, fold: new ShardFold(), monitors: new Map() };
 }
 
 /** A takeover reads results from so long before what is told: what arrives out of order must not ask for another reading. */
