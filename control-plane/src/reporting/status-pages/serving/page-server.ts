@@ -47,7 +47,7 @@ export class PageServer implements PreparedAnswers {
   find(request: PreparedRequest): PreparedAnswer | undefined {
     const match = this.#table.match(request.path);
     if (match === undefined) return undefined;
-    const known = this.#cache.peek(match.slug);
+    const known = this.#peek(match.slug, request);
     if (known === undefined) return undefined;
     const answer = this.#answer(match, known, request);
     // An error of the API is told by its route.
@@ -58,7 +58,18 @@ export class PageServer implements PreparedAnswers {
   async fetch(request: PreparedRequest): Promise<PreparedAnswer> {
     const match = this.#table.match(request.path);
     if (match === undefined) return notFound(undefined, request);
-    return this.#answer(match, await this.#cache.get(match.slug), request);
+    return this.#answer(match, await this.#get(match.slug, request), request);
+  }
+
+  // A domain leads to the page whatever its slug was a moment ago: its readers know of no slug, and a redirect could name none.
+  #peek(slug: string, { isMapped }: PreparedRequest): SlugAnswer | undefined {
+    const known = this.#cache.peek(slug);
+    return isMapped === true && known?.kind === 'moved' ? this.#cache.peek(known.slug) : known;
+  }
+
+  async #get(slug: string, { isMapped }: PreparedRequest): Promise<SlugAnswer> {
+    const known = await this.#cache.get(slug);
+    return isMapped === true && known.kind === 'moved' ? this.#cache.get(known.slug) : known;
   }
 
   #answer(match: DocumentMatch, known: SlugAnswer, request: PreparedRequest): PreparedAnswer {
@@ -76,10 +87,11 @@ export class PageServer implements PreparedAnswers {
     const { view, documents, isOld } = page;
     const nowMs = this.#now();
     const locale = document.isTranslated ? chooseLocale(view, request) : view.locale;
-    const key = `${document.path} ${id} ${locale} ${isOld ? Math.floor(nowMs / remakeMs) : ''}`;
+    const isAtDomain = request.isMapped === true;
+    const key = `${document.path} ${id} ${locale} ${isOld ? Math.floor(nowMs / remakeMs) : ''} ${isAtDomain ? 'domain' : ''}`;
     const made = documents.get(key);
     if (made !== undefined) return made;
-    const text = document.render(view, { locale, id, nowMs });
+    const text = document.render(view, { locale, id, nowMs, isAtDomain });
     if (text === null) return undefined;
     const answer = prepareAnswer(200, headersOf(document, view), text);
     if (documents.size >= mostDocuments) documents.clear();

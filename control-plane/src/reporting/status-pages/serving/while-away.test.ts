@@ -27,6 +27,7 @@ t.test(
         port,
         publicUrl: 'http://127.0.0.1',
         pages,
+        hosts: { prefixOf: (host) => (host === 'status.shop.example' ? '/status/shop' : undefined) },
         reach: async () => {
           if (!isBack) throw new Error('away');
         },

@@ -8,6 +8,8 @@ export type DocumentRequest = {
   readonly nowMs: number;
   /** What stands in the place of `:id` of its path; empty where the path has none. */
   readonly id: string;
+  /** Whether the reader has asked for it at the page's own domain, where paths begin at the root. */
+  readonly isAtDomain?: boolean | undefined;
 };
 
 /** A form of a page that is served below it, such as a feed. */
