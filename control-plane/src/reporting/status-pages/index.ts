@@ -9,6 +9,8 @@ import {
   preparedAsks,
   routesOfDomains,
 } from './domains/index.ts';
+import { readPageFile } from './files/files.gateway.ts';
+import { fileRoutes } from './files/files.routes.ts';
 import { changedConsumer, itemRoutes, pageRoutes } from './pages/index.ts';
 import { createServing } from './serving/index.ts';
 import { findPublishedPage, readPageView } from './view/index.ts';
@@ -19,7 +21,7 @@ export { readPageUptime } from './view/page-uptime.gateway.ts';
 export type { ComponentStatus, Indicator } from './view/page-view.ts';
 export { subjectStatus } from './view/status.queries.ts';
 
-const serving = createServing({ find: findPublishedPage, read: readPageView }, documentBases);
+const serving = createServing({ find: findPublishedPage, read: readPageView, readFile: readPageFile }, documentBases);
 
 /** Documents of pages that are in memory, asked before any route. */
 export const preparedPages = serving.serverOf;
@@ -36,6 +38,7 @@ export const statusPagesCapability: Capability<Context> = {
   routes: (context) => [
     ...pageRoutes(context),
     ...itemRoutes(context),
+    ...fileRoutes(context),
     ...routesOfDomains(context),
     ...serving.routes(context),
   ],

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { quietLog } from '@parallax/testkit';
 import t from 'tap';
 import { z } from 'zod';
+import type { TestAnswer } from '../../../identity/testing.ts';
 import { sql } from '../../../platform/database/pools.ts';
 import { keptHosts } from '../index.ts';
 import { recheckDomains } from './recheck.job.ts';
@@ -12,14 +13,28 @@ const host = 'status.shop.example';
 const own = 'parallax.example';
 const dayMs = 86_400_000;
 
-/** Waits until a host answers so; a change is seen within two seconds. */
+/** Waits until a host answers so. */
 async function until(api: DomainsApi, status: number, path = '/', at = host): Promise<void> {
-  const endMs = Date.now() + 2_000;
+  await untilSeen(api, (answer) => answer.status === status, path, at);
+}
+
+async function untilNamed(api: DomainsApi, name: string): Promise<void> {
+  await untilSeen(api, ({ text }) => text.includes(`"name":"${name}"`), '/api/v2/summary.json', host);
+}
+
+/** @param isThere what must be seen within two seconds, or somewhat later while the machine has more to do than it can */
+async function untilSeen(
+  api: DomainsApi,
+  isThere: (answer: TestAnswer) => boolean,
+  path: string,
+  at: string,
+): Promise<void> {
+  const endMs = Date.now() + 10_000;
   for (;;) {
     await api.settle();
     const answer = await api.at(at, path);
-    if (answer.status === status) return;
-    if (Date.now() > endMs) throw new Error(`${at}${path} still answers ${answer.status}`);
+    if (isThere(answer)) return;
+    if (Date.now() > endMs) throw new Error(`${at}${path} still answers ${answer.status} ${answer.text.slice(0, 200)}`);
     await delay(20);
   }
 }
@@ -147,16 +162,14 @@ void t.test('pages are served under domains of their own', async (t) => {
     t.match(await verify(other), { status: 409, body: { code: 'domain_unproven' } }, 'that it is taken is not told');
     api.txt({ [`_parallax.${host}`]: [proof, otherProof ?? ''] });
     t.match(await verify(other), { status: 409, body: { code: 'domain_taken' } });
-    await until(api, 200);
-    t.match((await api.at(host, '/api/v2/summary.json')).body, { page: { name: 'Shop' } });
+    await untilNamed(api, 'Shop');
     await api.pages('PUT', `/${id}`, { domain: null });
     const answers = await Promise.all([verify(other), verify(other)]);
     t.same(
       answers.map(({ status }) => status),
       [200, 200],
     );
-    await until(api, 200);
-    t.match((await api.at(host, '/api/v2/summary.json')).body, { page: { name: 'Other' } });
+    await untilNamed(api, 'Other');
     await api.pages('PUT', `/${id}`, { domain: host });
     const again = await api.read(id);
     t.not(again.domain_txt, proof, 'a proof that was given up counts no more');
@@ -171,8 +184,9 @@ void t.test('pages are served under domains of their own', async (t) => {
     t.same([await ask(host), await ask(`${host}.`.toUpperCase())], [200, 200]);
     t.same([await ask('shop.example'), await ask(own), await ask('10.0.0.1'), await ask('a b')], [404, 404, 404, 404]);
     t.equal((await api.call('GET', '/api/v1/public/domains/ask')).status, 422);
-    const kept = await keptHosts(api.context.dataDir ?? '', quietLog);
-    t.equal(kept.prefixOf(host), '/status/shop', 'a process that starts without a database knows it');
+    const kept = async () => (await keptHosts(api.context.dataDir ?? '', quietLog)).prefixOf(host);
+    for (let turn = 0; turn < 200 && (await kept()) === undefined; turn += 1) await delay(20);
+    t.equal(await kept(), '/status/shop', 'a process that starts without a database knows it');
     await api.pages('PUT', `/${id}`, { is_published: false });
     await until(api, 404);
     await until(api, 404, `/api/v1/public/domains/ask?domain=${host}`, own);

@@ -1,6 +1,8 @@
 import { dnsTarget, quietLog } from '@parallax/testkit';
-import type { DnsTarget, TestContext } from '@parallax/testkit';
+import type { DnsTarget } from '@parallax/testkit';
+import type { Test } from 'tap';
 import type { Bus } from '../../../platform/bus/bus.ts';
+import type { RunningService } from '../../../platform/running-service.ts';
 import { workOnce } from '../../../platform/outbox/worker.ts';
 import { statusPagesCapability } from '../index.ts';
 import { pagesApi } from '../pages/testing.ts';
@@ -21,10 +23,12 @@ export type DomainsApi = PagesApi & {
   ) => Promise<TestAnswer>;
   /** Hands on what the outbox has, as its worker does, until everybody has seen it. */
   readonly settle: () => Promise<void>;
+  /** Stops the services, which write what they keep in files. */
+  readonly stop: () => Promise<void>;
 };
 
 /** For tests: the API with status pages, the services that follow them, and a name server of its own. */
-export async function domainsApi(t: TestContext): Promise<DomainsApi> {
+export async function domainsApi(t: Test): Promise<DomainsApi> {
   const dns = await dnsTarget(t);
   const clock = { aheadMs: 0 };
   const listeners = new Map<string, Set<(message: unknown) => unknown>>();
@@ -48,13 +52,18 @@ export async function domainsApi(t: TestContext): Promise<DomainsApi> {
     dnsServers: [`${dns.host}:${dns.port}`],
     dataDir: t.testdir(),
   });
+  const services: RunningService[] = [];
   for (const service of statusPagesCapability.services ?? []) {
     if (service.role !== 'api') continue;
-    const running = await service.start(api.context, quietLog);
-    t.teardown(() => running.stop());
+    services.push(await service.start(api.context, quietLog));
   }
+  const stop = async (): Promise<void> => {
+    for (const service of services.splice(0)) await service.stop();
+  };
+  t.teardown(stop);
   return {
     ...api,
+    stop,
     clock,
     dns,
     txt: (records) =>
