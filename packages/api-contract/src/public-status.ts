@@ -120,7 +120,7 @@ export const askPublicDomainRoute = route({
   summary: 'Ask whether a published status page is served under a domain',
   description:
     'For a proxy that fetches certificates when they are first asked for, such as `on_demand_tls` of Caddy. Answered from memory.',
-  query: z.object({ domain: z.string().min(1).max(300) }),
+  query: z.object({ domain: z.string().max(300).default('').describe('None is no domain of ours.') }),
   success: { status: 200, answer: z.object({ domain: z.string() }).meta({ id: 'PublicDomain' }) },
   errors: [404],
 });
