@@ -956,6 +956,21 @@
 -- stale_hours.monitor_id integer not null
 -- stale_hours.hour integer not null
 -- stale_hours.noted_at timestamp with time zone not null default now()
+-- status_page_domains.page_id integer not null
+-- status_page_domains.workspace_id integer not null
+-- status_page_domains.domain text not null
+-- status_page_domains.proof text not null
+-- status_page_domains.state text not null default 'pending'::text
+-- status_page_domains.checked_at timestamp with time zone
+-- status_page_domains.missing_since timestamp with time zone
+-- status_page_files.page_id integer not null
+-- status_page_files.workspace_id integer not null
+-- status_page_files.kind text not null
+-- status_page_files.hash text not null
+-- status_page_files.type text not null
+-- status_page_files.width integer
+-- status_page_files.height integer
+-- status_page_files.bytes bytea not null
 -- status_page_items.id integer not null generated always as identity
 -- status_page_items.workspace_id integer not null
 -- status_page_items.page_id integer not null
@@ -1304,6 +1319,8 @@
 -- sla_ledger row-level security forced
 -- sla_progress
 -- stale_hours row-level security forced
+-- status_page_domains row-level security forced
+-- status_page_files row-level security forced
 -- status_page_items row-level security forced
 -- status_page_slugs row-level security forced
 -- status_pages row-level security forced
@@ -1764,6 +1781,17 @@
 -- sla_progress.sla_progress_kind_check CHECK ((kind = ANY (ARRAY['close'::text, 'settle'::text])))
 -- sla_progress.sla_progress_pkey PRIMARY KEY (kind, shard)
 -- stale_hours.stale_hours_pkey PRIMARY KEY (monitor_id, hour)
+-- status_page_domains.status_page_domains_domain_check CHECK (((domain ~ '^[a-z0-9-]+(\.[a-z0-9-]+)+$'::text) AND (length(domain) <= 243)))
+-- status_page_domains.status_page_domains_pkey PRIMARY KEY (page_id)
+-- status_page_domains.status_page_domains_proof_check CHECK (((length(proof) >= 20) AND (length(proof) <= 100)))
+-- status_page_domains.status_page_domains_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'verified'::text, 'lost'::text])))
+-- status_page_domains.status_page_domains_workspace_id_page_id_fkey FOREIGN KEY (workspace_id, page_id) REFERENCES status_pages(workspace_id, id) ON DELETE CASCADE
+-- status_page_files.status_page_files_bytes_check CHECK ((length(bytes) <= 500000))
+-- status_page_files.status_page_files_hash_check CHECK ((hash ~ '^[0-9a-f]{32}$'::text))
+-- status_page_files.status_page_files_kind_check CHECK ((kind = ANY (ARRAY['logo-light'::text, 'logo-dark'::text, 'favicon'::text])))
+-- status_page_files.status_page_files_pkey PRIMARY KEY (page_id, kind)
+-- status_page_files.status_page_files_type_check CHECK ((type = ANY (ARRAY['png'::text, 'webp'::text, 'svg'::text])))
+-- status_page_files.status_page_files_workspace_id_page_id_fkey FOREIGN KEY (workspace_id, page_id) REFERENCES status_pages(workspace_id, id) ON DELETE CASCADE
 -- status_page_items.status_page_items_check CHECK ((num_nonnulls(monitor_id, group_id, heartbeat_id, webhook_check_id) = 1))
 -- status_page_items.status_page_items_component_id_check CHECK ((component_id ~ '^[a-z0-9]{12}$'::text))
 -- status_page_items.status_page_items_component_id_key UNIQUE (component_id)
@@ -2023,6 +2051,9 @@
 -- CREATE INDEX sign_in_challenges_user ON public.sign_in_challenges USING btree (user_id)
 -- CREATE INDEX sla_corrections_monitor ON public.sla_corrections USING btree (monitor_id, chain, ended_at)
 -- CREATE INDEX stale_hours_noted ON public.stale_hours USING btree (noted_at)
+-- CREATE INDEX status_page_domains_checked ON public.status_page_domains USING btree (checked_at) WHERE (state = 'verified'::text)
+-- CREATE INDEX status_page_domains_workspace ON public.status_page_domains USING btree (workspace_id)
+-- CREATE INDEX status_page_files_workspace ON public.status_page_files USING btree (workspace_id)
 -- CREATE INDEX status_page_items_group ON public.status_page_items USING btree (group_id) WHERE (group_id IS NOT NULL)
 -- CREATE INDEX status_page_items_heartbeat ON public.status_page_items USING btree (heartbeat_id) WHERE (heartbeat_id IS NOT NULL)
 -- CREATE INDEX status_page_items_monitor ON public.status_page_items USING btree (monitor_id) WHERE (monitor_id IS NOT NULL)
@@ -2227,6 +2258,9 @@
 -- CREATE UNIQUE INDEX sla_ledger_pkey ON public.sla_ledger USING btree (monitor_id, chain, seq)
 -- CREATE UNIQUE INDEX sla_progress_pkey ON public.sla_progress USING btree (kind, shard)
 -- CREATE UNIQUE INDEX stale_hours_pkey ON public.stale_hours USING btree (monitor_id, hour)
+-- CREATE UNIQUE INDEX status_page_domains_pkey ON public.status_page_domains USING btree (page_id)
+-- CREATE UNIQUE INDEX status_page_domains_verified ON public.status_page_domains USING btree (domain) WHERE (state = 'verified'::text)
+-- CREATE UNIQUE INDEX status_page_files_pkey ON public.status_page_files USING btree (page_id, kind)
 -- CREATE UNIQUE INDEX status_page_items_component_id_key ON public.status_page_items USING btree (component_id)
 -- CREATE UNIQUE INDEX status_page_items_page_id_monitor_id_group_id_heartbeat_id__key ON public.status_page_items USING btree (page_id, monitor_id, group_id, heartbeat_id, webhook_check_id) NULLS NOT DISTINCT
 -- CREATE UNIQUE INDEX status_page_items_pkey ON public.status_page_items USING btree (id)
@@ -2365,6 +2399,8 @@
 -- sla_corrections.sla_corrections_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- sla_ledger.sla_ledger_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = sla_ledger.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
 -- stale_hours.stale_hours_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = stale_hours.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
+-- status_page_domains.status_page_domains_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- status_page_files.status_page_files_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- status_page_items.status_page_items_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- status_page_slugs.lookups_of_owner * using (true)
 -- status_page_slugs.status_page_slugs_of_tenant * using ((workspace_id = ANY (current_workspaces())))
@@ -2693,6 +2729,10 @@
 -- sla_progress to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- stale_hours to parallax_api: SELECT
 -- stale_hours to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- status_page_domains to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- status_page_domains to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- status_page_files to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- status_page_files to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- status_page_items to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- status_page_items to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- status_page_slugs to parallax_api: DELETE, INSERT, SELECT, UPDATE

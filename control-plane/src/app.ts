@@ -7,7 +7,7 @@ import { buildHttpServer } from './platform/http/server.ts';
 import type { HttpServerOptions } from './platform/http/server.ts';
 import { preparedTogether } from './platform/http/prepared/prepared-together.ts';
 import { preparedBadges } from './reporting/badges/index.ts';
-import { preparedPages } from './reporting/status-pages/index.ts';
+import { hostsOfPages, preparedAsks, preparedPages } from './reporting/status-pages/index.ts';
 
 /** Every route of the API, bound to the collaborators it is given. */
 export function allRoutes(context: Context): readonly Route[] {
@@ -29,7 +29,8 @@ export async function buildApp(
     trustedProxies,
     allowedHosts,
     corsOrigins,
-    prepared: preparedTogether([preparedPages(context), preparedBadges(context)]),
+    prepared: preparedTogether([preparedPages(context), preparedBadges(context), preparedAsks(context)]),
+    mappedHosts: hostsOfPages(context),
     ...createRequestGuards(context),
   });
 }

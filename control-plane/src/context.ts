@@ -51,6 +51,8 @@ export type Context = {
   readonly allowedPrivateHooks: readonly string[];
   /** "host:port" that answer while this machine's own uplink stands (rule 12 of the consensus). */
   readonly canaries: readonly string[];
+  /** Name servers as `address` or `address:port`; absent: those of the system. */
+  readonly dnsServers?: readonly string[] | undefined;
   /** HTTP to others: guarded for addresses that tenants name, trusted for those of the operator. */
   readonly outbound: OutboundClients;
   /** Counts what came of a sending, for `/metrics`. */

@@ -25,7 +25,7 @@ import { createDeliveryMetrics } from './response/channels/index.ts';
 import { startReplicaRegister } from './platform/replicas/job.ts';
 import type { Context } from './context.ts';
 import { signInSettings } from './sign-in-settings.ts';
-import { keptPages, servePagesWhileAway } from './reporting/status-pages/index.ts';
+import { keptHosts, keptPages, servePagesWhileAway } from './reporting/status-pages/index.ts';
 import { stopTogether } from './stop-together.ts';
 import { version } from './version.ts';
 
@@ -120,6 +120,7 @@ export async function serve(
     administratorPrivateTargets: settings.administratorPrivateTargets ?? [],
     allowedPrivateHooks: settings.allowedPrivateHooks ?? [],
     canaries: settings.canaries ?? [],
+    dnsServers: settings.dnsServers,
     outbound: createOutboundClients({
       allowedPrivateTargets: settings.allowedPrivateHooks ?? [],
       deniedListeners: replicas.listeners,
@@ -177,7 +178,8 @@ async function reachDatabase<Started>(
     const { settings, publicUrl, log, shutdown } = given;
     const pages = settings.roles.includes('api') ? await keptPages(dataDirOf(settings), log) : undefined;
     if (pages === undefined) throw error;
-    const where = { host: settings.httpHost, port: settings.httpPort, publicUrl };
+    const hosts = await keptHosts(dataDirOf(settings), log);
+    const where = { host: settings.httpHost, port: settings.httpPort, publicUrl, hosts };
     return servePagesWhileAway({ ...where, pages, reach: start, signal: shutdown.signal, log }, error);
   }
 }

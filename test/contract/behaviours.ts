@@ -23,6 +23,9 @@ const reportSigned = 'the figures are those of the monitors themselves, and the 
 const pages = (file: string, title: string): Shown => [`reporting/status-pages/pages/${file}`, title];
 const pageMade = 'a page is made, listed, read, changed and deleted';
 const pageSeen = 'viewers read, editors write, others see nothing';
+const pageDomains = (title: string): Shown => ['reporting/status-pages/domains/domains', title];
+const pageFiles = (title: string): Shown => ['reporting/status-pages/files/files', title];
+const pageDrawings = (title: string): Shown => ['reporting/status-pages/files/sanitize-svg', title];
 const badges = (title: string): Shown => ['reporting/badges/badges', title];
 const badgeMade = 'a badge is made once for each subject, listed, read and deleted';
 const badgeSeen = 'viewers see no keys, others see nothing';
@@ -161,6 +164,17 @@ export const endpoints: Readonly<Record<string, readonly Shown[]>> = {
   'DELETE /api/v1/status-pages/{id}/monitors/{monitor_id}': [
     pages('items', 'an item is taken out by its type and number; one that is not there is 404'),
   ],
+  'POST /api/v1/status-pages/{id}/domain/verify': [
+    pageDomains('a domain is verified by a record in its DNS, and then serves the page at its root'),
+    pageDomains('a domain is claimed by many, and belongs to whom proves it first'),
+    pageDomains('a proof that is gone for a week ends the domain, with a mail to the owner'),
+  ],
+  'PUT /api/v1/status-pages/{id}/files/{kind}': [
+    pageFiles('they are shown in the head of the page, by scheme, and served for ever'),
+    pageFiles('what is no picture, or too large, is refused'),
+    pageDrawings('whatever acts, loads or is unknown is refused by its name'),
+  ],
+  'DELETE /api/v1/status-pages/{id}/files/{kind}': [pageFiles('they are taken away, and are gone with their page')],
   'GET /api/v1/scheduled-reports': [reports('scheduled-reports', reportMade)],
   'POST /api/v1/scheduled-reports': [
     reports('scheduled-reports', reportMade),

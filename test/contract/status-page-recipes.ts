@@ -1,3 +1,4 @@
+import { hostsOfPages } from '../../control-plane/src/reporting/status-pages/index.ts';
 import type { Recipe } from './recipes.ts';
 import type { World } from './world.ts';
 
@@ -11,6 +12,10 @@ async function page(world: World): Promise<{ readonly path: string; readonly mon
   });
   return { path: `/api/v1/status-pages/${String(made.body['id'])}`, monitorId };
 }
+
+const svg = { 'content-type': 'image/svg+xml' };
+const picture = (colour: string): string =>
+  `<svg xmlns="http://www.w3.org/2000/svg"><rect fill="${colour}" width="1" height="1"/></svg>`;
 
 const of =
   (body?: unknown): Recipe =>
@@ -40,5 +45,38 @@ export const statusPageRecipes: Readonly<Record<string, Recipe>> = {
   'DELETE /api/v1/status-pages/{id}/monitors/{monitor_id}': async (world) => {
     const { path, monitorId } = await page(world);
     return { path: `${path}/monitors/${monitorId}` };
+  },
+};
+
+/** Beyond the specification. */
+export const moreStatusPageRecipes: Readonly<Record<string, Recipe>> = {
+  'POST /api/v1/status-pages/:id/domain/verify': async (world) => {
+    const { path } = await page(world);
+    const domain = `contract-${world.unique()}.example`;
+    const changed = await world.make('PUT', path, { domain });
+    world.txt(`_parallax.${domain}`, String(changed.body['domain_txt']));
+    return { path: `${path}/domain/verify` };
+  },
+  'PUT /api/v1/status-pages/:id/files/:kind': async (world) => ({
+    path: `${(await page(world)).path}/files/logo-light`,
+    body: picture('red'),
+    headers: svg,
+  }),
+  'DELETE /api/v1/status-pages/:id/files/:kind': async (world) => {
+    const path = `${(await page(world)).path}/files/favicon`;
+    const { status, text } = await world.call('PUT', path, {
+      token: world.token,
+      body: picture('blue'),
+      headers: svg,
+    });
+    if (status !== 200) throw new Error(`PUT ${path}: ${status} ${text}`);
+    return { path };
+  },
+  'GET /api/v1/public/domains/ask': async (world) => {
+    const domain = 'contract.example';
+    hostsOfPages(world.context).take([
+      { domain, slug: 'contract', workspace_id: world.workspaceId, is_published: true },
+    ]);
+    return { path: `/api/v1/public/domains/ask?domain=${domain}` };
   },
 };

@@ -1,5 +1,5 @@
 import type { TestContext } from '@parallax/testkit';
-import { natsServer, quietLog } from '@parallax/testkit';
+import { dnsTarget, natsServer, quietLog } from '@parallax/testkit';
 import { createServer } from 'node:http';
 import { capabilities } from '../../control-plane/src/capabilities.ts';
 import { botToken } from '../../control-plane/src/identity/sign-in/messenger/testing.ts';
@@ -24,6 +24,8 @@ export type World = TestApi & {
   readonly monitor: () => Promise<number>;
   /** Other accounts have prepared calls of their own, which a recipe must leave as they are. */
   readonly keepsOthers?: boolean;
+  /** Puts a TXT record into the DNS that the API asks. */
+  readonly txt: (name: string, data: string) => void;
   /** Something new each time, for names and addresses. */
   readonly unique: () => number;
 };
@@ -37,6 +39,8 @@ export async function openWorld(
   const bus = await connectBus({ servers: nats.url, name: 'contract', log: quietLog });
   t.teardown(() => bus.close());
   const { settings: provider } = await openidProvider(t, ['http://127.0.0.1/callback']);
+  const dns = await dnsTarget(t);
+  const records: { readonly type: 'TXT'; readonly name: string; readonly data: string }[] = [];
   const messenger = await testBotApi(t, botToken);
   const teamChatApp = { clientId: 'contract', clientSecret: 'secret', url: 'https://team-chat.invalid' };
   const channels = {
@@ -48,7 +52,14 @@ export async function openWorld(
   const signIn = { identityProviders: { a: provider, b: provider }, messengerBotToken: botToken };
   const api = await testApi(t, {
     capabilities,
-    context: { bus, allowedPrivateTargets: ['127.0.0.0/8'], allowedPrivateHooks: ['127.0.0.0/8'], signIn, channels },
+    context: {
+      bus,
+      allowedPrivateTargets: ['127.0.0.0/8'],
+      allowedPrivateHooks: ['127.0.0.0/8'],
+      signIn,
+      channels,
+      dnsServers: [`${dns.host}:${dns.port}`],
+    },
     ...(options.database === undefined ? {} : { database: options.database }),
   });
   const call: TestApi['call'] = async (...request) => {
@@ -80,6 +91,10 @@ export async function openWorld(
     workspaceId,
     target,
     make,
+    txt: (name, data) => {
+      records.push({ type: 'TXT', name, data });
+      dns.behave({ kind: 'records', records });
+    },
     unique,
     monitor: async () => {
       const made = await make('POST', '/api/v1/monitors', {

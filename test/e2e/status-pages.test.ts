@@ -1,5 +1,7 @@
 import path from 'node:path';
+import { dnsTarget } from '@parallax/testkit';
 import t from 'tap';
+import { request } from 'undici';
 import { startProduct, signedIn, untilReady } from '../harness/product.ts';
 import type { Product } from '../harness/product.ts';
 import { eventually, startNode } from '../harness/processes.ts';
@@ -9,7 +11,8 @@ import { replicaEnvironment, startReplica } from '../harness/replicas.ts';
 type Summary = { page: { name: string; updated_at: string }; components: { name: string; status: string }[] };
 
 t.test('a status page outlives its database and a restart without it', { timeout: 170_000 }, async (t) => {
-  const product = await startProduct();
+  const dns = await dnsTarget(t);
+  const product = await startProduct({ PARALLAX_DNS_SERVERS: `${dns.host}:${dns.port}` });
   const started: Started[] = [];
   t.teardown(async () => {
     await Promise.all(started.map((one) => one.stop(4_000)));
@@ -28,8 +31,9 @@ t.test('a status page outlives its database and a restart without it', { timeout
     slug: 'shop',
     is_published: true,
     items: [{ type: 'monitor', id: monitorId, display_name: 'Checkout' }],
+    domain: 'status.shop.example',
   };
-  const page = await api.call<{ id: number }>('POST', '/api/v1/status-pages', 201, fields);
+  const page = await api.call<{ id: number; domain_txt: string }>('POST', '/api/v1/status-pages', 201, fields);
   const rename = (name: string) => api.call('PUT', `/api/v1/status-pages/${page.id}`, 200, { name });
 
   const replica = await startReplica(product, { roles: 'api' });
@@ -62,6 +66,24 @@ t.test('a status page outlives its database and a restart without it', { timeout
     t.comment(`visible after ${Date.now() - changedMs} ms`);
   });
 
+  const atDomain = async (at: string): Promise<number> => {
+    const answer = await request(replica.baseUrl + at, { headers: { host: 'status.shop.example' } });
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  await t.test('a domain that is verified at one process is served at another within two seconds', async (t) => {
+    dns.behave({
+      kind: 'records',
+      records: [{ type: 'TXT', name: '_parallax.status.shop.example', data: page.domain_txt }],
+    });
+    t.equal(await atDomain('/'), 421);
+    await api.call('POST', `/api/v1/status-pages/${page.id}/domain/verify`, 200);
+    const verifiedMs = Date.now();
+    const isThere = async () => (await atDomain('/')) === 200;
+    t.ok(await eventually('the domain to be served', isThere, { timeoutMs: 2_000, everyMs: 50 }));
+    t.comment(`visible after ${Date.now() - verifiedMs} ms`);
+  });
+
   await product.supervisor.stop(15_000);
   await t.test('with PostgreSQL and the broker stopped, all of the page is served on', async (t) => {
     for (const at of ['', '?lang=ru', '/history', '/api/v2/summary.json', '/feed.atom', '/calendar.ics', '/embed']) {
@@ -70,6 +92,8 @@ t.test('a status page outlives its database and a restart without it', { timeout
       t.ok((await response.text()).includes('Shop of Spring'), `${at} has the name`);
     }
     t.equal((await fetch(`${replica.baseUrl}/api/v1/public/status/shop`)).status, 200);
+    t.same([await atDomain('/history'), await atDomain('/api/v1/public/status/shop')], [200, 404]);
+    t.equal((await fetch(`${replica.baseUrl}/api/v1/public/domains/ask?domain=status.shop.example`)).status, 200);
     t.not((await fetch(`${replica.baseUrl}/api/v1/monitors`, { signal: AbortSignal.timeout(20_000) })).status, 200);
   });
 
@@ -90,6 +114,7 @@ t.test('a status page outlives its database and a restart without it', { timeout
     t.ok(text.includes('As of <time datetime="'), 'it says how old it is');
     t.equal((await fetch(`${replica.baseUrl}/api/v1/monitors`)).status, 503);
     t.equal((await fetch(`${replica.baseUrl}/status/never-there`)).status, 503);
+    t.same([await atDomain('/'), await atDomain('/api/v1/monitors')], [200, 404]);
   });
 
   await t.test('when PostgreSQL is back, the same process serves all, and the page follows changes', async (t) => {

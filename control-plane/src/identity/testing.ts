@@ -11,6 +11,7 @@ import { createOutboundClients } from '../platform/outbound-http/index.ts';
 import { testDatabase } from '../platform/database/testing.ts';
 import type { Route } from '../platform/http/handler.ts';
 import { buildHttpServer } from '../platform/http/server.ts';
+import type { MappedHosts } from '../platform/http/mapped-hosts.ts';
 import type { PreparedAnswers } from '../platform/http/prepared/before-routes.ts';
 import type { HttpLimits } from '../platform/http/server.ts';
 import { createRequestGuards } from './access/index.ts';
@@ -33,6 +34,7 @@ export type TestApiOptions = {
   readonly routes?: (context: Context) => readonly Route[];
   /** Asked before the routes. */
   readonly prepared?: (context: Context) => PreparedAnswers;
+  readonly mappedHosts?: (context: Context) => MappedHosts;
   readonly limits?: Partial<HttpLimits>;
   readonly corsOrigins?: readonly string[];
   /** In place of loopback, which lets calls come from anywhere. */
@@ -111,6 +113,7 @@ export async function testApi(t: TestContext, options: TestApiOptions = {}): Pro
     ...createRequestGuards(context),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     ...(options.prepared === undefined ? {} : { prepared: options.prepared(context) }),
+    ...(options.mappedHosts === undefined ? {} : { mappedHosts: options.mappedHosts(context) }),
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   t.teardown(() => app.close());

@@ -12,6 +12,7 @@ import { testApi } from '../identity/testing.ts';
 import type { TestAccount, TestApi } from '../identity/testing.ts';
 import { workspacesCapability } from '../identity/workspaces/index.ts';
 import type { Bus } from '../platform/bus/bus.ts';
+import type { MappedHosts } from '../platform/http/mapped-hosts.ts';
 import type { PreparedAnswers } from '../platform/http/prepared/before-routes.ts';
 import { sql } from '../platform/database/pools.ts';
 import type { Database } from '../platform/database/pools.ts';
@@ -71,6 +72,7 @@ export async function monitorsApi(
     readonly database?: Database;
     /** Asked before the routes. */
     readonly prepared?: (context: Context) => PreparedAnswers;
+    readonly mappedHosts?: (context: Context) => MappedHosts;
   } = {},
 ): Promise<MonitorsApi> {
   const broker = testBus();
@@ -78,6 +80,7 @@ export async function monitorsApi(
     context: { bus: broker.bus, ...options.context },
     ...(options.database === undefined ? {} : { database: options.database }),
     ...(options.prepared === undefined ? {} : { prepared: options.prepared }),
+    ...(options.mappedHosts === undefined ? {} : { mappedHosts: options.mappedHosts }),
     capabilities: [
       authCapability,
       signInCapability,

@@ -70,6 +70,9 @@ export const inputErrors = {
   window_too_long: 'is a window that is too long',
   wrong_code: 'is not the present code',
   wrong_password: 'is not the password of the account',
+  // About pictures.
+  picture_size: 'is a picture with too many pixels, or with none',
+  svg: 'is no SVG that is taken',
   // About what a request refers to.
   chat_not_linked: 'the chat is not linked',
   group_cycle: 'would make a group monitor contain itself',
@@ -81,6 +84,7 @@ export const inputErrors = {
   not_found: 'is not there',
   other_workspace: 'belongs to another workspace',
   protocol_unknown: 'is no protocol that is known',
+  own_host: 'is a host of this installation',
   slug_taken: 'the slug is taken',
   shared_workspace: 'others are members of the workspace',
   unknown_channel: 'is no channel that is known',

@@ -28,6 +28,8 @@ export const problems = {
   conflict: { status: 409, title: 'Conflict with the present state' },
   name_taken: { status: 409, title: 'The name is taken' },
   slug_taken: { status: 409, title: 'The slug is taken' },
+  domain_unproven: { status: 409, title: 'The domain is not proven' },
+  domain_taken: { status: 409, title: 'The domain belongs to another page' },
   too_many_webhook_checks: { status: 409, title: 'The workspace has as many webhook checks as it may have' },
   too_many_webhooks: { status: 409, title: 'The workspace has as many webhooks as it may have' },
   too_many_scheduled_reports: { status: 409, title: 'The workspace has as many scheduled reports as it may have' },

@@ -111,3 +111,16 @@ export const publicStatusRoute = route({
   success: { status: 200, answer: publicStatusSchema, headers: ['ETag'] },
   errors: [404],
 });
+
+export const askPublicDomainRoute = route({
+  method: 'GET',
+  path: '/api/v1/public/domains/ask',
+  credentials: 'none',
+  tag: 'Status pages',
+  summary: 'Ask whether a published status page is served under a domain',
+  description:
+    'For a proxy that fetches certificates when they are first asked for, such as `on_demand_tls` of Caddy. Answered from memory.',
+  query: z.object({ domain: z.string().max(300).default('').describe('None is no domain of ours.') }),
+  success: { status: 200, answer: z.object({ domain: z.string() }).meta({ id: 'PublicDomain' }) },
+  errors: [404],
+});

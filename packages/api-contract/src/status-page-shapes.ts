@@ -25,7 +25,22 @@ export const statusPageLimits = {
   deletedDays: 30,
   /** Slugs that a workspace keeps from others without using them; the oldest beyond that are free at once. Without a bound, one account could hold every good name. */
   heldSlugs: 200,
+  /** `_parallax.` before it must fit into a name of the DNS. */
+  domainCharacters: 243,
+  /** A domain whose proof is gone is served for so long. */
+  missingDays: 7,
+  /** Of a PNG or WebP. */
+  pictureBytes: 500_000,
+  /** Of each side of it. */
+  picturePixels: 2_048,
+  vectorBytes: 100_000,
 } as const;
+
+/** Pictures that a page has. */
+export const statusPageFileKinds = ['logo-light', 'logo-dark', 'favicon'] as const;
+export type StatusPageFileKind = (typeof statusPageFileKinds)[number];
+export const statusPageFileTypes = ['png', 'webp', 'svg'] as const;
+export type StatusPageFileType = (typeof statusPageFileTypes)[number];
 
 export const statusPageItemTypes = ['monitor', 'heartbeat', 'webhook_check', 'group'] as const;
 export type StatusPageItemType = (typeof statusPageItemTypes)[number];
@@ -51,6 +66,21 @@ const slugInput = z
   .string()
   .regex(slugForm, 'must be 2 to 63 lower-case letters, digits and hyphens, and begin with a letter or digit')
   .refine((slug) => !reservedSlugs.has(slug), 'is a reserved word');
+
+/** The host name that a text names, in the form of the DNS; undefined where it is none that a page could have. */
+export function domainOf(text: string): string | undefined {
+  // What means something in an address would be read as more than a name.
+  if (/[\s/\\@:?#%[\]]/.test(text)) return undefined;
+  const host = URL.parse(`https://${text}`)?.hostname.replace(/\.$/, '');
+  if (host === undefined || host.length > statusPageLimits.domainCharacters || !domainForm.test(host)) return undefined;
+  return reservedDomains.test(host) ? undefined : host;
+}
+
+/** Two labels or more, of which the last is no number: that would be an address (WHATWG URL, "ends in a number"). */
+const domainForm = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/;
+/** Names that nobody can own (RFC 6761, 6762, 7686, 8375, 9476), and those of networks of their own. */
+const reservedDomains =
+  /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|private|arpa|onion|alt|invalid)$/;
 
 /** One line of text. */
 const lineOf = (most: number) =>
@@ -182,6 +212,11 @@ const fields = {
     .max(statusPageLimits.mostDelayMinutes)
     .describe('An automatic incident, and the word for a component that is down, become public after so long.'),
   notifyAutomatic: z.boolean().describe('Subscribers are told of automatic incidents.'),
+  domain: z
+    .string()
+    .max(300)
+    .refine((text) => domainOf(text) !== undefined, 'must be a host name such as status.example.com')
+    .overwrite((text) => domainOf(text) ?? text),
 };
 
 /** Body of POST /status-pages. */
@@ -207,6 +242,7 @@ export const createStatusPageSchema = z
     automatic_incidents: fields.automaticIncidents.default(true),
     delay_minutes: fields.delayMinutes.default(0),
     notify_automatic: fields.notifyAutomatic.default(true),
+    domain: fields.domain.nullish().describe('A host name of your own; see the route that verifies it.'),
   })
   .meta({ id: 'CreateStatusPage' });
 export type CreateStatusPage = z.output<typeof createStatusPageSchema>;
@@ -231,6 +267,7 @@ export const updateStatusPageSchema = z
     automatic_incidents: orDefault(fields.automaticIncidents, true),
     delay_minutes: orDefault(fields.delayMinutes, 0),
     notify_automatic: orDefault(fields.notifyAutomatic, true),
+    domain: fields.domain.nullish().describe('Another one must be verified anew. `null`: none.'),
   })
   .meta({ id: 'UpdateStatusPage' });
 export type UpdateStatusPage = z.output<typeof updateStatusPageSchema>;
@@ -282,7 +319,7 @@ export const statusPageSchema = z
     name: z.string(),
     description: z.string(),
     slug: z.string(),
-    url: z.string().describe('Where the page is.'),
+    url: z.string().describe('Where the page is: at its domain once that is verified.'),
     is_published: z.boolean(),
     is_empty: z.boolean().describe('It shows nothing: no item was given, or all that it named is gone.'),
     noindex: z.boolean(),
@@ -306,6 +343,21 @@ export const statusPageSchema = z
     automatic_incidents: z.boolean(),
     delay_minutes: z.number().int(),
     notify_automatic: z.boolean(),
+    domain: z.string().nullable().describe('In the form of the DNS: lower case, `xn--` where it has other letters.'),
+    domain_state: z
+      .enum(['pending', 'verified', 'lost'])
+      .nullable()
+      .describe(
+        `\`pending\`: it waits for its proof. \`verified\`: the page is served there. \`lost\`: the proof was gone for ${statusPageLimits.missingDays} days.`,
+      ),
+    domain_txt: z.string().nullable().describe('What the TXT record `_parallax.{domain}` must hold.'),
+    files: z
+      .object({
+        'logo-light': z.string().nullable(),
+        'logo-dark': z.string().nullable(),
+        favicon: z.string().nullable(),
+      })
+      .describe('Addresses of its pictures.'),
     created_at: timestamp,
     updated_at: timestamp,
     version: z

@@ -5,6 +5,7 @@ import { idSchema, listOf, pageQuery, wordParameter } from './shared.ts';
 import {
   addStatusPageItemsSchema,
   createStatusPageSchema,
+  statusPageFileKinds,
   statusPageItemTypes,
   statusPageLimits,
   statusPageSchema,
@@ -102,6 +103,50 @@ export const removeStatusPageItemRoute = route({
   description: `404 where the page does not show it. ${ifMatch}`,
   params: z.object({ id: idSchema, monitor_id: idSchema.describe('The number of what `type` says.') }),
   query: z.object({ type: wordParameter(z.enum(statusPageItemTypes)).default('monitor') }),
+  success: { status: 204, headers: ['ETag'] },
+  errors: [403, 404, 412],
+});
+
+export const verifyStatusPageDomainRoute = route({
+  method: 'POST',
+  path: '/api/v1/status-pages/:id/domain/verify',
+  credentials: 'bearer',
+  tag,
+  summary: 'Verify the domain of a status page',
+  description: `Looks for \`domain_txt\` in the TXT record \`_parallax.{domain}\`. 409 \`domain_unproven\`: it is not there; the answer says what is. 409 \`domain_taken\`: another page has proven the same domain, and its proof stands. The proof must stay: it is looked for every day, and a domain without it for ${statusPageLimits.missingDays} days is lost. ${ifMatch}`,
+  params,
+  success: { status: 200, answer: statusPageSchema },
+  errors: [403, 404, 409, 412],
+});
+
+const fileParams = z.object({ id: idSchema, kind: wordParameter(z.enum(statusPageFileKinds)) });
+/** What a form adds to the file in it. */
+const formOverheadBytes = 10_000;
+
+export const putStatusPageFileRoute = route({
+  method: 'PUT',
+  path: '/api/v1/status-pages/:id/files/:kind',
+  credentials: 'bearer',
+  tag,
+  summary: 'Give a status page a logo or a favicon',
+  description: `A PNG or WebP of at most ${statusPageLimits.picturePixels} pixels a side and ${statusPageLimits.pictureBytes} bytes, or an SVG of at most ${statusPageLimits.vectorBytes}. What the bytes are decides, not the type that the request names. An SVG may hold shapes, texts and gradients alone: a script, a style sheet, a reference to elsewhere or any other element is refused with its name. ${ifMatch}`,
+  params: fileParams,
+  file: {
+    types: ['image/png', 'image/webp', 'image/svg+xml', 'multipart/form-data'],
+    maxBytes: statusPageLimits.pictureBytes + formOverheadBytes,
+  },
+  success: { status: 200, answer: statusPageSchema },
+  errors: [403, 404, 412, 413, 415],
+});
+
+export const deleteStatusPageFileRoute = route({
+  method: 'DELETE',
+  path: '/api/v1/status-pages/:id/files/:kind',
+  credentials: 'bearer',
+  tag,
+  summary: 'Take a logo or favicon from a status page',
+  description: `404 where it has none. ${ifMatch}`,
+  params: fileParams,
   success: { status: 204, headers: ['ETag'] },
   errors: [403, 404, 412],
 });

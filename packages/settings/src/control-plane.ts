@@ -12,6 +12,7 @@ import {
   issuer,
   key256,
   listOf,
+  nameServers,
   networks,
   numbersByName,
   origins,
@@ -221,6 +222,12 @@ export const controlPlaneSettings = defineSettings(
       defaultMeaning: 'none',
       meaning:
         "comma-separated `host:port` that are dialled by TCP before a failed check of the control plane's own counts: when they and the default gateway all fail, the fault is its own",
+    },
+    DNS_SERVERS: {
+      schema: nameServers,
+      defaultMeaning: 'those of the system',
+      meaning:
+        'comma-separated `address` or `address:port` of the name servers that are asked for the proofs of domains of status pages',
     },
     SMTP_URL: {
       schema: url('smtp', 'smtps'),

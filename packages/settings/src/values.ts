@@ -53,6 +53,22 @@ export const hostsAndPorts: z.ZodType<readonly string[], string> = z
   .transform(splitList)
   .pipe(z.array(hostAndPort).max(16, 'at most 16'));
 
+/** Comma-separated name servers as `address`, `address:port` or `[address]:port`, at most three. */
+export const nameServers: z.ZodType<readonly string[], string> = z
+  .string()
+  .transform(splitList)
+  .pipe(
+    z
+      .array(
+        z.string().refine((item) => {
+          const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d{1,5})?$/.exec(item) ?? [];
+          return ipaddr.isValid(bracketed ?? plain ?? item);
+        }, 'expected an address, with a port where it is not 53'),
+      )
+      .min(1, 'expected at least one')
+      .max(3, 'at most 3'),
+  );
+
 /** Comma-separated absolute paths in their normal form, at most sixteen. */
 export const absolutePaths: z.ZodType<readonly string[], string> = z
   .string()

@@ -716,6 +716,10 @@ export const rules: Readonly<Record<string, Rule>> = {
     },
   },
   'DELETE /api/v1/status-pages/:id/monitors/:monitor_id': editor,
+  'POST /api/v1/status-pages/:id/domain/verify': editor,
+  'PUT /api/v1/status-pages/:id/files/:kind': editor,
+  'DELETE /api/v1/status-pages/:id/files/:kind': editor,
+  'GET /api/v1/public/domains/ask': anybody,
 
   'GET /api/v1/badges': listed('/api/v1/badges'),
   'POST /api/v1/badges': {

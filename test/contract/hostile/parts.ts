@@ -15,7 +15,7 @@ export const isOfReports = (path: string): boolean =>
 
 /** Routes of status pages and badges, and what the public reads of them. */
 export const isOfStatusPages = (path: string): boolean =>
-  /^\/(api\/v1\/(status-pages|public\/status|badges)|status)(\/|$)/.test(path);
+  /^\/(api\/v1\/(status-pages|public\/(status|domains)|badges)|status)(\/|$)/.test(path);
 
 /** Routes of alerts, their pages included, and of events and webhooks. */
 export const isOfAlerts = (path: string): boolean => /^\/(api\/v1\/)?(alerts|events|webhooks)(\/|$)/.test(path);

@@ -177,6 +177,7 @@ const valid: Readonly<Record<string, Record<string, unknown>>> = {
     announcement: { text: 'x', until: '2099-01-01T00:00:00Z' },
     embed_origins: ['https://x.example'],
     delay_minutes: 1,
+    domain: 'hostile.example',
   },
   '/api/v1/status-pages/:id': {
     name: 'q',

@@ -133,6 +133,8 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   status_pages: copied,
   status_page_items: copied,
   status_page_slugs: copied,
+  status_page_domains: copied,
+  status_page_files: copied,
   badges: copied,
 
   webhooks: copied,

@@ -86,5 +86,6 @@ export const unsealedColumns: readonly string[] = [
   'scheduled_report_recipients.unsubscribe_hash',
   'sessions.salt',
   'sla_ledger.digest',
+  'status_page_files.bytes',
   'webhook_checks.slug_hash',
 ];

@@ -2,6 +2,7 @@ import { Problem } from '@parallax/api-contract';
 import { isLoopbackHost } from '@parallax/settings';
 import type { FastifyInstance } from 'fastify';
 import ipaddr from 'ipaddr.js';
+import { isMapped } from './mapped-hosts.ts';
 
 /**
  * Refuses requests that were addressed to another host (421). A page of a stranger whose name was rebound to this address would otherwise
@@ -13,7 +14,7 @@ export function guardHost(app: FastifyInstance, publicUrl: string, names: readon
   app.addHook('onRequest', async (request) => {
     const { host } = request.headers;
     // A browser always sends one; without it the request is judged by the rules of its version of HTTP.
-    if (host === undefined || isKnownHost(host, known, request.socket.localAddress)) return;
+    if (host === undefined || isMapped(request.raw) || isKnownHost(host, known, request.socket.localAddress)) return;
     throw new Problem(
       'misdirected_request',
       'this installation is not known by the host of the request: name it in PARALLAX_PUBLIC_URL or PARALLAX_ALLOWED_HOSTS',
@@ -31,10 +32,15 @@ export function knownHosts(publicUrl: string, names: readonly string[]): Readonl
  * can be rebound to. Ports do not matter.
  */
 export function isKnownHost(header: string, known: ReadonlySet<string>, dialled: string | undefined): boolean {
-  const [, named] = /^(\[[0-9a-f:.]+\]|[^:[\]@/?#\s]+)(?::\d{0,5})?$/i.exec(header) ?? [];
-  if (named === undefined) return false;
-  const host = hostForm(named);
+  const host = hostOf(header);
+  if (host === undefined) return false;
   return isLoopbackHost(host) || known.has(host) || (dialled !== undefined && hostForm(dialled) === host);
+}
+
+/** The host that a header names, in the form in which hosts are compared; undefined where it is none. */
+export function hostOf(header: string): string | undefined {
+  const [, named] = /^(\[[0-9a-f:.]+\]|[^:[\]@/?#\s]+)(?::\d{0,5})?$/i.exec(header) ?? [];
+  return named === undefined ? undefined : hostForm(named);
 }
 
 /** In lower case, without brackets and the dot of the root; addresses in their shortest form, IPv4 out of IPv6. */

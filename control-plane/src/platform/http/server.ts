@@ -14,6 +14,8 @@ import { documentPaths, mayBeDocument, registerDocuments } from './documents.ts'
 import type { Route } from './handler.ts';
 import { guardHost, isKnownHost, knownHosts } from './host-guard.ts';
 import { isJsonMediaType, readJson } from './json-body.ts';
+import { isMapped } from './mapped-hosts.ts';
+import type { MappedHosts } from './mapped-hosts.ts';
 import { answerBeforeRoutes } from './prepared/before-routes.ts';
 import type { PreparedAnswers } from './prepared/before-routes.ts';
 import { tokenBuckets } from './prepared/token-buckets.ts';
@@ -36,6 +38,8 @@ export type HttpServerOptions = RequestGuards & {
   readonly limits?: Partial<HttpLimits>;
   /** What is answered from memory, before any route is asked. */
   readonly prepared?: PreparedAnswers | undefined;
+  /** Hosts under which a part of the paths is served at the root; they need `prepared`. */
+  readonly mappedHosts?: MappedHosts | undefined;
 };
 
 /** Bounds of what a client may send and how long it may take; tests make them smaller. */
@@ -136,6 +140,7 @@ function answerFromMemory(
     publicUrl: options.publicUrl,
     trustedProxies: options.trustedProxies,
     isKnownHost: (host, dialled) => isKnownHost(host, known, dialled),
+    mappedHosts: options.mappedHosts,
     buckets: tokenBuckets({ ...limits.prepared, mostKeys: mostClients, now: () => performance.now() }),
     slowBuckets: tokenBuckets({ perSecond: 1, burst: 60, mostKeys: mostClients, now: () => performance.now() }),
     log: options.log,
@@ -145,7 +150,7 @@ function answerFromMemory(
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, publicUrl: string): void {
   const path = pathOf(request);
   void reply.headers({
-    ...securityHeaders(path, publicUrl.startsWith('https:')),
+    ...securityHeaders(path, publicUrl.startsWith('https:') && !isMapped(request.raw)),
     'cache-control': 'no-store',
     'x-request-id': request.id,
   });

@@ -1,5 +1,6 @@
 import { publicStatusRoute } from '@parallax/api-contract';
 import { chartDocuments } from './charts/documents.ts';
+import { fileDocuments } from './files/documents.ts';
 import { formatDocuments } from './formats/documents.ts';
 import { htmlDocuments } from './html/documents.ts';
 import type { DocumentBase } from './serving/index.ts';
@@ -17,6 +18,6 @@ const ofApi: PageDocument = {
 
 /** Every form of a page, with where it is. */
 export const documentBases: readonly DocumentBase[] = [
-  { prefix: '/status/', documents: [...htmlDocuments, ...chartDocuments, ...formatDocuments] },
+  { prefix: '/status/', documents: [...htmlDocuments, ...chartDocuments, ...fileDocuments, ...formatDocuments] },
   { prefix: '/api/v1/public/status/', documents: [ofApi] },
 ];

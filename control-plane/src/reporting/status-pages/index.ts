@@ -1,6 +1,16 @@
 import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
 import { documentBases } from './documents.ts';
+import {
+  domainFollowing,
+  domainRechecks,
+  domainsOf,
+  keptDomains,
+  preparedAsks,
+  routesOfDomains,
+} from './domains/index.ts';
+import { readPageFile } from './files/files.gateway.ts';
+import { fileRoutes } from './files/files.routes.ts';
 import { changedConsumer, itemRoutes, pageRoutes } from './pages/index.ts';
 import { createServing } from './serving/index.ts';
 import { findPublishedPage, readPageView } from './view/index.ts';
@@ -11,7 +21,7 @@ export { readPageUptime } from './view/page-uptime.gateway.ts';
 export type { ComponentStatus, Indicator } from './view/page-view.ts';
 export { subjectStatus } from './view/status.queries.ts';
 
-const serving = createServing({ find: findPublishedPage, read: readPageView }, documentBases);
+const serving = createServing({ find: findPublishedPage, read: readPageView, readFile: readPageFile }, documentBases);
 
 /** Documents of pages that are in memory, asked before any route. */
 export const preparedPages = serving.serverOf;
@@ -19,11 +29,19 @@ export const preparedPages = serving.serverOf;
 export const shownView = serving.viewOf;
 /** Pages as the data folder keeps them, for a time without a database. */
 export const { keptPages } = serving;
+/** Hosts that pages are served under, and whether one is; both answered before any route. */
+export { domainsOf as hostsOfPages, keptDomains as keptHosts, preparedAsks };
 
-/** Pages that tell the public what is up. Tables: `status_pages`, `status_page_items`, `status_page_slugs`. */
+/** Pages that tell the public what is up. Tables: `status_pages` and those whose names begin with `status_page_`. */
 export const statusPagesCapability: Capability<Context> = {
   name: 'status-pages',
-  routes: (context) => [...pageRoutes(context), ...itemRoutes(context), ...serving.routes(context)],
-  services: [serving.service],
+  routes: (context) => [
+    ...pageRoutes(context),
+    ...itemRoutes(context),
+    ...fileRoutes(context),
+    ...routesOfDomains(context),
+    ...serving.routes(context),
+  ],
+  services: [domainFollowing, serving.service, domainRechecks],
   consumers: [changedConsumer],
 };

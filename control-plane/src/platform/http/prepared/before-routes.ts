@@ -3,6 +3,9 @@ import proxyAddress from '@fastify/proxy-addr';
 import type { Logger } from '@parallax/telemetry';
 import type { FastifyInstance } from 'fastify';
 import { clientAddress, clientNetwork } from '../client-address.ts';
+import { hostOf } from '../host-guard.ts';
+import { forwardedHost, isMapped, mapRequest } from '../mapped-hosts.ts';
+import type { MappedHosts } from '../mapped-hosts.ts';
 import { securityHeaders } from '../security-headers.ts';
 import { boundedMemo } from './bounded-memo.ts';
 import { answerIn, formFor, prepareAnswer } from './prepared-answer.ts';
@@ -16,6 +19,8 @@ export type PreparedRequest = {
   /** Without the question mark; empty: none. */
   readonly query: string;
   readonly acceptLanguage: string | undefined;
+  /** Whether it came for a mapped host, whose readers see the path without its prefix. */
+  readonly isMapped?: boolean | undefined;
 };
 
 /** What is ready to be sent, found without waiting for anything. */
@@ -37,6 +42,8 @@ export type BeforeRoutesOptions = {
   readonly trustedProxies: readonly string[];
   /** Whether the header `Host` names this installation. */
   readonly isKnownHost: (host: string, dialled: string | undefined) => boolean;
+  /** Hosts that a part of the paths is served under; absent: there are none. */
+  readonly mappedHosts?: MappedHosts | undefined;
   /** Per IPv4 address or IPv6 /64. */
   readonly buckets: TokenBuckets;
   /** The same for what must be made first and is not known: a name that is made up costs a statement. */
@@ -64,13 +71,17 @@ export function answerBeforeRoutes(
   };
   const isSecure = options.publicUrl.startsWith('https:');
   const headOf = headsOfAnswers(isSecure);
+  // What is said of a host for ever, and of those below it, is for its owner to say.
+  const headOfMapped = headsOfAnswers(false);
+  const nameOfHost = boundedMemo(mostRemembered, hostOf);
   const isKnownHost = boundedMemo(mostRemembered, (hostAndDialled) => {
     const [host = '', dialled = ''] = hostAndDialled.split(' ');
     return options.isKnownHost(host, dialled === '' ? undefined : dialled);
   });
   const send = (request: IncomingMessage, response: ServerResponse, path: string, answer: PreparedAnswer): void => {
     const { 'if-none-match': ifNoneMatch, 'accept-encoding': acceptEncoding } = request.headers;
-    const head = headOf(path, answer, formFor(answer, { ifNoneMatch, acceptEncoding }));
+    const form = formFor(answer, { ifNoneMatch, acceptEncoding });
+    const head = isMapped(request) ? headOfMapped(path, answer, form) : headOf(path, answer, form);
     response.writeHead(head.status, head.fields);
     response.end(request.method === 'HEAD' ? undefined : head.body);
   };
@@ -83,6 +94,26 @@ export function answerBeforeRoutes(
       return away();
     }
   };
+  const isOwnHost = (request: IncomingMessage): boolean => {
+    const { host } = request.headers;
+    // No name of a host has a space; one that does is for the routes to refuse.
+    if (host === undefined || host.includes(' ')) return false;
+    return isKnownHost(`${host} ${request.socket.localAddress ?? ''}`);
+  };
+  /** The host of a request is looked at first, then the one that a trusted proxy was asked for. A host of the installation stays one. */
+  const map = (request: IncomingMessage, hosts: MappedHosts): void => {
+    const { host, 'x-forwarded-host': forwarded } = request.headers;
+    const isOwn = isOwnHost(request);
+    const named = isOwn || host === undefined ? undefined : nameOfHost(host);
+    const told =
+      forwarded !== undefined && trusts?.(request.socket.remoteAddress ?? '', 0) === true
+        ? nameOfHost(forwardedHost(forwarded) ?? '')
+        : undefined;
+    for (const name of [named, told]) {
+      const prefix = name === undefined ? undefined : hosts.prefixOf(name);
+      if (prefix !== undefined) return mapRequest(request, prefix);
+    }
+  };
   /** @returns whether it is answered here */
   const answer = (request: IncomingMessage, response: ServerResponse): boolean => {
     const { method, url = '', headers } = request;
@@ -90,11 +121,10 @@ export function answerBeforeRoutes(
     const mark = url.indexOf('?');
     const path = mark === -1 ? url : url.slice(0, mark);
     if (!prepared.covers(path)) return false;
-    // No name of a host has a space; one that does is for the routes to refuse.
-    if (headers.host === undefined || headers.host.includes(' ')) return false;
-    if (!isKnownHost(`${headers.host} ${request.socket.localAddress ?? ''}`)) return false;
+    const isOfMapped = isMapped(request);
+    if (!isOfMapped && !isOwnHost(request)) return false;
     const query = mark === -1 ? '' : url.slice(mark + 1);
-    const asked = { path, query, acceptLanguage: headers['accept-language'] };
+    const asked = { path, query, acceptLanguage: headers['accept-language'], isMapped: isOfMapped };
     const found = prepared.find(asked);
     if (found !== undefined) {
       const waitMs = options.buckets.take(networkOf(request));
@@ -111,6 +141,7 @@ export function answerBeforeRoutes(
   };
   app.server.removeAllListeners('request');
   app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (options.mappedHosts !== undefined) map(request, options.mappedHosts);
     if (!answer(request, response)) routes.call(app.server, request, response);
   });
 }

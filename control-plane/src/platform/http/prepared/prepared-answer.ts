@@ -19,13 +19,20 @@ export type PreparedAnswer = {
   readonly body: (encoding: BodyEncoding) => Buffer;
   /** That it holds at present. */
   readonly byteLength: () => number;
+  /** Whether its bytes are packed already, so that it is sent as it is. */
+  readonly isPacked?: boolean | undefined;
 };
 
 // A page of 60 kB takes 2 ms at 5 and 60 ms at 11, which saves another 5 % of its bytes.
 const brotliQuality = 5;
 
 /** Makes an answer of its body. */
-export function prepareAnswer(status: number, headers: PreparedHeaders, text: string | Buffer): PreparedAnswer {
+export function prepareAnswer(
+  status: number,
+  headers: PreparedHeaders,
+  text: string | Buffer,
+  { isPacked = false }: { readonly isPacked?: boolean } = {},
+): PreparedAnswer {
   const identity = typeof text === 'string' ? Buffer.from(text, 'utf8') : text;
   const made: { gzip?: Buffer; br?: Buffer } = {};
   return {
@@ -38,6 +45,7 @@ export function prepareAnswer(status: number, headers: PreparedHeaders, text: st
       return identity;
     },
     byteLength: () => identity.length + (made.gzip?.length ?? 0) + (made.br?.length ?? 0),
+    isPacked,
   };
 }
 
@@ -101,7 +109,8 @@ export type SentForm = BodyEncoding | 'same';
 /** The form that a request asks for. */
 export function formFor(answer: PreparedAnswer, asked: AskedForm): SentForm {
   if (answer.status !== 200) return 'identity';
-  return isSame(asked.ifNoneMatch, answer.etag) ? 'same' : chooseEncoding(asked.acceptEncoding);
+  if (isSame(asked.ifNoneMatch, answer.etag)) return 'same';
+  return answer.isPacked === true ? 'identity' : chooseEncoding(asked.acceptEncoding);
 }
 
 /** What one client is sent of an answer. */

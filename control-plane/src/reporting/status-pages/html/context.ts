@@ -17,9 +17,10 @@ export type PageContext = {
   readonly base: string;
 };
 
-export function contextOf(view: PageView, { locale, nowMs }: DocumentRequest): PageContext {
+export function contextOf(view: PageView, { locale, nowMs, isAtDomain }: DocumentRequest): PageContext {
   const words = wordsOf(locale);
-  const base = URL.canParse(view.url) ? new URL(view.url).pathname.replace(/\/+$/, '') : '';
+  const path = view.installationPath ?? (URL.canParse(view.url) ? new URL(view.url).pathname.replace(/\/+$/, '') : '');
+  const base = isAtDomain === true ? '' : path;
   return { view, locale, nowMs, words, formats: formatsOf(words, view.timezone), base };
 }
 

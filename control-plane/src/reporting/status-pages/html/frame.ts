@@ -1,10 +1,11 @@
 import type { PageView } from '../view/page-view.ts';
 import { markerSheet } from './bars.ts';
 import { type PageContext, addressOf, pathTo, zone } from './context.ts';
-import { favicon, iconSheet, toneOfIndicator } from './icons.ts';
+import { iconSheet } from './icons.ts';
 import { isLink } from './markdown.ts';
-import { Html, html, visible } from './markup.ts';
+import { type Html, html, visible } from './markup.ts';
 import { styleOf } from './style.ts';
+import { faviconLink, logo } from './pictures.ts';
 import { wordsOf } from './words/languages.ts';
 import { zoneScript } from './zone-script.ts';
 
@@ -36,7 +37,7 @@ export function framed(context: PageContext, { title, summary, path, main }: Fra
     <link rel="alternate" type="application/rss+xml" title="RSS" href="${addressOf(view, '/feed.rss')}">
     <link rel="alternate" type="application/atom+xml" title="Atom" href="${addressOf(view, '/feed.atom')}">
     <link rel="alternate" type="application/feed+json" title="JSON" href="${addressOf(view, '/feed.json')}">
-    <link rel="icon" type="image/svg+xml" href="${new Html(favicon(toneOfIndicator(view.indicator)))}">
+    ${faviconLink(context)}
     <meta property="og:type" content="website">
     <meta property="og:title" content="${title}">
     <meta property="og:description" content="${summary}">
@@ -53,7 +54,7 @@ function header(context: PageContext, path: string): Html {
   const links = view.links.filter(({ url }) => isLink(url));
   return html`
     <header>
-      <h1>${view.name}</h1>
+      <h1>${logo(context) ?? view.name}</h1>
       ${view.description !== '' && html`<p class="q">${view.description}</p>`}
       ${links.length > 0 && html`<nav aria-label="${words.links}"><ul>${links.map(({ label, url }) => html`<li><a href="${url}" rel="noopener">${label}</a></li>`)}</ul></nav>`}
     </header>`;

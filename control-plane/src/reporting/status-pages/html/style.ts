@@ -13,6 +13,7 @@ body{margin:0;background:var(--bg);color:var(--t);font:16px/1.5 var(--f);overflo
 .w{max-width:880px;margin:0 auto;padding:40px 24px 32px}
 h1,h2,h3,h4,p,ul,ol,pre{margin:0;padding:0}
 h1{font-size:1.75rem;line-height:1.25;letter-spacing:-.01em}
+.lo{display:block;height:3rem;width:auto;max-width:100%;object-fit:contain;object-position:left}
 h2{font-size:1.25rem;line-height:1.3;margin:48px 0 12px}
 h3,h4{font-size:1rem;line-height:1.4}
 ul,ol{list-style:none}

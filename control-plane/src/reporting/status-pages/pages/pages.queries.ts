@@ -12,6 +12,10 @@ import type { PageValues } from './values.ts';
 const columns = sql.fragment`p.id, p.workspace_id, p.public_id, p.name, p.description, p.slug, p.is_published, p.noindex, p.locale, p.locales,
   p.timezone, p.days, p.theme, p.links, p.announcement, p.announcement_until, p.embed_origins, p.automatic_incidents, p.delay_minutes,
   p.notify_automatic, p.version, p.created_at, p.updated_at,
+  (select jsonb_build_object('domain', d.domain, 'proof', d.proof, 'state', d.state)
+    from status_page_domains d where d.page_id = p.id) as domain,
+  (select coalesce(jsonb_agg(jsonb_build_object('kind', f.kind, 'hash', f.hash, 'type', f.type)), '[]')
+    from status_page_files f where f.page_id = p.id) as files,
   (select coalesce(jsonb_agg(jsonb_build_object(
       'type', case when i.monitor_id is not null then 'monitor' when i.heartbeat_id is not null then 'heartbeat'
         when i.webhook_check_id is not null then 'webhook_check' else 'group' end,
@@ -124,5 +128,7 @@ export async function countVersion(tx: Transaction, id: number): Promise<void> {
 /** A page is gone at once; its row stays until its slug is free. */
 export async function markDeleted(tx: Transaction, id: number): Promise<void> {
   await tx.query(sql.unsafe`delete from status_page_items where page_id = ${id}`);
+  await tx.query(sql.unsafe`delete from status_page_domains where page_id = ${id}`);
+  await tx.query(sql.unsafe`delete from status_page_files where page_id = ${id}`);
   await tx.query(sql.unsafe`update status_pages set deleted_at = clock_timestamp() where id = ${id}`);
 }

@@ -15,6 +15,9 @@ import type { Scope } from '../../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
+import { requireForeignHost } from '../domains/domains.gateway.ts';
+import { writeDomain } from '../domains/domains.queries.ts';
+import { newProof } from '../domains/proof.ts';
 import { itemsOfBody } from './items.ts';
 import { replaceItems, writeItems } from './items.queries.ts';
 import { changePage, noPage, readPage, record, requireRoom, requireSubjects, shown } from './pages.gateway.ts';
@@ -78,6 +81,7 @@ async function create(context: Context, actor: Actor, body: CreateStatusPage): P
     const id = await withFreeSlug(tx, wanted, (part, slug) => insertPage(part, { workspaceId, slug }, values));
     const made = { id, workspace_id: workspaceId };
     await writeItems(tx, made, items, 0);
+    if (body.domain != null) await giveDomain(context, tx, made, body.domain);
     await record(tx, actor, made, { action: 'status_page.created', detail: { name: body.name } });
     return findPage(scope, tx, id);
   });
@@ -98,7 +102,13 @@ async function update(
   const { values, fields } = changedValues(row, body, { nowMs: context.now(), ownTimezone: own });
   const wanted = wantedSlug(body.slug, values.name, row.slug);
   const items = changedItems(row, body);
-  const names = [...fields, ...(wanted.kind === 'kept' ? [] : ['slug']), ...(items === undefined ? [] : ['items'])];
+  const isOtherDomain = body.domain !== undefined && body.domain !== (row.domain?.domain ?? null);
+  const names = [
+    ...fields,
+    ...(wanted.kind === 'kept' ? [] : ['slug']),
+    ...(items === undefined ? [] : ['items']),
+    ...(isOtherDomain ? ['domain'] : []),
+  ];
   if (names.length === 0) return null;
   if (values.is_published && !row.is_published) await requireConfirmedToPublish(context, scope, tx);
   if (items !== undefined) {
@@ -106,6 +116,17 @@ async function update(
     await replaceItems(tx, row, items);
   }
   if (wanted.kind !== 'kept') await withFreeSlug(tx, wanted, (part, slug) => renamePage(part, row, slug));
+  if (isOtherDomain) await giveDomain(context, tx, row, body.domain ?? null);
   await writePage(tx, row.id, values);
   return { action: 'status_page.updated', detail: { fields: names } };
+}
+
+async function giveDomain(
+  context: Context,
+  tx: Transaction,
+  page: { readonly id: number; readonly workspace_id: number },
+  domain: string | null,
+): Promise<void> {
+  if (domain !== null) requireForeignHost(context, domain);
+  await writeDomain(tx, page, domain === null ? null : { domain, proof: newProof() });
 }

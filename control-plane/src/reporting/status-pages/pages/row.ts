@@ -1,5 +1,5 @@
-import { statusPageItemTypes } from '@parallax/api-contract';
-import type { StatusPage, StatusPageColoursInput } from '@parallax/api-contract';
+import { statusPageFileKinds, statusPageFileTypes, statusPageItemTypes } from '@parallax/api-contract';
+import type { StatusPage, StatusPageColoursInput, StatusPageFileKind } from '@parallax/api-contract';
 import { z } from 'zod';
 
 const colours = z.object({
@@ -57,6 +57,10 @@ export const pageRow = z.object({
   created_at: z.number(),
   updated_at: z.number(),
   items: z.array(itemRow),
+  domain: z
+    .object({ domain: z.string(), proof: z.string(), state: z.enum(['pending', 'verified', 'lost']) })
+    .nullable(),
+  files: z.array(z.object({ kind: z.enum(statusPageFileKinds), hash: z.string(), type: z.enum(statusPageFileTypes) })),
 });
 export type PageRow = z.output<typeof pageRow>;
 export type ItemRow = PageRow['items'][number];
@@ -72,7 +76,13 @@ const shownColours = ({ background, surface, text, accent }: StatusPageColoursIn
 
 /** A page as the API answers it. @param publicUrl of the installation */
 export function answerOf(row: PageRow, publicUrl: string): StatusPage {
-  const { theme, announcement, announcement_until: until } = row;
+  const { theme, announcement, announcement_until: until, domain } = row;
+  const installationUrl = `${publicUrl}/status/${row.slug}`;
+  const url = domain?.state === 'verified' ? `https://${domain.domain}` : installationUrl;
+  const fileUrl = (kind: StatusPageFileKind): string | null => {
+    const file = row.files.find((each) => each.kind === kind);
+    return file === undefined ? null : `${url}/files/${file.hash}.${file.type}`;
+  };
   return {
     id: row.id,
     workspace_id: row.workspace_id,
@@ -80,7 +90,7 @@ export function answerOf(row: PageRow, publicUrl: string): StatusPage {
     name: row.name,
     description: row.description,
     slug: row.slug,
-    url: `${publicUrl}/status/${row.slug}`,
+    url,
     is_published: row.is_published,
     is_empty: row.items.length === 0,
     noindex: row.noindex,
@@ -96,6 +106,14 @@ export function answerOf(row: PageRow, publicUrl: string): StatusPage {
     automatic_incidents: row.automatic_incidents,
     delay_minutes: row.delay_minutes,
     notify_automatic: row.notify_automatic,
+    domain: domain?.domain ?? null,
+    domain_state: domain?.state ?? null,
+    domain_txt: domain?.proof ?? null,
+    files: {
+      'logo-light': fileUrl('logo-light'),
+      'logo-dark': fileUrl('logo-dark'),
+      favicon: fileUrl('favicon'),
+    },
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
     version: row.version,

@@ -16,7 +16,7 @@ import { requireContrast } from './theme.ts';
 /** The plain fields of a page beside its slug and its items, as they are stored. */
 export type PageValues = Omit<
   PageRow,
-  'id' | 'workspace_id' | 'public_id' | 'slug' | 'items' | 'version' | 'created_at' | 'updated_at'
+  'id' | 'workspace_id' | 'public_id' | 'slug' | 'items' | 'domain' | 'files' | 'version' | 'created_at' | 'updated_at'
 >;
 
 /** What stands beside a body: the clock, and the time zone of the account that sends it. */
@@ -107,7 +107,8 @@ export function wantedSlug(given: string | null | undefined, name: string, prese
 
 function plainOf(row: PageRow): PageValues {
   const { id: _id, workspace_id: _workspace, public_id: _public, slug: _slug, items: _items, ...rest } = row;
-  const { version: _version, created_at: _created, updated_at: _updated, ...plain } = rest;
+  const { version: _version, created_at: _created, updated_at: _updated, ...more } = rest;
+  const { domain: _domain, files: _files, ...plain } = more;
   return plain;
 }
 

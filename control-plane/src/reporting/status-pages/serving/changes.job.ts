@@ -62,7 +62,7 @@ export function followChanges(
       pages.stop();
       clearTimeout(timer);
       await looking;
-      await cache.settle();
+      await cache.stop();
     },
   };
 }

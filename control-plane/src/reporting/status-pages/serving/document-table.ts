@@ -57,7 +57,7 @@ export class DocumentTable {
     for (const { before, after, document: one } of base.patterns) {
       if (!below.startsWith(before) || !below.endsWith(after) || below.length <= before.length + after.length) continue;
       const id = below.slice(before.length, below.length - after.length);
-      if (idForm.test(id)) return { prefix: base.prefix, slug, document: one, id };
+      if ((one.idForm ?? idForm).test(id)) return { prefix: base.prefix, slug, document: one, id };
     }
     return undefined;
   }

@@ -2,14 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Service } from '../../../capability.ts';
 import type { Context } from '../../../context.ts';
 import type { Route } from '../../../platform/http/handler.ts';
+import type { PreparedAnswer } from '../../../platform/http/prepared/prepared-answer.ts';
 import { tokenBuckets } from '../../../platform/http/prepared/token-buckets.ts';
 import type { PageView } from '../view/page-view.ts';
 import { followChanges } from './changes.job.ts';
 import { DocumentTable } from './document-table.ts';
 import type { DocumentBase } from './document-table.ts';
+import { KeptFiles } from './kept-files.gateway.ts';
 import { KeptViews } from './kept-views.gateway.ts';
 import { PageCache } from './page-cache.ts';
 import type { FoundPage, PageCacheOptions } from './page-cache.ts';
+import { PageFiles } from './page-files.ts';
 import { PageServer } from './page-server.ts';
 import { documentRoutes } from './serving.routes.ts';
 
@@ -21,14 +24,19 @@ export type { FoundPage } from './page-cache.ts';
 export type PageReader = {
   readonly find: (context: Context, slug: string) => Promise<FoundPage | null>;
   readonly read: (context: Context, found: FoundPage, nowMs: number) => Promise<PageView | null>;
+  /** The bytes of a picture of the page; null: it has it no more. */
+  readonly readFile: (context: Context, found: FoundPage, hash: string) => Promise<Buffer | null>;
 };
 
 /** 60 a minute and client. */
 const slowRate = { perSecond: 1, burst: 60, mostKeys: 20_000, now: () => performance.now() };
 /** Memory for pages and their documents. */
 const mostBytes = 256 * 1024 * 1024;
+/** Memory for pictures, beside that. */
+const mostFileBytes = 64 * 1024 * 1024;
 
-type Serving = { readonly server: PageServer; readonly cache: PageCache; readonly kept: KeptViews | undefined };
+type Kept = { readonly views: KeptViews; readonly files: KeptFiles };
+type Serving = { readonly server: PageServer; readonly cache: PageCache; readonly kept: Kept | undefined };
 
 /** Serves documents of published pages: routes for what is not in memory, and a service that follows changes. */
 export function createServing(reader: PageReader, bases: readonly DocumentBase[]) {
@@ -50,7 +58,8 @@ export function createServing(reader: PageReader, bases: readonly DocumentBase[]
       return {
         stop: async () => {
           await following.stop();
-          await kept?.settle();
+          await kept?.views.settle();
+          await kept?.files.settle();
         },
       };
     },
@@ -80,24 +89,43 @@ export function createServing(reader: PageReader, bases: readonly DocumentBase[]
         onMissing: () => undefined,
         now: Date.now,
       });
-      return new PageServer(cache, table, Date.now);
+      const keptFiles = new KeptFiles(dataDir, log);
+      const files = new PageFiles<PreparedAnswer>({
+        read: away,
+        readKept: (slug, hash) => keptFiles.read(slug, hash),
+        onRead: () => undefined,
+        mostBytes: mostFileBytes,
+      });
+      return new PageServer(cache, table, Date.now, files);
     },
   };
 }
 
 function openServing(context: Context, reader: PageReader, table: DocumentTable): Serving {
   const { log, now, dataDir } = context;
-  const kept = dataDir === undefined ? undefined : new KeptViews(dataDir, log);
+  const kept =
+    dataDir === undefined ? undefined : { views: new KeptViews(dataDir, log), files: new KeptFiles(dataDir, log) };
   const cache = new PageCache({
     ...common(log),
     find: (slug) => reader.find(context, slug),
     read: (found) => reader.read(context, found, now()),
-    readKept: async (slug) => kept?.read(slug),
-    onRead: (view) => kept?.keep(view),
-    onMissing: (slug) => kept?.forget(slug),
+    readKept: async (slug) => kept?.views.read(slug),
+    onRead: (one) => {
+      if (kept?.views.keep(one) === true) kept.files.keepOnly(one.view);
+    },
+    onMissing: (slug) => {
+      kept?.views.forget(slug);
+      kept?.files.forget(slug);
+    },
     now,
   });
-  return { cache, kept, server: new PageServer(cache, table, now) };
+  const files = new PageFiles<PreparedAnswer>({
+    read: (found, hash) => reader.readFile(context, found, hash),
+    readKept: async (slug, hash) => kept?.files.read(slug, hash),
+    onRead: (slug, hash, bytes) => kept?.files.keep(slug, hash, bytes),
+    mostBytes: mostFileBytes,
+  });
+  return { cache, kept, server: new PageServer(cache, table, now, files) };
 }
 
 function common(log: Context['log']): Pick<PageCacheOptions, 'onFailure' | 'sleep' | 'mostBytes'> {

@@ -22,10 +22,10 @@ export class KeptViews {
     this.#log = log;
   }
 
-  /** Writes a page, not more than once a minute. A write that fails is told and costs nothing else. */
-  keep({ found, view, readMs }: KeptView): void {
+  /** Writes a page, not more than once a minute. A write that fails is told and costs nothing else. @returns whether it is written now */
+  keep({ found, view, readMs }: KeptView): boolean {
     const last = this.#written.get(found.slug);
-    if (last !== undefined && readMs - last < leastBetweenWritesMs) return;
+    if (last !== undefined && readMs - last < leastBetweenWritesMs) return false;
     this.#written.set(found.slug, readMs);
     const text = JSON.stringify({ form, found, view, readMs });
     this.#after(async () => {
@@ -34,6 +34,7 @@ export class KeptViews {
       await writeFile(`${file}.new`, text, { mode: 0o600 });
       await rename(`${file}.new`, file);
     });
+    return true;
   }
 
   /** A page is not published any more. */

@@ -207,3 +207,26 @@ t.test('what a page tells counts as it takes memory', async (t) => {
   const timed = pageOf([{ ...component, responseTimesMs: Array.from({ length: 90 }, () => 120.5) }]) - none;
   t.ok(timed >= one + 90 * 16, `${timed} bytes: a number with its place takes 16 at least`);
 });
+
+t.test('one change that touches many pages reads few of them at once, and all in the end', async (t) => {
+  const { cache, state, publish, clock } = stageOfPages();
+  for (let count = 0; count < 20; count += 1) {
+    publish(`page-${count}`);
+    await cache.get(`page-${count}`);
+  }
+  clock.ms += 5_000;
+  const before = state.reads;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  state.hold = promise;
+  state.name = 'Shop 2';
+  cache.markChanged(new Set([1]));
+  await new Promise((next) => setImmediate(next));
+  t.equal(state.reads - before, 4);
+  state.hold = undefined;
+  clock.ms += 1_600;
+  t.equal(nameOf(await cache.get('page-19')), 'Shop 2', 'whoever asks for one does not wait behind the others');
+  resolve();
+  await cache.settle();
+  for (let count = 4; count < 20; count += 1) t.equal(nameOf(cache.peek(`page-${count}`)), 'Shop 2');
+  t.equal(state.reads - before, 20, 'each once');
+});

@@ -61,6 +61,8 @@ type Entry = {
 /** A page that somebody has asked for within this time is read anew when something changes, before anybody asks again. */
 const watchedMs = 60_000;
 const leastBetweenReadsMs = 1_000;
+/** So many pages are read anew at once after a change: one change may touch hundreds, and whoever waits for a page must not wait behind those. */
+const mostReadAhead = 4;
 /** Whoever waits for a page to be read anew is shown the old one after so long. */
 const mostWaitMs = 2_000;
 /** Slugs without a page, and former ones, are known for so long. */
@@ -73,6 +75,11 @@ export class PageCache {
   readonly #entries = new Map<string, Entry>();
   readonly #slugs = new Map<string, { readonly sinceMs: number; readonly answer: SlugAnswer }>();
   readonly #first = new Map<string, Promise<SlugAnswer>>();
+  /** Pages that have changed and are to be read before anybody asks, those that have waited the longest first. */
+  readonly #due = new Set<string>();
+  readonly #ahead = new Set<Promise<void>>();
+  /** Until one of them may be read again. */
+  #later: Promise<void> | undefined;
 
   constructor(options: PageCacheOptions) {
     this.#options = options;
@@ -133,10 +140,39 @@ export class PageCache {
     for (const [slug, entry] of this.#entries) {
       if (!isMeant(entry.page.found)) continue;
       entry.changedMs ??= nowMs;
-      if (nowMs - entry.askedMs < watchedMs) void this.#refresh(slug, entry);
+      if (nowMs - entry.askedMs < watchedMs) this.#due.add(slug);
     }
+    this.#readAhead();
     // A page may have been published under a slug that had none.
     this.#slugs.clear();
+  }
+
+  #readAhead(): void {
+    const nowMs = this.#options.now();
+    let soonestMs = Number.POSITIVE_INFINITY;
+    for (const slug of this.#due) {
+      if (this.#ahead.size >= mostReadAhead) return;
+      const entry = this.#entries.get(slug);
+      // A reader may have been quicker.
+      const isDue = entry !== undefined && entry.changedMs !== null;
+      const waitMs = isDue ? entry.startedMs + leastBetweenReadsMs - nowMs : 0;
+      if (waitMs > 0) {
+        soonestMs = Math.min(soonestMs, waitMs);
+        continue;
+      }
+      this.#due.delete(slug);
+      if (!isDue) continue;
+      const reading = this.#refresh(slug, entry).finally(() => {
+        this.#ahead.delete(reading);
+        this.#readAhead();
+      });
+      this.#ahead.add(reading);
+    }
+    if (soonestMs === Number.POSITIVE_INFINITY) return;
+    this.#later ??= this.#options.sleep(soonestMs).then(() => {
+      this.#later = undefined;
+      this.#readAhead();
+    });
   }
 
   /** Whether a page could be shown as it is, so that changes matter. */
@@ -146,10 +182,17 @@ export class PageCache {
     return false;
   }
 
+  /** Reads nothing ahead any more, and waits for what is being read. */
+  async stop(): Promise<void> {
+    this.#due.clear();
+    await this.settle();
+  }
+
   /** Waits for what is being read. */
   async settle(): Promise<void> {
     const readings = [...this.#entries.values()].map(({ reading }) => reading);
     await Promise.allSettled([...readings, ...this.#first.values()]);
+    while (this.#ahead.size > 0 || this.#later !== undefined) await Promise.allSettled([...this.#ahead, this.#later]);
   }
 
   #answerOf(entry: Entry): SlugAnswer {

@@ -7,10 +7,13 @@ import type { PageDocument } from '../view/page-document.ts';
 import { chooseLocale } from './choose-locale.ts';
 import type { DocumentMatch, DocumentTable } from './document-table.ts';
 import type { CachedPage, PageCache, SlugAnswer } from './page-cache.ts';
+import type { PageFiles } from './page-files.ts';
 import { notFoundWords } from './words.ts';
 
 /** An answer may be shown for so long without asking again, and for a day while nobody answers (RFC 9111; RFC 5861). */
 const cacheControl = 'public, max-age=15, stale-while-revalidate=60, stale-if-error=86400';
+/** An address with a hash in it never shows anything else (RFC 8246). */
+const foreverControl = 'public, max-age=31536000, immutable';
 /** While the database is away, documents are made anew so often, for they tell their age. */
 const remakeMs = 30_000;
 const mostDocuments = 500;
@@ -21,8 +24,11 @@ export class PageServer implements PreparedAnswers {
   readonly #cache: PageCache;
   readonly #table: DocumentTable;
   readonly #now: () => number;
+  readonly #files: PageFiles<PreparedAnswer> | undefined;
 
-  constructor(cache: PageCache, table: DocumentTable, now: () => number) {
+  /** @param files absent: pages have no pictures */
+  constructor(cache: PageCache, table: DocumentTable, now: () => number, files?: PageFiles<PreparedAnswer>) {
+    this.#files = files;
     this.#cache = cache;
     this.#table = table;
     this.#now = now;
@@ -47,39 +53,75 @@ export class PageServer implements PreparedAnswers {
   find(request: PreparedRequest): PreparedAnswer | undefined {
     const match = this.#table.match(request.path);
     if (match === undefined) return undefined;
-    const known = this.#cache.peek(match.slug);
+    const known = this.#peek(match.slug, request);
     if (known === undefined) return undefined;
     const answer = this.#answer(match, known, request);
     // An error of the API is told by its route.
-    return answer.status === 404 && match.document.contract !== undefined ? undefined : answer;
+    return answer?.status === 404 && match.document.contract !== undefined ? undefined : answer;
   }
 
   /** What is sent. @throws when the page can neither be read nor is it in memory */
   async fetch(request: PreparedRequest): Promise<PreparedAnswer> {
     const match = this.#table.match(request.path);
     if (match === undefined) return notFound(undefined, request);
-    return this.#answer(match, await this.#cache.get(match.slug), request);
+    const known = await this.#get(match.slug, request);
+    await this.#readFile(match, known);
+    return this.#answer(match, known, request) ?? notFound(match.document, request);
   }
 
-  #answer(match: DocumentMatch, known: SlugAnswer, request: PreparedRequest): PreparedAnswer {
+  // A domain leads to the page whatever its slug was a moment ago: its readers know of no slug, and a redirect could name none.
+  #peek(slug: string, { isMapped }: PreparedRequest): SlugAnswer | undefined {
+    const known = this.#cache.peek(slug);
+    return isMapped === true && known?.kind === 'moved' ? this.#cache.peek(known.slug) : known;
+  }
+
+  async #get(slug: string, { isMapped }: PreparedRequest): Promise<SlugAnswer> {
+    const known = await this.#cache.get(slug);
+    return isMapped === true && known.kind === 'moved' ? this.#cache.get(known.slug) : known;
+  }
+
+  /** @returns undefined: a picture must be read first */
+  #answer(match: DocumentMatch, known: SlugAnswer, request: PreparedRequest): PreparedAnswer | undefined {
     switch (known.kind) {
       case 'missing':
         return notFound(match.document, request);
       case 'moved':
         return moved(match, known.slug, request);
       case 'page':
+        if (match.document.file !== undefined) return this.#file(match, known.page, request);
         return this.#document(match, known.page, request) ?? notFound(match.document, request);
     }
+  }
+
+  #file(
+    { document, id }: DocumentMatch,
+    { view, found }: CachedPage,
+    request: PreparedRequest,
+  ): PreparedAnswer | undefined {
+    const isThere = document.file?.(view, id) != null;
+    return isThere ? this.#files?.peek(found, id) : notFound(document, request);
+  }
+
+  async #readFile({ document, id }: DocumentMatch, known: SlugAnswer): Promise<void> {
+    if (known.kind !== 'page' || document.file?.(known.page.view, id) == null) return;
+    const headers = {
+      ...headersOf(document, known.page.view),
+      'cache-control': foreverControl,
+      vary: 'Accept-Encoding',
+    };
+    const isPacked = !document.contentType.startsWith('image/svg');
+    await this.#files?.get(known.page.found, id, (bytes) => prepareAnswer(200, headers, bytes, { isPacked }));
   }
 
   #document({ document, id }: DocumentMatch, page: CachedPage, request: PreparedRequest): PreparedAnswer | undefined {
     const { view, documents, isOld } = page;
     const nowMs = this.#now();
     const locale = document.isTranslated ? chooseLocale(view, request) : view.locale;
-    const key = `${document.path} ${id} ${locale} ${isOld ? Math.floor(nowMs / remakeMs) : ''}`;
+    const isAtDomain = request.isMapped === true;
+    const key = `${document.path} ${id} ${locale} ${isOld ? Math.floor(nowMs / remakeMs) : ''} ${isAtDomain ? 'domain' : ''}`;
     const made = documents.get(key);
     if (made !== undefined) return made;
-    const text = document.render(view, { locale, id, nowMs });
+    const text = document.render(view, { locale, id, nowMs, isAtDomain });
     if (text === null) return undefined;
     const answer = prepareAnswer(200, headersOf(document, view), text);
     if (documents.size >= mostDocuments) documents.clear();

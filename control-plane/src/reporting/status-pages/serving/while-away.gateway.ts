@@ -2,6 +2,9 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@parallax/telemetry';
+import { hostOf } from '../../../platform/http/host-guard.ts';
+import { isMapped, mapRequest } from '../../../platform/http/mapped-hosts.ts';
+import type { MappedHosts } from '../../../platform/http/mapped-hosts.ts';
 import { answerFor } from '../../../platform/http/prepared/prepared-answer.ts';
 import type { PreparedHeaders, SentAnswer } from '../../../platform/http/prepared/prepared-answer.ts';
 import { securityHeaders } from '../../../platform/http/security-headers.ts';
@@ -21,6 +24,8 @@ type Served = {
   readonly publicUrl: string;
   /** Serves pages as they were kept. */
   readonly pages: PageServer;
+  /** Hosts that pages are served under. */
+  readonly hosts: MappedHosts;
 };
 
 const retryMs = 2_000;
@@ -67,12 +72,15 @@ export async function servePagesWhileAway<Reached>(
 }
 
 async function answer(options: Served, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const host = hostOf(request.headers.host ?? '');
+  const prefix = host === undefined ? undefined : options.hosts.prefixOf(host);
+  if (prefix !== undefined) mapRequest(request, prefix);
   const { method, url = '' } = request;
   const mark = url.indexOf('?');
   const path = mark === -1 ? url : url.slice(0, mark);
   const isRead = (method === 'GET' || method === 'HEAD') && options.pages.covers(path);
   const sent = isRead ? await fetchPage(options.pages, request, path, mark === -1 ? '' : url.slice(mark + 1)) : away();
-  const common = securityHeaders(path, options.publicUrl.startsWith('https:'));
+  const common = securityHeaders(path, options.publicUrl.startsWith('https:') && !isMapped(request));
   const present: PreparedHeaders = { ...common, ...sent.headers };
   for (const [name, value] of Object.entries(present)) if (value !== null) response.setHeader(name, value);
   // The next request is for the server that comes after this one.
@@ -94,7 +102,10 @@ async function fetchPage(
   } = request.headers;
   const acceptEncoding = Array.isArray(encodings) ? encodings.join(',') : encodings;
   try {
-    return answerFor(await pages.fetch({ path, query, acceptLanguage }), { ifNoneMatch, acceptEncoding });
+    return answerFor(await pages.fetch({ path, query, acceptLanguage, isMapped: isMapped(request) }), {
+      ifNoneMatch,
+      acceptEncoding,
+    });
   } catch {
     return away();
   }

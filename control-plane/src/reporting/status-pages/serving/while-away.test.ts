@@ -1,6 +1,7 @@
 import { quietLog } from '@parallax/testkit';
 import { freePort } from '@parallax/testkit/free-port';
 import t from 'tap';
+import { request } from 'undici';
 import { DocumentTable } from './document-table.ts';
 import { PageServer } from './page-server.ts';
 import { stageOfPages } from './testing.ts';
@@ -27,6 +28,7 @@ t.test(
         port,
         publicUrl: 'http://127.0.0.1',
         pages,
+        hosts: { prefixOf: (host) => (host === 'status.shop.example' ? '/status/shop' : undefined) },
         reach: async () => {
           if (!isBack) throw new Error('away');
         },
@@ -41,6 +43,11 @@ t.test(
     t.equal(page.status, 200);
     t.equal(await page.text(), 'kept');
     t.equal(page.headers.get('x-content-type-options'), 'nosniff');
+    const atDomain = async (path: string) =>
+      (await request(url + path, { headers: { host: 'Status.Shop.Example:443' } })).statusCode;
+    t.equal(await atDomain('/'), 200, 'a domain leads to its page');
+    t.equal(await atDomain('/status/shop'), 404);
+    t.equal(await atDomain('/api/v1/monitors'), 404);
     const other = await fetch(`${url}/api/v1/monitors`);
     t.equal(other.status, 503);
     t.equal(other.headers.get('retry-after'), '5');

@@ -1,6 +1,6 @@
 import type { RouteContract } from '@parallax/api-contract';
 import type { Locale } from './locale.ts';
-import type { PageView } from './page-view.ts';
+import type { PageFile, PageView } from './page-view.ts';
 
 /** What a document of a page is made for. */
 export type DocumentRequest = {
@@ -8,6 +8,8 @@ export type DocumentRequest = {
   readonly nowMs: number;
   /** What stands in the place of `:id` of its path; empty where the path has none. */
   readonly id: string;
+  /** Whether the reader has asked for it at the page's own domain, where paths begin at the root. */
+  readonly isAtDomain?: boolean | undefined;
 };
 
 /** A form of a page that is served below it, such as a feed. */
@@ -23,6 +25,10 @@ export type PageDocument = {
   readonly isShared: boolean;
   /** Policy for browsers (`Content-Security-Policy`), or how a page's own is made; absent: nothing may be loaded or framed. */
   readonly policy?: string | ((view: PageView) => string) | undefined;
+  /** What the part of a path that is named by `:id` looks like; absent: twelve letters and digits. */
+  readonly idForm?: RegExp | undefined;
+  /** For a document that is a picture of the page, in place of `render`. @returns null: there is none of that `id` */
+  readonly file?: ((view: PageView, id: string) => PageFile | null) | undefined;
   /** @returns the document; null: there is none of that `id` */
   readonly render: (view: PageView, asked: DocumentRequest) => string | null;
 };

@@ -1,3 +1,4 @@
+import type { StatusPageFileKind } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { inScope } from '../../../platform/database/scope.ts';
@@ -16,7 +17,7 @@ import { indicatorOf } from './indicator.ts';
 import { plannedOccurrences, startedOccurrences } from './maintenance.queries.ts';
 import { itemsOfPage, pageOfSlug, publishedPage } from './page.queries.ts';
 import type { PageItem, PageRow, PageSubject } from './page.queries.ts';
-import type { ComponentView, IncidentView, MaintenanceView, PageView } from './page-view.ts';
+import type { ComponentView, IncidentView, MaintenanceView, PageFile, PageFiles, PageView } from './page-view.ts';
 import { isTold, publicIncidents } from './public-incidents.ts';
 import type { StoredIncident } from './public-incidents.ts';
 import { publicMaintenance } from './public-maintenance.ts';
@@ -158,7 +159,8 @@ function viewOf(page: PageRow, items: readonly PageItem[], facts: Facts, publicU
     name: page.name,
     description: page.description,
     slug: page.slug,
-    url: `${publicUrl}/status/${page.slug}`,
+    ...placeOf(page, publicUrl),
+    files: filesOf(page.files),
     noindex: page.noindex,
     locale: page.locale,
     locales: page.locales,
@@ -177,6 +179,19 @@ function viewOf(page: PageRow, items: readonly PageItem[], facts: Facts, publicU
     incidents,
     maintenance,
   };
+}
+
+function placeOf({ slug, domain }: PageRow, publicUrl: string): Pick<PageView, 'url' | 'installationPath'> {
+  const url = `${publicUrl}/status/${slug}`;
+  return domain === null ? { url } : { url: `https://${domain}`, installationPath: new URL(url).pathname };
+}
+
+function filesOf(files: PageRow['files']): PageFiles {
+  const of = (kind: StatusPageFileKind): PageFile | null => {
+    const file = files.find((each) => each.kind === kind);
+    return file === undefined ? null : { hash: file.hash, type: file.type, width: file.width, height: file.height };
+  };
+  return { logoLight: of('logo-light'), logoDark: of('logo-dark'), favicon: of('favicon') };
 }
 
 function saidOf({ resolvedMs, updates }: StoredIncident) {

@@ -136,6 +136,22 @@ export type PageTheme = {
   readonly radius: number;
 };
 
+/** A picture of a page, without its bytes. */
+export type PageFile = {
+  /** Thirty-two hexadecimal digits that are those of its bytes: part of its address. */
+  readonly hash: string;
+  readonly type: 'png' | 'webp' | 'svg';
+  /** In pixels; null: an SVG that names no size. */
+  readonly width: number | null;
+  readonly height: number | null;
+};
+
+export type PageFiles = {
+  readonly logoLight: PageFile | null;
+  readonly logoDark: PageFile | null;
+  readonly favicon: PageFile | null;
+};
+
 /** All that a page tells, as plain data: every form of it (HTML, JSON, feeds, calendar) is made of this alone. It holds nothing that is not public. */
 export type PageView = {
   /** Twelve characters. */
@@ -143,8 +159,12 @@ export type PageView = {
   readonly name: string;
   readonly description: string;
   readonly slug: string;
-  /** Where the page is, without a slash at its end. */
+  /** Where the page is, without a slash at its end: at its own domain once that is verified. */
   readonly url: string;
+  /** Its path at the installation, where `url` names a domain of its own. */
+  readonly installationPath?: string | undefined;
+  /** Its pictures. */
+  readonly files?: PageFiles | undefined;
   readonly noindex: boolean;
   readonly locale: Locale;
   readonly locales: readonly Locale[];

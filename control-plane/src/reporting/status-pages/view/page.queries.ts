@@ -1,3 +1,4 @@
+import { statusPageFileKinds, statusPageFileTypes } from '@parallax/api-contract';
 import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
@@ -28,6 +29,14 @@ const themeSchema = z.object({
   radius: z.number().min(0).max(24).default(8),
 });
 
+const fileSchema = z.object({
+  kind: z.enum(statusPageFileKinds),
+  hash: z.string(),
+  type: z.enum(statusPageFileTypes),
+  width: z.number().nullable(),
+  height: z.number().nullable(),
+});
+
 const pageRow = z.object({
   public_id: z.string(),
   name: z.string(),
@@ -47,6 +56,9 @@ const pageRow = z.object({
   delay_minutes: z.number(),
   created_at: z.number(),
   updated_at: z.number(),
+  /** The verified one; null: none is. */
+  domain: z.string().nullable(),
+  files: z.array(fileSchema),
 });
 export type PageRow = z.output<typeof pageRow>;
 
@@ -58,7 +70,11 @@ export async function publishedPage(
 ): Promise<PageRow | null> {
   return connection.maybeOne(sql.type(pageRow)`
     select p.public_id, p.name, p.description, p.slug, p.noindex, p.locale, p.locales, p.timezone, p.days, p.theme, p.links, p.announcement,
-      p.announcement_until, p.embed_origins, p.automatic_incidents, p.delay_minutes, p.created_at, p.updated_at
+      p.announcement_until, p.embed_origins, p.automatic_incidents, p.delay_minutes, p.created_at, p.updated_at,
+      (select d.domain from status_page_domains d where d.page_id = p.id and d.state = 'verified') as domain,
+      (select coalesce(jsonb_agg(jsonb_build_object(
+          'kind', f.kind, 'hash', f.hash, 'type', f.type, 'width', f.width, 'height', f.height)), '[]')
+        from status_page_files f where f.page_id = p.id) as files
     from status_pages p
     where p.id = ${pageId} and p.workspace_id = any(${sql.array([...scope.workspaceIds], 'int4')}) and p.deleted_at is null and p.is_published`);
 }
