@@ -177,7 +177,8 @@ async function reachDatabase<Started>(
     const { settings, publicUrl, log, shutdown } = given;
     const pages = settings.roles.includes('api') ? await keptPages(dataDirOf(settings), log) : undefined;
     if (pages === undefined) throw error;
-    const where = { host: settings.httpHost, port: settings.httpPort, publicUrl };
+    const { httpHost: host, httpPort: port, trustedProxies = [] } = settings;
+    const where = { host, port, publicUrl, trustedProxies };
     return servePagesWhileAway({ ...where, pages, reach: start, signal: shutdown.signal, log }, error);
   }
 }

@@ -10,6 +10,7 @@ import {
   orDefault,
   timestamp,
 } from './shared.ts';
+import { pageAccessAnswer, pageAccessFields } from './status-page-access.ts';
 import { webAddress } from './webhook-fields.ts';
 
 /** Bounds of status pages. */
@@ -207,6 +208,9 @@ export const createStatusPageSchema = z
     automatic_incidents: fields.automaticIncidents.default(true),
     delay_minutes: fields.delayMinutes.default(0),
     notify_automatic: fields.notifyAutomatic.default(true),
+    password: pageAccessFields.password,
+    allowed_mail_domains: pageAccessFields.allowedMailDomains.default([]),
+    allowed_addresses: pageAccessFields.allowedAddresses.default([]),
   })
   .meta({ id: 'CreateStatusPage' });
 export type CreateStatusPage = z.output<typeof createStatusPageSchema>;
@@ -231,6 +235,9 @@ export const updateStatusPageSchema = z
     automatic_incidents: orDefault(fields.automaticIncidents, true),
     delay_minutes: orDefault(fields.delayMinutes, 0),
     notify_automatic: orDefault(fields.notifyAutomatic, true),
+    password: pageAccessFields.password,
+    allowed_mail_domains: orDefault(pageAccessFields.allowedMailDomains, []),
+    allowed_addresses: orDefault(pageAccessFields.allowedAddresses, []),
   })
   .meta({ id: 'UpdateStatusPage' });
 export type UpdateStatusPage = z.output<typeof updateStatusPageSchema>;
@@ -306,6 +313,7 @@ export const statusPageSchema = z
     automatic_incidents: z.boolean(),
     delay_minutes: z.number().int(),
     notify_automatic: z.boolean(),
+    ...pageAccessAnswer,
     created_at: timestamp,
     updated_at: timestamp,
     version: z

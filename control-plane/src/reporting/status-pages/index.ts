@@ -1,10 +1,14 @@
 import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
+import { linkMailConsumer } from './access/link-mails.consumer.ts';
 import { documentBases } from './documents.ts';
-import { changedConsumer, itemRoutes, pageRoutes } from './pages/index.ts';
+import { changedConsumer, itemRoutes, pageRoutes, previewRoutes } from './pages/index.ts';
 import { createServing } from './serving/index.ts';
 import { findPublishedPage, readPageView } from './view/index.ts';
 
+export { privateHeaders } from './access/answers.ts';
+export type { PageAccess } from './access/page-access.ts';
+export type { PageGuard } from './access/page-guard.ts';
 export { forgetOldPages, leavePagesOfDeleted, leavePagesOfMoved, removePagesOfWorkspace } from './pages/index.ts';
 export { servePagesWhileAway } from './serving/index.ts';
 export { readPageUptime } from './view/page-uptime.gateway.ts';
@@ -15,15 +19,22 @@ const serving = createServing({ find: findPublishedPage, read: readPageView }, d
 
 /** Documents of pages that are in memory, asked before any route. */
 export const preparedPages = serving.serverOf;
-/** A published page as its readers see it at present. */
-export const shownView = serving.viewOf;
+/** A published page as its readers see it at present, and who may read it. */
+export const shownPage = serving.pageOf;
+/** Lets readers of private pages in, wherever what those tell is served. */
+export const pageGuard = serving.guardOf;
 /** Pages as the data folder keeps them, for a time without a database. */
 export const { keptPages } = serving;
 
-/** Pages that tell the public what is up. Tables: `status_pages`, `status_page_items`, `status_page_slugs`. */
+/** Pages that tell the public what is up. Tables: `status_pages`, `status_page_items`, `status_page_slugs`, `status_page_links`. */
 export const statusPagesCapability: Capability<Context> = {
   name: 'status-pages',
-  routes: (context) => [...pageRoutes(context), ...itemRoutes(context), ...serving.routes(context)],
+  routes: (context) => [
+    ...pageRoutes(context),
+    ...previewRoutes(context),
+    ...itemRoutes(context),
+    ...serving.routes(context),
+  ],
   services: [serving.service],
-  consumers: [changedConsumer],
+  consumers: [changedConsumer, linkMailConsumer],
 };

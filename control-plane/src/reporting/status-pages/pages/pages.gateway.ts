@@ -3,7 +3,7 @@ import type { StatusPage } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { recordAudit } from '../../../identity/audit/index.ts';
 import type { AuditEvent } from '../../../identity/audit/index.ts';
-import { outboxSubject } from '../../../platform/bus/subjects.ts';
+import { outboxSubject, statusPagesSubject } from '../../../platform/bus/subjects.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
@@ -51,16 +51,20 @@ export async function changePage(
   work: (scope: Scope, tx: Transaction, row: PageRow) => Promise<Done | null>,
 ): Promise<PageRow | null> {
   const scope = scopeOf(actor.caller);
-  const { row, done } = await inScope(context.database.api, scope, async (tx) => {
+  const { row, done, workspaceId } = await inScope(context.database.api, scope, async (tx) => {
     const before = await lockPage(scope, tx, id);
     if (before === null) throw noPage(id);
     requireRole(actor.caller, before.workspace_id, 'editor');
     requireMatch(actor.request.header('if-match'), before.version);
     const made = await work(scope, tx, before);
     if (made !== null) await record(tx, actor, before, made);
-    return { row: await findPage(scope, tx, id), done: made };
+    return { row: await findPage(scope, tx, id), done: made, workspaceId: before.workspace_id };
   });
-  if (done !== null) context.bus.hint(outboxSubject, {});
+  if (done !== null) {
+    context.bus.hint(outboxSubject, {});
+    // Whoever shows the page is told at once, since it may be private from now on; the outbox tells them again if this process dies.
+    context.bus.hint(statusPagesSubject, { id, workspace_id: workspaceId });
+  }
   return row;
 }
 

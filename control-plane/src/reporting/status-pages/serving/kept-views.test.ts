@@ -5,8 +5,8 @@ import t from 'tap';
 import { KeptViews } from './kept-views.gateway.ts';
 import { emptyView } from './testing.ts';
 
-const keptOf = (slug: string, readMs: number) => ({
-  found: { pageId: 1, workspaceId: 1, slug },
+const keptOf = (slug: string, readMs: number, accessVersion = 1) => ({
+  found: { pageId: 1, workspaceId: 1, slug, accessVersion, access: null },
   view: emptyView(slug),
   readMs,
 });
@@ -33,9 +33,9 @@ t.test('what is damaged, of another form or another page is left out, and names 
   const folder = t.testdir({ 'status-pages': {}, 'secret.json': '{}' });
   const views = new KeptViews(folder, quietLog);
   const write = (slug: string, text: string) => writeFileSync(path.join(folder, 'status-pages', `${slug}.json`), text);
-  write('damaged', '{"form":1,');
-  write('older', JSON.stringify({ form: 0, ...keptOf('older', 1) }));
-  write('other', JSON.stringify({ form: 1, ...keptOf('shop', 1) }));
+  write('damaged', '{"form":2,');
+  write('older', JSON.stringify({ form: 1, ...keptOf('older', 1) }));
+  write('other', JSON.stringify({ form: 2, ...keptOf('shop', 1) }));
   for (const slug of ['damaged', 'older', 'other', 'none', '../secret', '', 'A']) {
     t.equal(await views.read(slug), undefined, slug);
   }

@@ -1,4 +1,5 @@
 import type { PreparedAnswer } from '../../../platform/http/prepared/prepared-answer.ts';
+import type { PageAccess } from '../access/page-access.ts';
 import type { PageView } from '../view/page-view.ts';
 import { servingOf, staleMs } from './freshness.ts';
 
@@ -8,6 +9,10 @@ export type FoundPage = {
   readonly workspaceId: number;
   /** The one that it has now. */
   readonly slug: string;
+  /** Counts changes of who may read it. */
+  readonly accessVersion: number;
+  /** Who may read it; null: everybody. */
+  readonly access: PageAccess | null;
 };
 
 /** A page as it was read once. Times are milliseconds since the epoch. */
@@ -27,7 +32,7 @@ export type CachedPage = {
 /** What a slug leads to. */
 export type SlugAnswer =
   | { readonly kind: 'page'; readonly page: CachedPage }
-  | { readonly kind: 'moved'; readonly slug: string }
+  | { readonly kind: 'moved'; readonly slug: string; readonly isPrivate: boolean }
   | { readonly kind: 'missing' };
 
 export type PageCacheOptions = {
@@ -66,6 +71,8 @@ const mostWaitMs = 2_000;
 /** Slugs without a page, and former ones, are known for so long. */
 const slugKeptMs = 60_000;
 const mostSlugs = 10_000;
+/** Of a page that is set to something else, such as to be private: nothing that was read before is shown, unless it cannot be read now. */
+const longChangedMs = Number.NEGATIVE_INFINITY;
 
 /** Published pages in memory: read once for all who ask, again when something has changed, and shown as they were while the database is away. */
 export class PageCache {
@@ -73,6 +80,8 @@ export class PageCache {
   readonly #entries = new Map<string, Entry>();
   readonly #slugs = new Map<string, { readonly sinceMs: number; readonly answer: SlugAnswer }>();
   readonly #first = new Map<string, Promise<SlugAnswer>>();
+  /** Counts pages that were set to something else. */
+  #settings = 0;
 
   constructor(options: PageCacheOptions) {
     this.#options = options;
@@ -114,7 +123,8 @@ export class PageCache {
     const isRead = this.#refresh(slug, entry).then(() => true);
     const isInTime = await Promise.race([isRead, this.#options.sleep(mostWaitMs).then(() => false)]);
     if (!isInTime && entry.reading !== undefined) entry.failedMs ??= this.#options.now();
-    // What has changed since that reading began is told by the next one.
+    // What has changed since that reading began is told by the next one, which is waited for where the page was set to something else.
+    if (entry.changedMs === longChangedMs && entry.failedMs === null) await this.#refresh(slug, entry);
     return this.#entries.get(slug) === entry ? this.#answerOf(entry) : this.#readFirst(slug);
   }
 
@@ -123,16 +133,22 @@ export class PageCache {
     if (workspaceIds.size > 0) this.#mark(({ workspaceId }) => workspaceIds.has(workspaceId));
   }
 
+  /** A page was set to something else, such as to be private. */
+  markSet(pageId: number): void {
+    this.#settings += 1;
+    this.#mark((found) => found.pageId === pageId, longChangedMs);
+  }
+
   /** Something has changed, and nobody knows where. */
   markAllChanged(): void {
     this.#mark(() => true);
   }
 
-  #mark(isMeant: (found: FoundPage) => boolean): void {
+  #mark(isMeant: (found: FoundPage) => boolean, sinceMs?: number): void {
     const nowMs = this.#options.now();
     for (const [slug, entry] of this.#entries) {
       if (!isMeant(entry.page.found)) continue;
-      entry.changedMs ??= nowMs;
+      entry.changedMs = sinceMs ?? entry.changedMs ?? nowMs;
       if (nowMs - entry.askedMs < watchedMs) void this.#refresh(slug, entry);
     }
     // A page may have been published under a slug that had none.
@@ -181,8 +197,10 @@ export class PageCache {
 
   async #readNew(slug: string, startedMs: number): Promise<SlugAnswer> {
     const { find, read, onRead, onMissing } = this.#options;
+    const settings = this.#settings;
     const found = await find(slug);
-    if (found !== null && found.slug !== slug) return this.#keepSlug(slug, { kind: 'moved', slug: found.slug });
+    if (found !== null && found.slug !== slug)
+      return this.#keepSlug(slug, { kind: 'moved', slug: found.slug, isPrivate: found.access !== null });
     const view = found === null ? null : await read(found);
     if (found === null || view === null) {
       onMissing(slug);
@@ -190,7 +208,10 @@ export class PageCache {
     }
     const kept = { found, view, readMs: startedMs };
     onRead(kept);
-    return this.#answerOf(this.#add(slug, kept, { startedMs, failedMs: null }));
+    const entry = this.#add(slug, kept, { startedMs, failedMs: null });
+    // Perhaps it was this page, and after it had been found.
+    if (settings !== this.#settings) entry.changedMs = longChangedMs;
+    return this.#answerOf(entry);
   }
 
   #add(slug: string, kept: KeptView, { startedMs, failedMs }: Pick<Entry, 'startedMs' | 'failedMs'>): Entry {

@@ -3,10 +3,16 @@ import { pageLocale, smallPage } from '../../../platform/http/page.ts';
 import type { PreparedAnswers, PreparedRequest } from '../../../platform/http/prepared/before-routes.ts';
 import { prepareAnswer } from '../../../platform/http/prepared/prepared-answer.ts';
 import type { PreparedAnswer, PreparedHeaders } from '../../../platform/http/prepared/prepared-answer.ts';
+import { privateHeaders } from '../access/answers.ts';
+import { PageGuard } from '../access/page-guard.ts';
+import type { Checked } from '../access/page-guard.ts';
+import { refusal } from '../access/refusal.ts';
 import type { PageDocument } from '../view/page-document.ts';
 import { chooseLocale } from './choose-locale.ts';
 import type { DocumentMatch, DocumentTable } from './document-table.ts';
 import type { CachedPage, PageCache, SlugAnswer } from './page-cache.ts';
+import { PageUnlocking, unlockPath } from './page-unlocking.ts';
+import type { UnlockLinks } from './page-unlocking.ts';
 import { notFoundWords } from './words.ts';
 
 /** An answer may be shown for so long without asking again, and for a day while nobody answers (RFC 9111; RFC 5861). */
@@ -21,11 +27,15 @@ export class PageServer implements PreparedAnswers {
   readonly #cache: PageCache;
   readonly #table: DocumentTable;
   readonly #now: () => number;
+  readonly #guard: PageGuard;
+  readonly #unlocking: PageUnlocking;
 
-  constructor(cache: PageCache, table: DocumentTable, now: () => number) {
+  constructor(cache: PageCache, table: DocumentTable, now: () => number, more: ServerOptions = {}) {
     this.#cache = cache;
     this.#table = table;
     this.#now = now;
+    this.#guard = more.guard ?? new PageGuard({ now });
+    this.#unlocking = new PageUnlocking({ cache, table, guard: this.#guard, now, links: more.links });
   }
 
   covers(path: string): boolean {
@@ -49,31 +59,50 @@ export class PageServer implements PreparedAnswers {
     if (match === undefined) return undefined;
     const known = this.#cache.peek(match.slug);
     if (known === undefined) return undefined;
-    const answer = this.#answer(match, known, request);
+    const judgement = known.kind === 'page' ? this.#guard.judge(known.page.found.access, request.client) : 'open';
+    if (judgement === 'check') return undefined;
+    const answer = this.#answer(match, known, request, { kind: judgement });
     // An error of the API is told by its route.
-    return answer.status === 404 && match.document.contract !== undefined ? undefined : answer;
+    return answer.status >= 400 && match.document.contract !== undefined ? undefined : answer;
   }
 
   /** What is sent. @throws when the page can neither be read nor is it in memory */
   async fetch(request: PreparedRequest): Promise<PreparedAnswer> {
     const match = this.#table.match(request.path);
-    if (match === undefined) return notFound(undefined, request);
-    return this.#answer(match, await this.#cache.get(match.slug), request);
+    if (match === undefined) return (await this.#unlocking.show(request)) ?? notFound(undefined, request);
+    const known = await this.#cache.get(match.slug);
+    const access = known.kind === 'page' ? known.page.found.access : null;
+    return this.#answer(match, known, request, await this.#guard.check(access, request.client));
   }
 
-  #answer(match: DocumentMatch, known: SlugAnswer, request: PreparedRequest): PreparedAnswer {
+  /** Whether a form is sent to this path that lets its reader into a page. */
+  unlocks(path: string): boolean {
+    return unlockPath(path) !== undefined;
+  }
+
+  /** What is answered to such a form. @throws when the page can neither be read nor is it in memory */
+  async unlock(request: PreparedRequest, body: Buffer | undefined): Promise<PreparedAnswer> {
+    return (await this.#unlocking.send(request, body)) ?? notFound(undefined, request);
+  }
+
+  #answer(match: DocumentMatch, known: SlugAnswer, request: PreparedRequest, checked: Checked): PreparedAnswer {
     switch (known.kind) {
       case 'missing':
         return notFound(match.document, request);
       case 'moved':
-        return moved(match, known.slug, request);
+        return moved(match, known, request);
       case 'page':
-        return this.#document(match, known.page, request) ?? notFound(match.document, request);
+        if (known.page.found.access !== null && checked.kind !== 'open')
+          return refusal(known.page.found.access, match, checked, request.acceptLanguage);
+        return (
+          this.#document(match, known.page, request) ??
+          notFound(match.document, request, known.page.found.access !== null)
+        );
     }
   }
 
   #document({ document, id }: DocumentMatch, page: CachedPage, request: PreparedRequest): PreparedAnswer | undefined {
-    const { view, documents, isOld } = page;
+    const { view, documents, isOld, found } = page;
     const nowMs = this.#now();
     const locale = document.isTranslated ? chooseLocale(view, request) : view.locale;
     const key = `${document.path} ${id} ${locale} ${isOld ? Math.floor(nowMs / remakeMs) : ''}`;
@@ -81,14 +110,17 @@ export class PageServer implements PreparedAnswers {
     if (made !== undefined) return made;
     const text = document.render(view, { locale, id, nowMs });
     if (text === null) return undefined;
-    const answer = prepareAnswer(200, headersOf(document, view), text);
+    const answer = prepareAnswer(200, headersOf(document, view, found.access !== null), text);
     if (documents.size >= mostDocuments) documents.clear();
     documents.set(key, answer);
     return answer;
   }
 }
 
-function headersOf(document: PageDocument, view: CachedPage['view']): PreparedHeaders {
+/** What a server of pages is given beside them. */
+export type ServerOptions = { readonly guard?: PageGuard; readonly links?: UnlockLinks | undefined };
+
+function headersOf(document: PageDocument, view: CachedPage['view'], isPrivate: boolean): PreparedHeaders {
   const policy = typeof document.policy === 'function' ? document.policy(view) : document.policy;
   return {
     'content-type': document.contentType,
@@ -97,23 +129,34 @@ function headersOf(document: PageDocument, view: CachedPage['view']): PreparedHe
     ...(policy === undefined ? {} : { 'content-security-policy': policy }),
     // The policy says who may frame it; the older header knows only all or none.
     ...(policy !== undefined && !policy.includes("frame-ancestors 'none'") ? { 'x-frame-options': null } : {}),
-    ...(document.isShared ? sharedHeaders : {}),
+    ...(document.isShared && !isPrivate ? sharedHeaders : {}),
     ...(view.noindex ? { 'x-robots-tag': 'noindex' } : {}),
+    ...(isPrivate ? privateHeaders : {}),
   };
 }
 
 const sharedHeaders = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
 
-function moved({ prefix, document, id }: DocumentMatch, slug: string, request: PreparedRequest): PreparedAnswer {
+function moved(
+  { prefix, document, id }: DocumentMatch,
+  { slug, isPrivate }: Extract<SlugAnswer, { kind: 'moved' }>,
+  request: PreparedRequest,
+): PreparedAnswer {
   const path = document.path.replace(':id', id);
   const query = request.query === '' ? '' : `?${request.query}`;
-  const headers = { location: `${prefix}${slug}${path}${query}`, 'cache-control': 'public, max-age=60' };
+  const cache = isPrivate ? privateHeaders : { 'cache-control': 'public, max-age=60' };
+  const headers = { location: `${prefix}${slug}${path}${query}`, ...cache };
   return prepareAnswer(301, { 'content-type': 'text/plain; charset=utf-8', ...headers }, '');
 }
 
 /** A page for people, and for programs the error of the API in short. */
-function notFound(document: PageDocument | undefined, { acceptLanguage }: PreparedRequest): PreparedAnswer {
-  const cache = { 'cache-control': 'public, max-age=15', ...(document?.isShared === true ? sharedHeaders : {}) };
+function notFound(
+  document: PageDocument | undefined,
+  { acceptLanguage }: PreparedRequest,
+  isPrivate = false,
+): PreparedAnswer {
+  const shared = { 'cache-control': 'public, max-age=15', ...(document?.isShared === true ? sharedHeaders : {}) };
+  const cache = isPrivate ? privateHeaders : shared;
   if (document !== undefined && !document.contentType.startsWith('text/html')) {
     const problem = {
       type: 'about:blank',

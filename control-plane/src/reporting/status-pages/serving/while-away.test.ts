@@ -26,6 +26,7 @@ t.test(
         host: '127.0.0.1',
         port,
         publicUrl: 'http://127.0.0.1',
+        trustedProxies: [],
         pages,
         reach: async () => {
           if (!isBack) throw new Error('away');
