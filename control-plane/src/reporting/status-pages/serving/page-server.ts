@@ -101,11 +101,16 @@ export class PageServer implements PreparedAnswers {
     }
   }
 
-  #document({ document, id }: DocumentMatch, page: CachedPage, request: PreparedRequest): PreparedAnswer | undefined {
+  #document(
+    { prefix, document, id }: DocumentMatch,
+    page: CachedPage,
+    request: PreparedRequest,
+  ): PreparedAnswer | undefined {
     const { view, documents, isOld, found } = page;
     const nowMs = this.#now();
     const locale = document.isTranslated ? chooseLocale(view, request) : view.locale;
-    const key = `${document.path} ${id} ${locale} ${isOld ? Math.floor(nowMs / remakeMs) : ''}`;
+    // The page itself and its form in the API have the same path below their prefixes.
+    const key = `${prefix} ${document.path} ${id} ${locale} ${isOld ? Math.floor(nowMs / remakeMs) : ''}`;
     const made = documents.get(key);
     if (made !== undefined) return made;
     const text = document.render(view, { locale, id, nowMs });

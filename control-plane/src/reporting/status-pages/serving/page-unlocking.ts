@@ -157,7 +157,8 @@ export class PageUnlocking {
 
   /** What is opened afterwards: a document of this page and nothing else. */
   #toOf({ base }: UnlockPath, to: string): string {
-    const match = this.#parts.table.match(`${base}${to}`);
+    // Without the slash it could be the end of another page's slug.
+    const match = to.startsWith('/') ? this.#parts.table.match(`${base}${to}`) : undefined;
     return match?.document.isForPeople === true ? to : '';
   }
 }
