@@ -21,7 +21,7 @@ export type Checked =
 type Options = {
   readonly now: () => number;
   /** Wrong passwords a minute, for each client and page. */
-  readonly failuresPerMinute?: number;
+  readonly failuresPerMinute?: () => number;
   readonly verify?: (hash: string | null, password: string) => Promise<boolean>;
 };
 
@@ -39,18 +39,24 @@ const usualFailuresPerMinute = 5;
 export class PageGuard {
   readonly #now: () => number;
   readonly #verify: (hash: string | null, password: string) => Promise<boolean>;
-  readonly #failures: TokenBuckets;
+  readonly #failuresPerMinute: () => number;
+  #buckets: TokenBuckets | undefined;
   readonly #memoryKey = randomBytes(32);
   /** Until when passwords are known to be right, by their hash. */
   readonly #right = new Map<string, number>();
   readonly #comparing = new Map<string, Promise<boolean>>();
   readonly #matchers = new Map<string, (address: string) => boolean>();
 
-  constructor({ now, failuresPerMinute = usualFailuresPerMinute, verify }: Options) {
+  constructor({ now, failuresPerMinute = () => usualFailuresPerMinute, verify }: Options) {
     this.#now = now;
     this.#verify = verify ?? createPasswordHasher({ atOnce: 2, waiting: 32 }).verify;
-    const rate = { perSecond: failuresPerMinute / 60, burst: failuresPerMinute };
-    this.#failures = tokenBuckets({ ...rate, mostKeys: mostClients, now });
+    this.#failuresPerMinute = failuresPerMinute;
+  }
+
+  get #failures(): TokenBuckets {
+    const most = this.#failuresPerMinute();
+    this.#buckets ??= tokenBuckets({ perSecond: most / 60, burst: most, mostKeys: mostClients, now: this.#now });
+    return this.#buckets;
   }
 
   /** Whether a client may read a page, as far as can be said without waiting. @param client absent: it shows nothing */

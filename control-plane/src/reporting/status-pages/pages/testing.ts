@@ -9,7 +9,7 @@ import type { GroupsApi } from '../../../monitoring/groups/testing.ts';
 import { heartbeatsCapability } from '../../../monitoring/heartbeats/index.ts';
 import { webhookChecksCapability } from '../../../monitoring/webhook-checks/index.ts';
 import { sql } from '../../../platform/database/pools.ts';
-import { leavePagesOfDeleted, leavePagesOfMoved, statusPagesCapability } from '../index.ts';
+import { leavePagesOfDeleted, leavePagesOfMoved, preparedPages, statusPagesCapability } from '../index.ts';
 
 export type PagesApi = GroupsApi & {
   /** Calls below `/status-pages` as the owner. */
@@ -30,6 +30,7 @@ export async function pagesApi(t: TestContext, context: Partial<Context> = {}): 
     context: { publicUrl: 'https://parallax.example', ...context },
     monitors: { onMonitorDeleted: [leavePagesOfDeleted], onMonitorsMoved: [leavePagesOfMoved] },
     more: [heartbeatsCapability, webhookChecksCapability, statusPagesCapability],
+    prepared: preparedPages,
   });
   const pages: PagesApi['pages'] = (method, path, body, call = {}) =>
     api.call(method, `/api/v1/status-pages${path}`, {

@@ -109,7 +109,7 @@ function openServing(context: Context, reader: PageReader, table: DocumentTable)
     onMissing: (slug) => kept?.forget(slug),
     now,
   });
-  const guard = new PageGuard({ now, failuresPerMinute: context.limits.rate('status_page_password').quota });
+  const guard = new PageGuard({ now, failuresPerMinute: () => context.limits.rate('status_page_password').quota });
   return { cache, kept, guard, server: new PageServer(cache, table, now, { guard, links: unlockLinks(context) }) };
 }
 
