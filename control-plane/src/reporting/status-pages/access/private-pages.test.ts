@@ -257,7 +257,9 @@ t.test('private pages', async (t) => {
         (text: string) => get('/api/v1/public/status/flood', { 'x-status-password': text }, { from }),
         (text: string) => post('/status/flood/unlock', { password: text }, { from }),
       ];
-      const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => (ways[index % 4] ?? byHeader)(`wrong ${index}`)));
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, index) => (ways[index % 4] ?? byHeader)(`wrong ${index}`)),
+      );
       const count = (status: number) => answers.filter((answer) => answer.status === status).length;
       t.equal(count(401), 5);
       t.equal(count(429), 35);
@@ -305,7 +307,11 @@ t.test('private pages', async (t) => {
     });
     t.equal((await post(token.replace('mailed', 'mailed-two'), {})).status, 404, 'of another page it is none');
     const used = await Promise.all(Array.from({ length: 5 }, () => post(token, {})));
-    t.same(used.map(({ status }) => status).toSorted((a, b) => a - b), [303, 404, 404, 404, 404], 'once, also at once');
+    t.same(
+      used.map(({ status }) => status).toSorted((a, b) => a - b),
+      [303, 404, 404, 404, 404],
+      'once, also at once',
+    );
     const cookie = cookieOf(used.find(({ status }) => status === 303) as TestAnswer);
     t.equal((await get('/status/mailed', { cookie })).status, 200);
     const tokenOf = async () => {

@@ -13,8 +13,12 @@ import type { PageCache } from './page-cache.ts';
 /** Changes that come together are looked at together. */
 const gatherMs = 250;
 
-/** `id` of the page that was set to something else; absent: what its workspace tells has changed. */
-const pageHint = z.object({ workspace_id: z.number(), id: z.number().optional() });
+/** `id` of a page that is set to something else, `is_access` where that is who may read it; absent: what its workspace tells has changed. */
+const pageHint = z.object({
+  workspace_id: z.number(),
+  id: z.number().optional(),
+  is_access: z.boolean().default(false),
+});
 /** Hints may be lost, so pages in files are looked at again after so long. */
 const betweenSweepsMs = 300_000;
 
@@ -69,14 +73,11 @@ export function followChanges(
   const pages = bus.listen(statusPagesSubject, (message) => {
     const hint = pageHint.safeParse(message);
     if (!hint.success) return;
-    const { id, workspace_id: workspaceId } = hint.data;
-    if (id === undefined) {
-      cache.markChanged(new Set([workspaceId]));
-      return;
-    }
-    cache.markSet(id);
-    // Also a page that nobody reads now must not be shown as it was after a restart.
-    sweep();
+    const { id, workspace_id: workspaceId, is_access: isAccess } = hint.data;
+    if (id !== undefined && isAccess) cache.forget(id);
+    else cache.markChanged(new Set([workspaceId]));
+    // Also a page that is not in memory must not be shown as it was after a restart.
+    if (id !== undefined) sweep();
   });
   return {
     stop: async () => {

@@ -71,8 +71,6 @@ const mostWaitMs = 2_000;
 /** Slugs without a page, and former ones, are known for so long. */
 const slugKeptMs = 60_000;
 const mostSlugs = 10_000;
-/** Of a page that is set to something else, such as to be private: nothing that was read before is shown, unless it cannot be read now. */
-const longChangedMs = Number.NEGATIVE_INFINITY;
 
 /** Published pages in memory: read once for all who ask, again when something has changed, and shown as they were while the database is away. */
 export class PageCache {
@@ -80,8 +78,8 @@ export class PageCache {
   readonly #entries = new Map<string, Entry>();
   readonly #slugs = new Map<string, { readonly sinceMs: number; readonly answer: SlugAnswer }>();
   readonly #first = new Map<string, Promise<SlugAnswer>>();
-  /** Counts pages that were set to something else. */
-  #settings = 0;
+  /** Counts pages that others may read now: what is being read at that time may be of before. */
+  #accessChanges = 0;
 
   constructor(options: PageCacheOptions) {
     this.#options = options;
@@ -123,8 +121,7 @@ export class PageCache {
     const isRead = this.#refresh(slug, entry).then(() => true);
     const isInTime = await Promise.race([isRead, this.#options.sleep(mostWaitMs).then(() => false)]);
     if (!isInTime && entry.reading !== undefined) entry.failedMs ??= this.#options.now();
-    // What has changed since that reading began is told by the next one, which is waited for where the page was set to something else.
-    if (entry.changedMs === longChangedMs && entry.failedMs === null) await this.#refresh(slug, entry);
+    // What has changed since that reading began is told by the next one.
     return this.#entries.get(slug) === entry ? this.#answerOf(entry) : this.#readFirst(slug);
   }
 
@@ -133,10 +130,15 @@ export class PageCache {
     if (workspaceIds.size > 0) this.#mark(({ workspaceId }) => workspaceIds.has(workspaceId));
   }
 
-  /** A page was set to something else, such as to be private. */
-  markSet(pageId: number): void {
-    this.#settings += 1;
-    this.#mark((found) => found.pageId === pageId, longChangedMs);
+  /** Others may read a page now: nothing that was read of it before is shown any more, also when it cannot be read anew. */
+  forget(pageId: number): void {
+    this.#accessChanges += 1;
+    for (const [slug, { page }] of this.#entries) {
+      if (page.found.pageId !== pageId) continue;
+      this.#entries.delete(slug);
+      this.#options.onMissing(slug);
+    }
+    this.#slugs.clear();
   }
 
   /** Something has changed, and nobody knows where. */
@@ -144,11 +146,11 @@ export class PageCache {
     this.#mark(() => true);
   }
 
-  #mark(isMeant: (found: FoundPage) => boolean, sinceMs?: number): void {
+  #mark(isMeant: (found: FoundPage) => boolean): void {
     const nowMs = this.#options.now();
     for (const [slug, entry] of this.#entries) {
       if (!isMeant(entry.page.found)) continue;
-      entry.changedMs = sinceMs ?? entry.changedMs ?? nowMs;
+      entry.changedMs ??= nowMs;
       if (nowMs - entry.askedMs < watchedMs) void this.#refresh(slug, entry);
     }
     // A page may have been published under a slug that had none.
@@ -197,21 +199,19 @@ export class PageCache {
 
   async #readNew(slug: string, startedMs: number): Promise<SlugAnswer> {
     const { find, read, onRead, onMissing } = this.#options;
-    const settings = this.#settings;
+    const accessChanges = this.#accessChanges;
     const found = await find(slug);
     if (found !== null && found.slug !== slug)
       return this.#keepSlug(slug, { kind: 'moved', slug: found.slug, isPrivate: found.access !== null });
     const view = found === null ? null : await read(found);
+    if (accessChanges !== this.#accessChanges) return this.#readNew(slug, this.#options.now());
     if (found === null || view === null) {
       onMissing(slug);
       return this.#keepSlug(slug, { kind: 'missing' });
     }
     const kept = { found, view, readMs: startedMs };
     onRead(kept);
-    const entry = this.#add(slug, kept, { startedMs, failedMs: null });
-    // Perhaps it was this page, and after it had been found.
-    if (settings !== this.#settings) entry.changedMs = longChangedMs;
-    return this.#answerOf(entry);
+    return this.#answerOf(this.#add(slug, kept, { startedMs, failedMs: null }));
   }
 
   #add(slug: string, kept: KeptView, { startedMs, failedMs }: Pick<Entry, 'startedMs' | 'failedMs'>): Entry {
@@ -248,6 +248,8 @@ export class PageCache {
     try {
       const found = await find(slug);
       const view = found === null || found.slug !== slug ? null : await read(found);
+      // It was forgotten meanwhile, since others may read it now.
+      if (this.#entries.get(slug) !== entry) return;
       if (found === null || view === null) {
         this.#entries.delete(slug);
         onMissing(slug);

@@ -82,7 +82,7 @@ export class PageServer implements PreparedAnswers {
 
   /** What is answered to such a form. @throws when the page can neither be read nor is it in memory */
   async unlock(request: PreparedRequest, body: Buffer | undefined): Promise<PreparedAnswer> {
-    return (await this.#unlocking.send(request, body)) ?? notFound(undefined, request);
+    return (await this.#unlocking.send(request, body)) ?? notFound(undefined, request, true);
   }
 
   #answer(match: DocumentMatch, known: SlugAnswer, request: PreparedRequest, checked: Checked): PreparedAnswer {

@@ -62,11 +62,12 @@ export class PageUnlocking {
   async show(request: PreparedRequest): Promise<PreparedAnswer | undefined> {
     const place = unlockPath(request.path);
     if (place === undefined) return undefined;
+    const locale = pageLocale(request.acceptLanguage);
+    // Nothing is looked for before its button is pressed.
+    if (place.token !== undefined) return pageAnswer(200, linkPage(locale));
     const found = await this.#find(place);
     if (found === undefined || !('access' in found)) return found;
-    const locale = pageLocale(request.acceptLanguage);
     if (this.#parts.guard.judge(found.access, request.client) === 'open') return leadTo(place.base);
-    if (place.token !== undefined) return pageAnswer(200, linkPage(locale));
     return this.#form(200, found.access, { place, locale, to: '' });
   }
 

@@ -112,27 +112,58 @@ t.test('a page that becomes private is so for the next who asks, and what it was
   t.equal((await server.fetch(asked)).status, 200);
   t.equal(server.find(asked)?.headers['access-control-allow-origin'], '*');
   publish('shop', { pageId: 1, accessVersion: 2, access: accessFor({ version: 2, passwordHash: password }) });
-  cache.markSet(1);
+  cache.forget(1);
   t.equal(server.find(asked), undefined, 'nothing is answered from what was read before');
   t.equal((await server.fetch(asked)).status, 401);
 });
 
-t.test('a page that becomes private while it is read for the first time is read again', async (t) => {
-  const { server, publish, cache, state } = stage();
-  let go: () => void = () => undefined;
-  state.hold = new Promise((resolve) => {
-    go = resolve;
-  });
+t.test('a page that becomes private while it is read is read again, be it for the first time or not', async (t) => {
+  const { server, publish, cache, state, clock, kept } = stage();
+  const hold = () => {
+    let go: () => void = () => undefined;
+    state.hold = new Promise((resolve) => {
+      go = resolve;
+    });
+    return go;
+  };
+  const turn = (version: number, isPrivate: boolean) => {
+    const access = isPrivate ? accessFor({ version, passwordHash: password }) : null;
+    publish('shop', { pageId: 1, accessVersion: version, access });
+  };
+  const asked = { path: '/status/shop', query: '', acceptLanguage: undefined, client: clientWith() };
+  for (const [version, isFirst] of [
+    [1, true],
+    [3, false],
+  ] as const) {
+    turn(version, false);
+    cache.forget(1);
+    if (!isFirst) {
+      t.equal((await server.fetch(asked)).status, 200);
+      clock.ms += 3_600_000;
+    }
+    const go = hold();
+    const first = server.fetch(asked);
+    await new Promise((resolve) => setImmediate(resolve));
+    turn(version + 1, true);
+    cache.forget(1);
+    go();
+    t.equal((await first).status, 401);
+    t.equal(kept.get('shop')?.found.accessVersion, version + 1, 'what was read of before is not kept either');
+    t.equal((await server.fetch(asked)).status, 401);
+  }
+});
+
+t.test('a page that becomes private while the database goes away is not shown as it was', async (t) => {
+  const { server, publish, cache, state, kept, missing } = stage();
   publish('shop', { pageId: 1 });
   const asked = { path: '/status/shop', query: '', acceptLanguage: undefined, client: clientWith() };
-  const first = server.fetch(asked);
-  await new Promise((resolve) => setImmediate(resolve));
-  publish('shop', { pageId: 1, accessVersion: 2, access: accessFor({ version: 2, passwordHash: password }) });
-  cache.markSet(1);
-  go();
-  await first;
+  t.equal((await server.fetch(asked)).status, 200);
+  state.isAway = true;
+  cache.forget(1);
+  t.same(missing, ['shop'], 'its file goes, too');
+  kept.delete('shop');
   t.equal(server.find(asked), undefined);
-  t.equal((await server.fetch(asked)).status, 401);
+  await t.rejects(server.fetch(asked));
 });
 
 t.test('a former slug leads on without being kept, and says nothing else', async (t) => {
