@@ -395,6 +395,17 @@
 -- incident_members.causes jsonb not null default '[]'::jsonb
 -- incident_members.detected_late boolean not null default false
 -- incident_members.is_manual boolean not null default false
+-- incident_templates.id integer not null generated always as identity
+-- incident_templates.workspace_id integer not null
+-- incident_templates.name text not null
+-- incident_templates.title text not null
+-- incident_templates.severity text not null
+-- incident_templates.public_title text
+-- incident_templates.update_kind text
+-- incident_templates.update_body text
+-- incident_templates.version integer not null default 1
+-- incident_templates.created_at timestamp with time zone not null default clock_timestamp()
+-- incident_templates.updated_at timestamp with time zone not null default clock_timestamp()
 -- incident_updates.id integer not null generated always as identity
 -- incident_updates.workspace_id integer not null
 -- incident_updates.incident_id integer not null
@@ -986,6 +997,14 @@
 -- status_page_items.show_uptime boolean not null default true
 -- status_page_items.show_response_times boolean not null default false
 -- status_page_items.only_if_degraded boolean not null default false
+-- status_page_links.token_hash bytea not null
+-- status_page_links.workspace_id integer not null
+-- status_page_links.page_id integer not null
+-- status_page_links.access_version integer not null
+-- status_page_links.address_hash bytea not null
+-- status_page_links.created_at timestamp with time zone not null default clock_timestamp()
+-- status_page_links.expires_at timestamp with time zone not null
+-- status_page_links.used_at timestamp with time zone
 -- status_page_slugs.slug text not null
 -- status_page_slugs.workspace_id integer not null
 -- status_page_slugs.page_id integer
@@ -1014,6 +1033,10 @@
 -- status_pages.created_at timestamp with time zone not null default clock_timestamp()
 -- status_pages.updated_at timestamp with time zone not null default clock_timestamp()
 -- status_pages.deleted_at timestamp with time zone
+-- status_pages.password_hash text
+-- status_pages.allowed_mail_domains text[] not null default '{}'::text[]
+-- status_pages.allowed_addresses text[] not null default '{}'::text[]
+-- status_pages.access_version integer not null default 1
 -- status_ranges.id bigint not null generated always as identity
 -- status_ranges.monitor_id integer not null
 -- status_ranges.started_at timestamp with time zone not null
@@ -1252,6 +1275,7 @@
 -- idempotency_keys row-level security forced
 -- identities row-level security forced
 -- incident_members row-level security forced
+-- incident_templates row-level security forced
 -- incident_updates row-level security forced
 -- incidents row-level security forced
 -- installation
@@ -1322,6 +1346,7 @@
 -- status_page_domains row-level security forced
 -- status_page_files row-level security forced
 -- status_page_items row-level security forced
+-- status_page_links row-level security forced
 -- status_page_slugs row-level security forced
 -- status_pages row-level security forced
 -- status_ranges row-level security forced
@@ -1531,6 +1556,15 @@
 -- incident_members.incident_members_subject_type_check CHECK ((subject_type = ANY (ARRAY['monitor'::text, 'heartbeat'::text, 'webhook_check'::text])))
 -- incident_members.incident_members_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
 -- incident_members.incident_members_workspace_id_incident_id_fkey FOREIGN KEY (workspace_id, incident_id) REFERENCES incidents(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE
+-- incident_templates.incident_templates_check CHECK (((update_kind IS NULL) = (update_body IS NULL)))
+-- incident_templates.incident_templates_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- incident_templates.incident_templates_pkey PRIMARY KEY (id)
+-- incident_templates.incident_templates_public_title_check CHECK (((length(public_title) >= 1) AND (length(public_title) <= 200)))
+-- incident_templates.incident_templates_severity_check CHECK ((severity = ANY (ARRAY['minor'::text, 'major'::text, 'critical'::text])))
+-- incident_templates.incident_templates_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
+-- incident_templates.incident_templates_update_body_check CHECK (((length(update_body) >= 1) AND (length(update_body) <= 10000)))
+-- incident_templates.incident_templates_update_kind_check CHECK ((update_kind = ANY (ARRAY['investigating'::text, 'identified'::text, 'monitoring'::text, 'note'::text])))
+-- incident_templates.incident_templates_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- incident_updates.incident_updates_author_id_fkey FOREIGN KEY (author_id) REFERENCES users(id) ON DELETE SET NULL
 -- incident_updates.incident_updates_body_check CHECK (((length(body) >= 1) AND (length(body) <= 10000)))
 -- incident_updates.incident_updates_kind_check CHECK ((kind = ANY (ARRAY['investigating'::text, 'identified'::text, 'monitoring'::text, 'resolved'::text, 'note'::text])))
@@ -1805,10 +1839,16 @@
 -- status_page_items.status_page_items_workspace_id_monitor_id_fkey FOREIGN KEY (workspace_id, monitor_id) REFERENCES monitors(workspace_id, id)
 -- status_page_items.status_page_items_workspace_id_page_id_fkey FOREIGN KEY (workspace_id, page_id) REFERENCES status_pages(workspace_id, id) ON DELETE CASCADE
 -- status_page_items.status_page_items_workspace_id_webhook_check_id_fkey FOREIGN KEY (workspace_id, webhook_check_id) REFERENCES webhook_checks(workspace_id, id) ON DELETE CASCADE
+-- status_page_links.status_page_links_address_hash_check CHECK ((octet_length(address_hash) = 32))
+-- status_page_links.status_page_links_pkey PRIMARY KEY (token_hash)
+-- status_page_links.status_page_links_token_hash_check CHECK ((octet_length(token_hash) = 32))
+-- status_page_links.status_page_links_workspace_id_page_id_fkey FOREIGN KEY (workspace_id, page_id) REFERENCES status_pages(workspace_id, id) ON DELETE CASCADE
 -- status_page_slugs.status_page_slugs_pkey PRIMARY KEY (slug)
 -- status_page_slugs.status_page_slugs_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{1,62}$'::text))
 -- status_page_slugs.status_page_slugs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- status_page_slugs.status_page_slugs_workspace_id_page_id_fkey FOREIGN KEY (workspace_id, page_id) REFERENCES status_pages(workspace_id, id) ON DELETE CASCADE
+-- status_pages.status_pages_allowed_addresses_check CHECK ((cardinality(allowed_addresses) <= 50))
+-- status_pages.status_pages_allowed_mail_domains_check CHECK ((cardinality(allowed_mail_domains) <= 20))
 -- status_pages.status_pages_announcement_check CHECK (((length(announcement) >= 1) AND (length(announcement) <= 2000)))
 -- status_pages.status_pages_check CHECK (((locales <@ '{en,ru}'::text[]) AND ((cardinality(locales) >= 1) AND (cardinality(locales) <= 2)) AND (locale = ANY (locales))))
 -- status_pages.status_pages_days_check CHECK ((days = ANY (ARRAY[30, 60, 90])))
@@ -1817,6 +1857,7 @@
 -- status_pages.status_pages_embed_origins_check CHECK ((cardinality(embed_origins) <= 20))
 -- status_pages.status_pages_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'ru'::text])))
 -- status_pages.status_pages_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+-- status_pages.status_pages_password_hash_check CHECK (((length(password_hash) >= 1) AND (length(password_hash) <= 500)))
 -- status_pages.status_pages_pkey PRIMARY KEY (id)
 -- status_pages.status_pages_public_id_check CHECK ((public_id ~ '^[a-z0-9]{12}$'::text))
 -- status_pages.status_pages_public_id_key UNIQUE (public_id)
@@ -1972,6 +2013,7 @@
 -- CREATE INDEX identities_user ON public.identities USING btree (user_id)
 -- CREATE INDEX incident_members_incident ON public.incident_members USING btree (incident_id, started_at, id)
 -- CREATE INDEX incident_members_subject ON public.incident_members USING btree (subject_type, subject_id, started_at)
+-- CREATE INDEX incident_templates_workspace ON public.incident_templates USING btree (workspace_id, id)
 -- CREATE INDEX incident_updates_incident ON public.incident_updates USING btree (incident_id, id)
 -- CREATE INDEX incident_updates_public ON public.incident_updates USING btree (workspace_id, incident_id) WHERE is_public
 -- CREATE INDEX incidents_due ON public.incidents USING btree (tell_at) WHERE (tell_at IS NOT NULL)
@@ -2059,6 +2101,8 @@
 -- CREATE INDEX status_page_items_monitor ON public.status_page_items USING btree (monitor_id) WHERE (monitor_id IS NOT NULL)
 -- CREATE INDEX status_page_items_page ON public.status_page_items USING btree (page_id, "position")
 -- CREATE INDEX status_page_items_webhook_check ON public.status_page_items USING btree (webhook_check_id) WHERE (webhook_check_id IS NOT NULL)
+-- CREATE INDEX status_page_links_created ON public.status_page_links USING btree (created_at)
+-- CREATE INDEX status_page_links_page ON public.status_page_links USING btree (page_id, address_hash, created_at)
 -- CREATE INDEX status_page_slugs_page ON public.status_page_slugs USING btree (page_id)
 -- CREATE INDEX status_page_slugs_taken ON public.status_page_slugs USING btree (taken_until)
 -- CREATE INDEX status_pages_deleted ON public.status_pages USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
@@ -2159,6 +2203,7 @@
 -- CREATE UNIQUE INDEX identities_way_issuer_subject_key ON public.identities USING btree (way, issuer, subject)
 -- CREATE UNIQUE INDEX incident_members_open ON public.incident_members USING btree (subject_type, subject_id) WHERE ((ended_at IS NULL) AND (NOT is_manual))
 -- CREATE UNIQUE INDEX incident_members_pkey ON public.incident_members USING btree (id)
+-- CREATE UNIQUE INDEX incident_templates_pkey ON public.incident_templates USING btree (id)
 -- CREATE UNIQUE INDEX incident_updates_pkey ON public.incident_updates USING btree (id)
 -- CREATE UNIQUE INDEX incidents_pkey ON public.incidents USING btree (id)
 -- CREATE UNIQUE INDEX incidents_public_id_key ON public.incidents USING btree (public_id)
@@ -2264,6 +2309,7 @@
 -- CREATE UNIQUE INDEX status_page_items_component_id_key ON public.status_page_items USING btree (component_id)
 -- CREATE UNIQUE INDEX status_page_items_page_id_monitor_id_group_id_heartbeat_id__key ON public.status_page_items USING btree (page_id, monitor_id, group_id, heartbeat_id, webhook_check_id) NULLS NOT DISTINCT
 -- CREATE UNIQUE INDEX status_page_items_pkey ON public.status_page_items USING btree (id)
+-- CREATE UNIQUE INDEX status_page_links_pkey ON public.status_page_links USING btree (token_hash)
 -- CREATE UNIQUE INDEX status_page_slugs_pkey ON public.status_page_slugs USING btree (slug)
 -- CREATE UNIQUE INDEX status_pages_pkey ON public.status_pages USING btree (id)
 -- CREATE UNIQUE INDEX status_pages_public_id_key ON public.status_pages USING btree (public_id)
@@ -2350,6 +2396,7 @@
 -- identities.lookups_of_owner * using (true) with check (true)
 -- identities.own_identities * using ((user_id = current_user_id()))
 -- incident_members.incident_members_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- incident_templates.incident_templates_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- incident_updates.incident_updates_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- incidents.incidents_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- incidents.lookups_of_owner * using (true) with check (true)
@@ -2402,6 +2449,7 @@
 -- status_page_domains.status_page_domains_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- status_page_files.status_page_files_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- status_page_items.status_page_items_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- status_page_links.status_page_links_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- status_page_slugs.lookups_of_owner * using (true)
 -- status_page_slugs.status_page_slugs_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- status_pages.lookups_of_owner * using (true)
@@ -2484,7 +2532,8 @@
 -- identity_session_saltof_session uuid security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_shown_inviteof_hash bytea, most_members integer, OUT verdict text, OUT workspace text, OUT role text, OUT email text, OUT inviter_id integer, OUT inviter_name text security definer 4dee586fb655cab543b181f47b37cb3f
 -- identity_status_page_slug_is_freeof_slug text, for_page integer security definer 206851a52d22f52032c6e860f0315289
--- identity_status_pageof_slug text, OUT page_id integer, OUT workspace_id integer, OUT slug text security definer f77c764118c97925e83c2724b46d70e6
+-- identity_status_page_versionsof_slugs text[] security definer 2d60f465c59b949f610bd7ba0b734b5e
+-- identity_status_pageof_slug text, OUT page_id integer, OUT workspace_id integer, OUT slug text, OUT access_version integer, OUT password_hash text, OUT allowed_mail_domains text[], OUT allowed_addresses text[] security definer d10f6b322266994c42edd334f76d63e0
 -- identity_take_challengeof_token bytea, of_purpose text security definer 92a8eea6f4cc71419d51632aff135c6e
 -- identity_take_sign_inof_state bytea, of_browser bytea, of_way text, OUT known boolean, OUT for_user integer, OUT session_lives boolean, OUT invite_hash bytea security definer b303dcba9afa01c31867377b2ee18e8e
 -- identity_take_team_chat_requestof_state bytea, of_browser bytea security definer 69385ada84f4cb2d4f2be9b424b68afc
@@ -2609,6 +2658,8 @@
 -- identities to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- incident_members to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- incident_members to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- incident_templates to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- incident_templates to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- incident_updates to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- incident_updates to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- incidents to parallax_api: DELETE, INSERT, SELECT, UPDATE
@@ -2735,6 +2786,8 @@
 -- status_page_files to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- status_page_items to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- status_page_items to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- status_page_links to parallax_api: SELECT
+-- status_page_links to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- status_page_slugs to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- status_page_slugs to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- status_pages to parallax_api: INSERT, SELECT, UPDATE
@@ -2830,6 +2883,7 @@
 -- identity_shown_invite to parallax_api
 -- identity_status_page to parallax_api
 -- identity_status_page_slug_is_free to parallax_api
+-- identity_status_page_versions to parallax_api
 -- identity_take_challenge to parallax_api
 -- identity_take_sign_in to parallax_api
 -- identity_take_team_chat_request to parallax_api

@@ -178,8 +178,9 @@ async function reachDatabase<Started>(
     const { settings, publicUrl, log, shutdown } = given;
     const pages = settings.roles.includes('api') ? await keptPages(dataDirOf(settings), log) : undefined;
     if (pages === undefined) throw error;
+    const { httpHost: host, httpPort: port, trustedProxies = [] } = settings;
     const hosts = await keptHosts(dataDirOf(settings), log);
-    const where = { host: settings.httpHost, port: settings.httpPort, publicUrl, hosts };
+    const where = { host, port, publicUrl, trustedProxies, hosts };
     return servePagesWhileAway({ ...where, pages, reach: start, signal: shutdown.signal, log }, error);
   }
 }

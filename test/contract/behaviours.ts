@@ -139,6 +139,9 @@ export const endpoints: Readonly<Record<string, readonly Shown[]>> = {
     pages('slugs', 'a slug is made from the name, and gets a number where it is taken'),
     pages('slugs', 'two that want one slug at the same time: one has it'),
   ],
+  'POST /api/v1/status-pages/preview': [
+    pages('preview', 'a page is shown as it would look, with what is measured now, and nothing is stored'),
+  ],
   'GET /api/v1/status-pages/{id}': [
     pages('status-pages', pageMade),
     pages('hooks', 'what is deleted leaves its pages, and a page that is empty says so'),

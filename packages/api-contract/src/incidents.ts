@@ -198,9 +198,14 @@ const publicFields = {
 export const createIncidentSchema = z
   .strictObject({
     workspace_id: bodyId,
-    title: nameSchema,
+    template_id: bodyId
+      .nullish()
+      .describe(
+        'A template of the workspace: it fills `title`, `severity`, `public_title` and `update` where they are absent.',
+      ),
+    title: nameSchema.optional().describe('Needed without a template.'),
     description: descriptionSchema.nullish(),
-    severity: z.enum(incidentSeverities).default('major'),
+    severity: z.enum(incidentSeverities).optional().describe('Default: that of the template, else `major`.'),
     started_at: instant.nullish().describe('Default: now. Not in the future.'),
     resolved_at: instant
       .nullish()
@@ -214,6 +219,10 @@ export const createIncidentSchema = z
       .strictObject({ ...firstUpdate, kind: z.enum(incidentUpdateKinds).exclude(['resolved']).default('note') })
       .nullish()
       .describe('What is said of it at first.'),
+  })
+  .refine(({ title, template_id: templateId }) => title !== undefined || templateId != null, {
+    path: ['title'],
+    error: 'is needed without a template',
   })
   .meta({ id: 'CreateIncident' });
 export type CreateIncident = z.output<typeof createIncidentSchema>;

@@ -11,6 +11,7 @@ export const problems = {
   invalid_credentials: { status: 401, title: 'Credentials are not valid' },
   mfa_required: { status: 401, title: 'A second factor is needed' },
   invalid_second_factor: { status: 401, title: 'The second factor is not valid' },
+  password_required: { status: 401, title: 'The page can be read with a password or a link only' },
   token_expired: { status: 401, title: 'The access token has expired' },
   forbidden: { status: 403, title: 'Not allowed with this role' },
   wrong_credential_kind: { status: 403, title: 'This kind of credential is not accepted here' },
@@ -34,6 +35,10 @@ export const problems = {
   too_many_webhooks: { status: 409, title: 'The workspace has as many webhooks as it may have' },
   too_many_scheduled_reports: { status: 409, title: 'The workspace has as many scheduled reports as it may have' },
   too_many_status_pages: { status: 409, title: 'The workspace has as many status pages as it may have' },
+  too_many_incident_templates: {
+    status: 409,
+    title: 'The workspace has as many templates of incidents as it may have',
+  },
   already_running: { status: 409, title: 'It is running already' },
   already_retried: { status: 409, title: 'The delivery is being tried again already' },
   already_resolved: { status: 409, title: 'The delivery is resolved already' },

@@ -106,10 +106,10 @@ export const publicStatusRoute = route({
   tag: 'Status pages',
   summary: 'Read a status page',
   description:
-    'A former slug answers the page that it leads to, until somebody else may take it. A page that is not published is 404.',
+    'A former slug answers the page that it leads to, until somebody else may take it. A page that is not published is 404; one that is private is 401 `password_required` without its password, which goes into `X-Status-Password` or Basic authentication.',
   params: z.object({ slug: z.string().min(1).max(63) }),
   success: { status: 200, answer: publicStatusSchema, headers: ['ETag'] },
-  errors: [404],
+  errors: [401, 404],
 });
 
 export const askPublicDomainRoute = route({

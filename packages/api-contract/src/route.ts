@@ -31,7 +31,7 @@ export type RouteContract<
   readonly bytes?: BytesBody;
   /** The success status and its body; no schema for 204. */
   readonly success: {
-    readonly status: 200 | 201 | 202 | 204 | 307;
+    readonly status: 200 | 201 | 202 | 204 | 303 | 307;
     readonly answer?: Answer;
     readonly contentType?: string;
     /** What a client may ask for in place of it, by media type. */

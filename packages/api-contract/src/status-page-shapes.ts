@@ -10,6 +10,7 @@ import {
   orDefault,
   timestamp,
 } from './shared.ts';
+import { pageAccessAnswer, pageAccessFields } from './status-page-access.ts';
 import { webAddress } from './webhook-fields.ts';
 
 /** Bounds of status pages. */
@@ -243,6 +244,9 @@ export const createStatusPageSchema = z
     delay_minutes: fields.delayMinutes.default(0),
     notify_automatic: fields.notifyAutomatic.default(true),
     domain: fields.domain.nullish().describe('A host name of your own; see the route that verifies it.'),
+    password: pageAccessFields.password,
+    allowed_mail_domains: pageAccessFields.allowedMailDomains.default([]),
+    allowed_addresses: pageAccessFields.allowedAddresses.default([]),
   })
   .meta({ id: 'CreateStatusPage' });
 export type CreateStatusPage = z.output<typeof createStatusPageSchema>;
@@ -268,6 +272,9 @@ export const updateStatusPageSchema = z
     delay_minutes: orDefault(fields.delayMinutes, 0),
     notify_automatic: orDefault(fields.notifyAutomatic, true),
     domain: fields.domain.nullish().describe('Another one must be verified anew. `null`: none.'),
+    password: pageAccessFields.password,
+    allowed_mail_domains: orDefault(pageAccessFields.allowedMailDomains, []),
+    allowed_addresses: orDefault(pageAccessFields.allowedAddresses, []),
   })
   .meta({ id: 'UpdateStatusPage' });
 export type UpdateStatusPage = z.output<typeof updateStatusPageSchema>;
@@ -358,6 +365,7 @@ export const statusPageSchema = z
         favicon: z.string().nullable(),
       })
       .describe('Addresses of its pictures.'),
+    ...pageAccessAnswer,
     created_at: timestamp,
     updated_at: timestamp,
     version: z

@@ -44,6 +44,19 @@ export const createStatusPageRoute = route({
   errors: [403, 404, 409],
 });
 
+export const previewStatusPageRoute = route({
+  method: 'POST',
+  path: '/api/v1/status-pages/preview',
+  credentials: 'bearer',
+  tag,
+  summary: 'Show a status page as it would look',
+  description:
+    'The body is that of a page to be created; nothing is stored, and the page need not be published. What it shows is what the workspace measures now. The answer has the policy (`Content-Security-Policy`) of such a page.',
+  body: createStatusPageSchema,
+  success: { status: 200, answer: z.string(), contentType: 'text/html; charset=utf-8' },
+  errors: [403, 404],
+});
+
 export const readStatusPageRoute = route({
   method: 'GET',
   path: '/api/v1/status-pages/:id',

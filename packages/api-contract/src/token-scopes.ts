@@ -15,6 +15,7 @@ export const scopeResources = [
   'events',
   'feedback',
   'heartbeats',
+  'incident-templates',
   'incidents',
   'maintenance',
   'messenger-bot',

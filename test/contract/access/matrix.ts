@@ -85,7 +85,7 @@ export async function tryRoute(t: Test, { name, contract, rule, recipe }: Ruled,
     judge(t, `${name} by ${actor.name}`, answer, wanted, { contract, rule, matrix });
     if (actor.role === null && rule.least !== 'anybody') showsNothing(t, `${name} by ${actor.name}`, answer);
     // What succeeded may have used up what was prepared.
-    if (answer.status < 300 && contract.method !== 'GET') prepared = await recipe(world);
+    if (answer.status < 400 && contract.method !== 'GET') prepared = await recipe(world);
   }
   for (const { what, path, body } of (await rule.foreign?.(world, stranger)) ?? []) {
     const answer = await call(world, contract, { path, body }, { token: world.token });

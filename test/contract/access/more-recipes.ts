@@ -13,6 +13,7 @@ import { moreReportRecipes } from '../report-recipes.ts';
 import { moreStatusPageRecipes } from '../status-page-recipes.ts';
 import { moreWebhookRecipes } from '../webhook-recipes.ts';
 import { badgeRecipes } from '../badge-recipes.ts';
+import { privatePageRecipes } from '../private-page-recipes.ts';
 import type { World } from '../world.ts';
 
 /** A private probe of the workspace, without an agent behind it; paused, so that no monitor is assigned to it. */
@@ -103,6 +104,7 @@ export const moreRecipes: Readonly<Record<string, Recipe>> = {
   ...moreReportRecipes,
   ...moreAlertRecipes,
   ...badgeRecipes,
+  ...privatePageRecipes,
 
   'GET /probe/ips': plain('/probe/ips'),
   'GET /api/v1/events/stream': plain('/api/v1/events/stream'),

@@ -55,6 +55,12 @@ const ofNamed = (path: string): Rule => ({
   ],
 });
 
+/** A template of incidents of a stranger. */
+async function foreignTemplate(world: World, stranger: Stranger): Promise<number> {
+  return world.database.worker.oneFirst(sql.type(z.object({ id: z.number() }))`
+    insert into incident_templates (workspace_id, name, title, severity) values (${stranger.workspaceId}, 'theirs', 'theirs', 'minor') returning id`);
+}
+
 /** The number of somebody who is a member of a workspace. */
 async function ownMember(world: World, workspaceId: number): Promise<number> {
   return world.database.worker.oneFirst(sql.type(z.object({ id: z.number() }))`
@@ -696,6 +702,18 @@ export const rules: Readonly<Record<string, Rule>> = {
       ];
     },
   },
+  'POST /api/v1/status-pages/preview': {
+    least: 'editor',
+    isNamed: true,
+    foreign: async (world, stranger) => {
+      const path = '/api/v1/status-pages/preview';
+      const item = { type: 'monitor', id: stranger.monitorId };
+      return [
+        { what: 'a foreign workspace', path, body: { name: 'mine', workspace_id: stranger.workspaceId } },
+        { what: 'a foreign monitor', path, body: { name: 'mine', workspace_id: world.workspaceId, items: [item] } },
+      ];
+    },
+  },
   'GET /api/v1/status-pages/:id': viewer,
   'PUT /api/v1/status-pages/:id': editor,
   'DELETE /api/v1/status-pages/:id': editor,
@@ -720,6 +738,24 @@ export const rules: Readonly<Record<string, Rule>> = {
   'PUT /api/v1/status-pages/:id/files/:kind': editor,
   'DELETE /api/v1/status-pages/:id/files/:kind': editor,
   'GET /api/v1/public/domains/ask': anybody,
+  'POST /status/:slug/unlock': anybody,
+  'POST /status/:slug/unlock/:token': anybody,
+
+  'GET /api/v1/incident-templates': listed('/api/v1/incident-templates'),
+  'POST /api/v1/incident-templates': {
+    least: 'editor',
+    isNamed: true,
+    foreign: async (_world, stranger) => [
+      {
+        what: 'a foreign workspace',
+        path: '/api/v1/incident-templates',
+        body: { workspace_id: stranger.workspaceId, name: 'mine', title: 'mine' },
+      },
+    ],
+  },
+  'GET /api/v1/incident-templates/:id': viewer,
+  'PUT /api/v1/incident-templates/:id': editor,
+  'DELETE /api/v1/incident-templates/:id': editor,
 
   'GET /api/v1/badges': listed('/api/v1/badges'),
   'POST /api/v1/badges': {
@@ -762,6 +798,11 @@ export const rules: Readonly<Record<string, Rule>> = {
         what: 'an assignee who is no member',
         path: '/api/v1/incidents',
         body: { workspace_id: world.workspaceId, title: 'mine', assignee_id: 2_147_483_647 },
+      },
+      {
+        what: 'a foreign template',
+        path: '/api/v1/incidents',
+        body: { workspace_id: world.workspaceId, template_id: await foreignTemplate(world, stranger) },
       },
     ],
   },

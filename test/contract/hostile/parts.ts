@@ -7,7 +7,7 @@ export const isOfSignals = (path: string): boolean =>
 
 /** Routes of incidents and maintenance, their calendars included. */
 export const isOfResponse = (path: string): boolean =>
-  /^\/api\/v1\/(public\/)?(incidents|maintenance)(\/|$)/.test(path);
+  /^\/api\/v1\/(public\/)?(incidents|incident-templates|maintenance)(\/|$)/.test(path);
 
 /** Routes of scheduled reports, their links included. */
 export const isOfReports = (path: string): boolean =>

@@ -55,7 +55,17 @@ async function serveKept(): Promise<void> {
   const reach = (): Promise<never> => Promise.reject(new Error('the database stays away'));
   const quiet = { info: () => undefined, warn: () => undefined };
   const serving = servePagesWhileAway(
-    { host: '127.0.0.1', port, publicUrl, pages, hosts: { prefixOf: () => undefined }, reach, signal, log: quiet },
+    {
+      host: '127.0.0.1',
+      port,
+      publicUrl,
+      trustedProxies: [],
+      pages,
+      hosts: { prefixOf: () => undefined },
+      reach,
+      signal,
+      log: quiet,
+    },
     new Error('away'),
   );
   process.send?.({ port });

@@ -281,6 +281,7 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
       'identity_shown_invite',
       'identity_status_page',
       'identity_status_page_slug_is_free',
+      'identity_status_page_versions',
       'identity_take_challenge',
       'identity_take_sign_in',
       'identity_take_team_chat_request',

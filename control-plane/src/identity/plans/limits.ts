@@ -264,6 +264,28 @@ export const namedLimits = {
     countedBy: 'address',
     meaning: 'updates of the messenger that do not prove to be its own',
   },
+  status_page_password: {
+    rate: perMinute(5),
+    countedBy: 'address',
+    meaning: 'wrong passwords of one private status page, whichever way they come; counted by each process for itself',
+  },
+  status_page_link: {
+    rate: perHour(10),
+    countedBy: 'address',
+    meaning: 'mails that are asked for with a link to a private status page',
+  },
+  status_page_unlock: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'POST /status/:slug/unlock',
+    meaning: 'forms of private status pages',
+  },
+  status_page_unlock_link: {
+    rate: perMinute(30),
+    countedBy: 'address',
+    route: 'POST /status/:slug/unlock/:token',
+    meaning: 'buttons of pages that such links lead to',
+  },
   team_chat_webhook: {
     rate: perMinute(30),
     countedBy: 'address',

@@ -101,6 +101,7 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   incidents: copied,
   incident_members: copied,
   incident_updates: copied,
+  incident_templates: copied,
 
   maintenance: copied,
   maintenance_monitors: copied,
@@ -135,6 +136,7 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   status_page_slugs: copied,
   status_page_domains: copied,
   status_page_files: copied,
+  status_page_links: leftOut('live for 15 minutes, and one that was used after the backup could be used again'),
   badges: copied,
 
   webhooks: copied,

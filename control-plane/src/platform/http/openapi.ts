@@ -202,7 +202,7 @@ function headersOfSuccess(contract: RouteContract, located: boolean): readonly s
     ...headers,
     ...(hasVersion(contract) ? ['ETag'] : []),
     ...(contract.idempotent === true ? ['Idempotency-Replayed'] : []),
-    ...(status === 307 || located ? ['Location'] : []),
+    ...(status === 303 || status === 307 || located ? ['Location'] : []),
     ...(isCounted(contract) ? ['RateLimit', 'RateLimit-Policy'] : []),
     'X-Request-Id',
   ]);
@@ -214,7 +214,7 @@ function takesInput({ params, query, body, file }: RouteContract): boolean {
 }
 
 function successText(status: number): string {
-  return { 201: 'created', 202: 'accepted', 204: 'done', 307: 'redirect' }[status] ?? 'success';
+  return { 201: 'created', 202: 'accepted', 204: 'done', 303: 'see other', 307: 'redirect' }[status] ?? 'success';
 }
 
 /** The codes that a status may carry. */

@@ -38,7 +38,9 @@ export function problemHeaders(problem: Problem): Readonly<Record<string, string
   const headers: Record<string, string> = {};
   if (problem.retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.ceil(problem.retryAfterSeconds));
   else if (problem.status === 503) headers['retry-after'] = String(retryAfterSeconds);
-  if (problem.status === 401) {
+  if (problem.code === 'password_required') {
+    headers['www-authenticate'] = 'Basic realm="status page", charset="UTF-8"';
+  } else if (problem.status === 401) {
     // RFC 6750, section 3: no error code when the request carried no credentials.
     headers['www-authenticate'] =
       problem.code === 'unauthenticated' ? 'Bearer realm="parallax"' : 'Bearer realm="parallax", error="invalid_token"';

@@ -1,5 +1,6 @@
 import type { Capability } from '../../capability.ts';
 import type { Context } from '../../context.ts';
+import { linkMailConsumer } from './access/link-mails.consumer.ts';
 import { documentBases } from './documents.ts';
 import {
   domainFollowing,
@@ -11,10 +12,13 @@ import {
 } from './domains/index.ts';
 import { readPageFile } from './files/files.gateway.ts';
 import { fileRoutes } from './files/files.routes.ts';
-import { changedConsumer, itemRoutes, pageRoutes } from './pages/index.ts';
+import { changedConsumer, itemRoutes, pageRoutes, previewRoutes } from './pages/index.ts';
 import { createServing } from './serving/index.ts';
 import { findPublishedPage, readPageView } from './view/index.ts';
 
+export { privateHeaders } from './access/answers.ts';
+export type { PageAccess } from './access/page-access.ts';
+export type { PageGuard } from './access/page-guard.ts';
 export { forgetOldPages, leavePagesOfDeleted, leavePagesOfMoved, removePagesOfWorkspace } from './pages/index.ts';
 export { servePagesWhileAway } from './serving/index.ts';
 export { readPageUptime } from './view/page-uptime.gateway.ts';
@@ -25,8 +29,10 @@ const serving = createServing({ find: findPublishedPage, read: readPageView, rea
 
 /** Documents of pages that are in memory, asked before any route. */
 export const preparedPages = serving.serverOf;
-/** A published page as its readers see it at present. */
-export const shownView = serving.viewOf;
+/** A published page as its readers see it at present, and who may read it. */
+export const shownPage = serving.pageOf;
+/** Lets readers of private pages in, wherever what those tell is served. */
+export const pageGuard = serving.guardOf;
 /** Pages as the data folder keeps them, for a time without a database. */
 export const { keptPages } = serving;
 /** Hosts that pages are served under, and whether one is; both answered before any route. */
@@ -37,11 +43,12 @@ export const statusPagesCapability: Capability<Context> = {
   name: 'status-pages',
   routes: (context) => [
     ...pageRoutes(context),
+    ...previewRoutes(context),
     ...itemRoutes(context),
     ...fileRoutes(context),
     ...routesOfDomains(context),
     ...serving.routes(context),
   ],
   services: [domainFollowing, serving.service, domainRechecks],
-  consumers: [changedConsumer],
+  consumers: [changedConsumer, linkMailConsumer],
 };

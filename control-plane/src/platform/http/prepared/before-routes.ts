@@ -12,6 +12,14 @@ import { answerIn, formFor, prepareAnswer } from './prepared-answer.ts';
 import type { PreparedAnswer, PreparedHeaders, SentForm } from './prepared-answer.ts';
 import type { TokenBuckets } from './token-buckets.ts';
 
+/** Who asks, for what is not for everybody. */
+export type PreparedClient = {
+  /** @param name in lower case */
+  readonly header: (name: string) => string | undefined;
+  /** The client's address, behind trusted proxies the forwarded one. */
+  readonly address: () => string;
+};
+
 /** What is looked at of a request. */
 export type PreparedRequest = {
   /** Without the query. */
@@ -21,6 +29,8 @@ export type PreparedRequest = {
   readonly acceptLanguage: string | undefined;
   /** Whether it came for a mapped host, whose readers see the path without its prefix. */
   readonly isMapped?: boolean | undefined;
+  /** Absent: nobody in particular. */
+  readonly client?: PreparedClient | undefined;
 };
 
 /** What is ready to be sent, found without waiting for anything. */
@@ -62,13 +72,10 @@ export function answerBeforeRoutes(
 ): void {
   const [routes, ...others] = app.server.listeners('request');
   if (routes === undefined || others.length > 0) throw new Error('the server has other listeners than its routes');
-  const trusts = options.trustedProxies.length > 0 ? proxyAddress.compile([...options.trustedProxies]) : undefined;
+  const addressOf = addressReader(options.trustedProxies);
+  const trusts = options.trustedProxies.length === 0 ? undefined : proxyAddress.compile([...options.trustedProxies]);
   const networkOfAddress = boundedMemo(mostRemembered, clientNetwork);
-  const networkOf = (request: IncomingMessage): string => {
-    const { remoteAddress } = request.socket;
-    if (trusts === undefined) return networkOfAddress(remoteAddress ?? 'unknown');
-    return networkOfAddress(clientAddress(proxyAddress(request, trusts), remoteAddress));
-  };
+  const networkOf = (request: IncomingMessage): string => networkOfAddress(addressOf(request));
   const isSecure = options.publicUrl.startsWith('https:');
   const headOf = headsOfAnswers(isSecure);
   // What is said of a host for ever, and of those below it, is for its owner to say.
@@ -124,7 +131,8 @@ export function answerBeforeRoutes(
     const isOfMapped = isMapped(request);
     if (!isOfMapped && !isOwnHost(request)) return false;
     const query = mark === -1 ? '' : url.slice(mark + 1);
-    const asked = { path, query, acceptLanguage: headers['accept-language'], isMapped: isOfMapped };
+    const client = clientOf(request, addressOf);
+    const asked = { path, query, acceptLanguage: headers['accept-language'], isMapped: isOfMapped, client };
     const found = prepared.find(asked);
     if (found !== undefined) {
       const waitMs = options.buckets.take(networkOf(request));
@@ -144,6 +152,24 @@ export function answerBeforeRoutes(
     if (options.mappedHosts !== undefined) map(request, options.mappedHosts);
     if (!answer(request, response)) routes.call(app.server, request, response);
   });
+}
+
+/** How the address of a client is read. @param trustedProxies networks (CIDRs) whose forwarded headers count */
+export function addressReader(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
+  if (trustedProxies.length === 0) return ({ socket }) => socket.remoteAddress ?? 'unknown';
+  const trusts = proxyAddress.compile([...trustedProxies]);
+  return (request) => clientAddress(proxyAddress(request, trusts), request.socket.remoteAddress);
+}
+
+/** Who has sent a request. */
+export function clientOf(request: IncomingMessage, addressOf: (request: IncomingMessage) => string): PreparedClient {
+  return {
+    header: (name) => {
+      const value = request.headers[name];
+      return Array.isArray(value) ? value[0] : value;
+    },
+    address: () => addressOf(request),
+  };
 }
 
 const mostUrlCharacters = 2_048;

@@ -2,6 +2,8 @@
 export type TokenBuckets = {
   /** Takes one of the key's tokens. @returns how long until there is one, in milliseconds; 0: one was taken */
   readonly take: (key: string) => number;
+  /** Gives one back, for what turned out not to count. */
+  readonly giveBack: (key: string) => void;
 };
 
 type Bucket = { tokens: number; atMs: number };
@@ -34,6 +36,10 @@ export function tokenBuckets(options: {
       if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) * 1_000) / perSecond);
       bucket.tokens -= 1;
       return 0;
+    },
+    giveBack: (key) => {
+      const bucket = buckets.get(key);
+      if (bucket !== undefined) bucket.tokens = Math.min(burst, bucket.tokens + 1);
     },
   };
 }

@@ -1,8 +1,14 @@
 import type { PreparedAnswer } from '../../../platform/http/prepared/prepared-answer.ts';
+import type { PageAccess } from '../../status-pages/index.ts';
 import type { BadgeFacts } from '../picture/badge-text.ts';
 
 /** What was read of a badge. */
-export type ReadBadge = { readonly id: number; readonly facts: BadgeFacts };
+export type ReadBadge = {
+  readonly id: number;
+  readonly facts: BadgeFacts;
+  /** Of a badge of a status page: which, and who may read it; null: everybody. */
+  readonly page?: { readonly pageId: number; readonly access: PageAccess | null } | undefined;
+};
 
 /** A badge in memory, with the documents that were made of it, by their keys. */
 export type CachedBadge = ReadBadge & { readonly documents: Map<string, PreparedAnswer> };
@@ -114,6 +120,12 @@ export class BadgeCache<Asked> {
   forget(id: number): void {
     this.#ended += 1;
     for (const [key, { badge }] of this.#entries) if (badge.id === id) this.#remove(key);
+  }
+
+  /** A status page was set to something else, such as to be private. */
+  forgetPage(pageId: number): void {
+    this.#ended += 1;
+    for (const [key, { badge }] of this.#entries) if (badge.page?.pageId === pageId) this.#remove(key);
   }
 
   /** Waits for what is being read. */

@@ -17,7 +17,7 @@ import {
   readSummary,
   windowOf,
 } from '../../statistics/index.ts';
-import { readPageUptime, shownView, subjectStatus } from '../../status-pages/index.ts';
+import { readPageUptime, shownPage, subjectStatus } from '../../status-pages/index.ts';
 import { badgeOfKey } from '../badges.queries.ts';
 import type { FoundBadge } from '../badges.queries.ts';
 import type { BadgeFacts } from '../picture/badge-text.ts';
@@ -30,25 +30,25 @@ const hourMs = 3_600_000;
 export async function readBadge(context: Context, { key, kind, hours }: AskedBadge): Promise<ReadBadge | null> {
   const found = await badgeOfKey(context.database.api, randomKeyHash(key));
   if (found === null || !badgeKindsOf[found.type].includes(kind)) return null;
-  const facts =
-    found.type === 'page' ? await factsOfPage(context, found, kind, hours) : await factsOf(context, found, kind, hours);
+  if (found.type === 'page') return readPageBadge(context, found, kind, hours);
+  const facts = await factsOf(context, found, kind, hours);
   return facts === null ? null : { id: found.id, facts };
 }
 
-/** Of a page that is published: what it shows itself. */
-async function factsOfPage(
+/** Of a page that is published: what it shows itself, to those who may read it. */
+async function readPageBadge(
   context: Context,
-  { subject_id: pageId, workspace_id: workspaceId, slug }: FoundBadge,
+  { id, subject_id: pageId, workspace_id: workspaceId, slug }: FoundBadge,
   kind: BadgeKind,
   hours: number,
-): Promise<BadgeFacts | null> {
-  if (slug === null) return null;
-  if (kind === 'uptime') {
-    const uptime = await readPageUptime(context, { pageId, workspaceId }, hours, context.now());
-    return uptime === null ? null : { kind, ...uptime };
-  }
-  const view = await shownView(context, slug);
-  return view === null ? null : { kind: 'page', indicator: view.indicator };
+): Promise<ReadBadge | null> {
+  const shown = slug === null ? null : await shownPage(context, slug);
+  // Its slug may have become that of another page meanwhile.
+  if (shown === null || shown.found.pageId !== pageId) return null;
+  const page = { pageId, access: shown.found.access };
+  if (kind !== 'uptime') return { id, page, facts: { kind: 'page', indicator: shown.view.indicator } };
+  const uptime = await readPageUptime(context, { pageId, workspaceId }, hours, context.now());
+  return uptime === null ? null : { id, page, facts: { kind, ...uptime } };
 }
 
 /** Of a subject: what the API tells its members. Row-level security lets through its workspace alone. */

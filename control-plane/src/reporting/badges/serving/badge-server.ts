@@ -2,6 +2,8 @@ import type { BadgeKind } from '@parallax/api-contract';
 import type { PreparedAnswers, PreparedRequest } from '../../../platform/http/prepared/before-routes.ts';
 import { prepareAnswer } from '../../../platform/http/prepared/prepared-answer.ts';
 import type { PreparedAnswer } from '../../../platform/http/prepared/prepared-answer.ts';
+import { privateHeaders } from '../../status-pages/index.ts';
+import type { PageGuard } from '../../status-pages/index.ts';
 import { badgeJson, cacheSeconds } from '../picture/as-json.ts';
 import { badgeSvg } from '../picture/as-svg.ts';
 import { errorText, textOf } from '../picture/badge-text.ts';
@@ -20,10 +22,13 @@ type Named = BadgeAddress & { readonly asked: AskedBadge; readonly place: string
 export class BadgeServer implements PreparedAnswers {
   readonly #cache: BadgeCache<AskedBadge>;
   readonly #now: () => number;
+  readonly #guard: Pick<PageGuard, 'judge' | 'check'>;
 
-  constructor(cache: BadgeCache<AskedBadge>, now: () => number) {
+  /** @param guard lets readers of private status pages in */
+  constructor(cache: BadgeCache<AskedBadge>, now: () => number, guard: Pick<PageGuard, 'judge' | 'check'>) {
     this.#cache = cache;
     this.#now = now;
+    this.#guard = guard;
   }
 
   covers(path: string): boolean {
@@ -40,18 +45,22 @@ export class BadgeServer implements PreparedAnswers {
     return 'place' in named && this.#cache.has(named.place);
   }
 
-  find({ path, query }: PreparedRequest): PreparedAnswer | undefined {
+  find({ path, query, client }: PreparedRequest): PreparedAnswer | undefined {
     const named = nameOf(readAddress(path, query));
     if (!('place' in named)) return named;
     const known = this.#cache.peek(named.place);
-    return known === undefined ? undefined : this.#answer(named, known);
+    if (known === undefined) return undefined;
+    const judgement = this.#guard.judge(known?.page?.access ?? null, client);
+    return judgement === 'check' ? undefined : this.#answer(named, judgement === 'open' ? known : null);
   }
 
   /** @throws when the badge can neither be read nor is it in memory */
-  async fetch({ path, query }: PreparedRequest): Promise<PreparedAnswer> {
+  async fetch({ path, query, client }: PreparedRequest): Promise<PreparedAnswer> {
     const named = nameOf(readAddress(path, query));
     if (!('place' in named)) return named;
-    return this.#answer(named, await this.#cache.get(named.place, named.asked));
+    const badge = await this.#cache.get(named.place, named.asked);
+    const checked = await this.#guard.check(badge?.page?.access ?? null, client);
+    return this.#answer(named, checked.kind === 'open' ? badge : null);
   }
 
   #answer(named: Named, badge: CachedBadge | null): PreparedAnswer {
@@ -60,7 +69,8 @@ export class BadgeServer implements PreparedAnswers {
     const of = `${form} ${label ?? '\n'}`;
     const made = badge.documents.get(of);
     if (made !== undefined) return made;
-    const answer = answerOf(200, form, textOf(badge.facts, label, this.#now()));
+    const isPrivate = badge.page?.access != null;
+    const answer = answerOf(200, form, textOf(badge.facts, label, this.#now()), isPrivate);
     this.#cache.keep(place, badge, of, answer);
     return answer;
   }
@@ -97,8 +107,8 @@ const types: Readonly<Record<BadgeForm, string>> = {
 /** A picture that is opened by itself is a document: it may load nothing, run nothing, and has an origin of its own. */
 const picturePolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
 
-function answerOf(status: number, form: BadgeForm, text: BadgeText): PreparedAnswer {
-  const typed = { ...headers, 'content-type': types[form] };
+function answerOf(status: number, form: BadgeForm, text: BadgeText, isPrivate = false): PreparedAnswer {
+  const typed = { ...(isPrivate ? privateHeaders : headers), 'content-type': types[form] };
   return form === 'svg'
     ? prepareAnswer(status, { ...typed, 'content-security-policy': picturePolicy }, badgeSvg(text))
     : prepareAnswer(status, typed, badgeJson(text));

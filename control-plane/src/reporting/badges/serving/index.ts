@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Service } from '../../../capability.ts';
 import type { Context } from '../../../context.ts';
-import { badgesSubject } from '../../../platform/bus/subjects.ts';
+import { badgesSubject, statusPagesSubject } from '../../../platform/bus/subjects.ts';
+import { pageGuard } from '../../status-pages/index.ts';
 import { BadgeCache } from './badge-cache.ts';
 import { readBadge } from './badge-facts.gateway.ts';
 import { BadgeServer } from './badge-server.ts';
@@ -26,7 +27,7 @@ function servingOf(context: Context): Serving {
     now,
     maxBytes,
   });
-  const serving = { cache, server: new BadgeServer(cache, now) };
+  const serving = { cache, server: new BadgeServer(cache, now, pageGuard(context)) };
   servings.set(context, serving);
   return serving;
 }
@@ -42,7 +43,7 @@ export function endBadge(context: Context, id: number): void {
 
 const ended = z.object({ id: z.number() });
 
-/** Follows keys that have ended; one whose hint is lost is shown for another minute at most. */
+/** Follows keys that have ended, and pages that may have become private; one whose hint is lost is shown for another minute at most. */
 export const endedKeys: Service<Context> = {
   name: 'ended keys of badges',
   role: 'api',
@@ -52,9 +53,14 @@ export const endedKeys: Service<Context> = {
       const hint = ended.safeParse(message);
       if (hint.success) cache.forget(hint.data.id);
     });
+    const pages = context.bus.listen(statusPagesSubject, (message) => {
+      const hint = ended.safeParse(message);
+      if (hint.success) cache.forgetPage(hint.data.id);
+    });
     return {
       stop: async () => {
         listening.stop();
+        pages.stop();
         await cache.settle();
       },
     };

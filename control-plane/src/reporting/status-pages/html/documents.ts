@@ -9,6 +9,7 @@ const shape = {
   contentType: 'text/html; charset=utf-8',
   isTranslated: true,
   isShared: false,
+  isForPeople: true,
   policy: policyOf,
 } as const;
 

@@ -60,10 +60,12 @@ export async function removePagesOfWorkspace(worker: DatabasePool, workspaceId: 
   });
 }
 
-/** Forgets slugs whose time is over, and pages that were deleted long ago. For the worker login. @returns how many rows */
+/** Forgets slugs whose time is over, links that nobody counts any more, and pages that were deleted long ago. For the worker login. @returns how many rows */
 export async function forgetOldPages(worker: DatabasePool): Promise<number> {
   const slugs = await worker.query(sql.unsafe`delete from status_page_slugs where taken_until <= clock_timestamp()`);
   const pages = await worker.query(sql.unsafe`
     delete from status_pages where deleted_at <= clock_timestamp() - make_interval(days => ${statusPageLimits.deletedDays})`);
-  return slugs.rowCount + pages.rowCount;
+  const links = await worker.query(sql.unsafe`
+    delete from status_page_links where created_at <= clock_timestamp() - interval '1 hour'`);
+  return slugs.rowCount + pages.rowCount + links.rowCount;
 }

@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Problem, statusPageLimits } from '@parallax/api-contract';
 import type { StatusPage } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { recordAudit } from '../../../identity/audit/index.ts';
 import type { AuditEvent } from '../../../identity/audit/index.ts';
-import { outboxSubject } from '../../../platform/bus/subjects.ts';
+import { outboxSubject, statusPagesSubject } from '../../../platform/bus/subjects.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { inScope } from '../../../platform/database/scope.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
@@ -51,17 +52,29 @@ export async function changePage(
   work: (scope: Scope, tx: Transaction, row: PageRow) => Promise<Done | null>,
 ): Promise<PageRow | null> {
   const scope = scopeOf(actor.caller);
-  const { row, done } = await inScope(context.database.api, scope, async (tx) => {
+  const { row, done, workspaceId, isAccess } = await inScope(context.database.api, scope, async (tx) => {
     const before = await lockPage(scope, tx, id);
     if (before === null) throw noPage(id);
     requireRole(actor.caller, before.workspace_id, 'editor');
     requireMatch(actor.request.header('if-match'), before.version);
     const made = await work(scope, tx, before);
     if (made !== null) await record(tx, actor, before, made);
-    return { row: await findPage(scope, tx, id), done: made };
+    const after = await findPage(scope, tx, id);
+    const { workspace_id: workspaceId } = before;
+    return { row: after, done: made, workspaceId, isAccess: !isDeepStrictEqual(readersOf(before), readersOf(after)) };
   });
-  if (done !== null) context.bus.hint(outboxSubject, {});
+  if (done !== null) {
+    context.bus.hint(outboxSubject, {});
+    // Whoever shows the page is told at once where it may be private from now on; the outbox tells them of every change.
+    if (isAccess) context.bus.hint(statusPagesSubject, { id, workspace_id: workspaceId, is_access: true });
+  }
   return row;
+}
+
+/** Whatever says who may read a page, and where. */
+function readersOf(row: PageRow | null): unknown {
+  if (row === null) return null;
+  return [row.slug, row.is_published, row.password_hash, row.allowed_mail_domains, row.allowed_addresses];
 }
 
 /** A page as its reader may see it, with its ETag. */

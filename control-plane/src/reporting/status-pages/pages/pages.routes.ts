@@ -7,6 +7,7 @@ import {
 } from '@parallax/api-contract';
 import type { CreateStatusPage, StatusPage, UpdateStatusPage } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
+import { passwordHasher } from '../../../identity/auth/index.ts';
 import { requireConfirmedToPublish } from '../../../identity/unconfirmed/index.ts';
 import { outboxSubject } from '../../../platform/bus/subjects.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
@@ -50,8 +51,12 @@ export function pageRoutes(context: Context): Route[] {
 
     handle(updateStatusPageRoute, async ({ params, body, caller, request }) => {
       const actor = { caller, request };
+      // Nobody who may not change the page has passwords hashed.
+      if (body.password != null)
+        requireRole(caller, (await readPage(context, caller, params.id)).workspace_id, 'editor');
+      const passwordHash = await hashOf(context, body.password);
       const row = await changePage(context, actor, params.id, (scope, tx, before) =>
-        update(context, scope, tx, before, body),
+        update(context, scope, tx, before, { body, passwordHash }),
       );
       if (row === null) throw noPage(params.id);
       return shown(context, actor, row);
@@ -73,8 +78,10 @@ async function create(context: Context, actor: Actor, body: CreateStatusPage): P
   const items = itemsOfBody(body.items);
   const wanted = wantedSlug(body.slug, body.name);
   if (wanted.kind === 'kept') throw new Error('a new page has no slug to keep');
+  const passwordHash = await hashOf(context, body.password);
   const row = await inScope(context.database.api, scope, async (tx) => {
-    const values = createdValues(body, { nowMs: context.now(), ownTimezone: await ownTimezone(scope, tx) });
+    const ownZone = await ownTimezone(scope, tx);
+    const values = createdValues(body, { nowMs: context.now(), ownTimezone: ownZone, passwordHash });
     if (values.is_published) await requireConfirmedToPublish(context, scope, tx);
     await requireRoom(scope, tx, workspaceId);
     await requireSubjects(tx, workspaceId, items);
@@ -96,10 +103,10 @@ async function update(
   scope: Scope,
   tx: Transaction,
   row: PageRow,
-  body: UpdateStatusPage,
+  { body, passwordHash }: { readonly body: UpdateStatusPage; readonly passwordHash: string | undefined },
 ): Promise<Done | null> {
   const own = body.timezone === null ? await ownTimezone(scope, tx) : row.timezone;
-  const { values, fields } = changedValues(row, body, { nowMs: context.now(), ownTimezone: own });
+  const { values, fields } = changedValues(row, body, { nowMs: context.now(), ownTimezone: own, passwordHash });
   const wanted = wantedSlug(body.slug, values.name, row.slug);
   const items = changedItems(row, body);
   const isOtherDomain = body.domain !== undefined && body.domain !== (row.domain?.domain ?? null);
@@ -129,4 +136,9 @@ async function giveDomain(
 ): Promise<void> {
   if (domain !== null) requireForeignHost(context, domain);
   await writeDomain(tx, page, domain === null ? null : { domain, proof: newProof() });
+}
+
+/** The hash of a password that a body gives; made before the transaction, since it takes a while. */
+async function hashOf(context: Context, password: string | null | undefined): Promise<string | undefined> {
+  return password == null ? undefined : passwordHasher(context).hash(password);
 }

@@ -19,8 +19,12 @@ export type PageValues = Omit<
   'id' | 'workspace_id' | 'public_id' | 'slug' | 'items' | 'domain' | 'files' | 'version' | 'created_at' | 'updated_at'
 >;
 
-/** What stands beside a body: the clock, and the time zone of the account that sends it. */
-export type Beside = { readonly nowMs: number; readonly ownTimezone: string };
+/** What stands beside a body: the clock, the time zone of the account that sends it, and the hash of a password that it gives. */
+export type Beside = {
+  readonly nowMs: number;
+  readonly ownTimezone: string;
+  readonly passwordHash?: string | undefined;
+};
 
 /** The plain fields of a new page. @throws Problem `invalid_input`, `contrast_too_low` */
 export function createdValues(body: CreateStatusPage, beside: Beside): PageValues {
@@ -43,6 +47,9 @@ export function createdValues(body: CreateStatusPage, beside: Beside): PageValue
     automatic_incidents: body.automatic_incidents,
     delay_minutes: body.delay_minutes,
     notify_automatic: body.notify_automatic,
+    password_hash: beside.passwordHash ?? null,
+    allowed_mail_domains: body.allowed_mail_domains,
+    allowed_addresses: body.allowed_addresses,
   };
 }
 
@@ -72,12 +79,15 @@ export function changedValues(
     automatic_incidents: body.automatic_incidents ?? row.automatic_incidents,
     delay_minutes: body.delay_minutes ?? row.delay_minutes,
     notify_automatic: body.notify_automatic ?? row.notify_automatic,
+    password_hash: body.password === undefined ? row.password_hash : (beside.passwordHash ?? null),
+    allowed_mail_domains: body.allowed_mail_domains ?? row.allowed_mail_domains,
+    allowed_addresses: body.allowed_addresses ?? row.allowed_addresses,
   };
   if (values.timezone !== row.timezone) requireZone(values.timezone);
   if (body.theme != null && !isDeepStrictEqual(values.theme, row.theme)) requireContrast(body.theme);
   const stored = new Map<string, unknown>(Object.entries(before));
   const fields = Object.entries(values).flatMap(([field, value]) =>
-    isDeepStrictEqual(value, stored.get(field)) ? [] : [field],
+    isDeepStrictEqual(value, stored.get(field)) ? [] : [field === 'password_hash' ? 'password' : field],
   );
   return { values, fields };
 }

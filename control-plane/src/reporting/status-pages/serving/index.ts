@@ -11,10 +11,13 @@ import type { DocumentBase } from './document-table.ts';
 import { KeptFiles } from './kept-files.gateway.ts';
 import { KeptViews } from './kept-views.gateway.ts';
 import { PageCache } from './page-cache.ts';
-import type { FoundPage, PageCacheOptions } from './page-cache.ts';
+import type { CachedPage, FoundPage, PageCacheOptions } from './page-cache.ts';
 import { PageFiles } from './page-files.ts';
 import { PageServer } from './page-server.ts';
 import { documentRoutes } from './serving.routes.ts';
+import { unlockRoutes } from './unlock.routes.ts';
+import { unlockLinks } from '../access/links.gateway.ts';
+import { PageGuard } from '../access/page-guard.ts';
 
 export { servePagesWhileAway } from './while-away.gateway.ts';
 export type { DocumentBase } from './document-table.ts';
@@ -36,7 +39,12 @@ const mostBytes = 256 * 1024 * 1024;
 const mostFileBytes = 64 * 1024 * 1024;
 
 type Kept = { readonly views: KeptViews; readonly files: KeptFiles };
-type Serving = { readonly server: PageServer; readonly cache: PageCache; readonly kept: Kept | undefined };
+type Serving = {
+  readonly server: PageServer;
+  readonly cache: PageCache;
+  readonly kept: Kept | undefined;
+  readonly guard: PageGuard;
+};
 
 /** Serves documents of published pages: routes for what is not in memory, and a service that follows changes. */
 export function createServing(reader: PageReader, bases: readonly DocumentBase[]) {
@@ -54,7 +62,7 @@ export function createServing(reader: PageReader, bases: readonly DocumentBase[]
     role: 'api',
     start: async (context, log) => {
       const { cache, kept } = of(context);
-      const following = followChanges(context, cache, log);
+      const following = followChanges(context, cache, log, kept?.views);
       return {
         stop: async () => {
           await following.stop();
@@ -66,13 +74,17 @@ export function createServing(reader: PageReader, bases: readonly DocumentBase[]
   };
   return {
     service,
-    routes: (context: Context): readonly Route[] =>
-      documentRoutes({ server: of(context).server, slowly: tokenBuckets(slowRate) }, bases),
-    /** A page as its readers see it at present. @returns null: none is published under the slug. @throws when it cannot be read */
-    viewOf: async (context: Context, slug: string): Promise<PageView | null> => {
+    routes: (context: Context): readonly Route[] => [
+      ...documentRoutes({ server: of(context).server, slowly: tokenBuckets(slowRate) }, bases),
+      ...unlockRoutes(of(context).server),
+    ],
+    /** A page as its readers see it at present, and who they are. @returns null: none is published under the slug. @throws when it cannot be read */
+    pageOf: async (context: Context, slug: string): Promise<Pick<CachedPage, 'view' | 'found'> | null> => {
       const found = await of(context).cache.get(slug);
-      return found.kind === 'page' ? found.page.view : null;
+      return found.kind === 'page' ? found.page : null;
     },
+    /** Lets readers of private pages in. */
+    guardOf: (context: Context): PageGuard => of(context).guard,
     /** What is answered before any route is asked. */
     serverOf: (context: Context): PageServer => of(context).server,
     /** Pages as they were kept in a data folder, for a time without a database. @returns undefined: none were */
@@ -96,7 +108,7 @@ export function createServing(reader: PageReader, bases: readonly DocumentBase[]
         onRead: () => undefined,
         mostBytes: mostFileBytes,
       });
-      return new PageServer(cache, table, Date.now, files);
+      return new PageServer(cache, table, Date.now, { files });
     },
   };
 }
@@ -125,7 +137,19 @@ function openServing(context: Context, reader: PageReader, table: DocumentTable)
     onRead: (slug, hash, bytes) => kept?.files.keep(slug, hash, bytes),
     mostBytes: mostFileBytes,
   });
-  return { cache, kept, server: new PageServer(cache, table, now, files) };
+  const guard = new PageGuard({ now, failuresPerMinute: () => context.limits.rate('status_page_password').quota });
+  const links = unlockLinks(context);
+  return {
+    cache,
+    kept,
+    guard,
+    server: new PageServer(cache, table, now, {
+      guard,
+      links,
+      files,
+      isSecure: context.publicUrl.startsWith('https:'),
+    }),
+  };
 }
 
 function common(log: Context['log']): Pick<PageCacheOptions, 'onFailure' | 'sleep' | 'mostBytes'> {

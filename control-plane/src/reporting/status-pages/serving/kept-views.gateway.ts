@@ -1,10 +1,11 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '@parallax/telemetry';
+import type { AccessVersion } from '../view/page.queries.ts';
 import type { KeptView } from './page-cache.ts';
 
 /** Raised when `PageView` becomes another: files of another one are not read. */
-const form = 1;
+const form = 2;
 const leastBetweenWritesMs = 60_000;
 const mostFileBytes = 5_000_000;
 
@@ -12,8 +13,10 @@ const mostFileBytes = 5_000_000;
 export class KeptViews {
   readonly #folder: string;
   readonly #log: Logger;
-  /** When a page was written last, by its slug. */
-  readonly #written = new Map<string, number>();
+  /** When a page was written last, and in which version of who may read it; by its slug. */
+  readonly #written = new Map<string, AccessVersion & { readonly readMs: number }>();
+  #sweeping: Promise<void> | undefined;
+  #isSweepingAgain = false;
   #writing: Promise<void> = Promise.resolve();
 
   /** @param dataDir the data folder of this process */
@@ -22,11 +25,16 @@ export class KeptViews {
     this.#log = log;
   }
 
-  /** Writes a page, not more than once a minute. A write that fails is told and costs nothing else. @returns whether it is written now */
+  /**
+   * Writes a page, not more than once a minute unless others may read it now. A write that fails is told and costs nothing else.
+   * @returns whether it is written now
+   */
   keep({ found, view, readMs }: KeptView): boolean {
     const last = this.#written.get(found.slug);
-    if (last !== undefined && readMs - last < leastBetweenWritesMs) return false;
-    this.#written.set(found.slug, readMs);
+    const { pageId, accessVersion } = found;
+    const isRecent = last !== undefined && readMs - last.readMs < leastBetweenWritesMs;
+    if (isRecent && last.pageId === pageId && last.accessVersion === accessVersion) return false;
+    this.#written.set(found.slug, { readMs, pageId, accessVersion });
     const text = JSON.stringify({ form, found, view, readMs });
     this.#after(async () => {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 });
@@ -56,6 +64,39 @@ export class KeptViews {
       if (!isMissing(error)) this.#log.warn({ err: error, file }, 'a kept status page cannot be read; it is left out');
       return undefined;
     }
+  }
+
+  /**
+   * Removes pages that are not published any more, and those that others may read now than when they were kept: a process that starts without a
+   * database would open them.
+   * @param versionsOf slugs of published pages, with how often it was changed who may read them
+   */
+  async sweep(versionsOf: (slugs: readonly string[]) => Promise<ReadonlyMap<string, AccessVersion>>): Promise<void> {
+    // What has changed since a sweep began is for the next one.
+    if (this.#sweeping !== undefined) this.#isSweepingAgain = true;
+    this.#sweeping ??= this.#sweep(versionsOf).finally(() => {
+      this.#sweeping = undefined;
+    });
+    return this.#sweeping;
+  }
+
+  async #sweep(versionsOf: (slugs: readonly string[]) => Promise<ReadonlyMap<string, AccessVersion>>): Promise<void> {
+    do {
+      this.#isSweepingAgain = false;
+      await this.settle();
+      const names = await readdir(this.#folder).catch(() => []);
+      const slugs = names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -'.json'.length));
+      const versions = slugs.length === 0 ? new Map<string, AccessVersion>() : await versionsOf(slugs);
+      for (const slug of slugs) if (!(await this.#isCurrent(slug, versions.get(slug)))) this.forget(slug);
+      await this.settle();
+    } while (this.#isSweepingAgain);
+  }
+
+  async #isCurrent(slug: string, present: AccessVersion | undefined): Promise<boolean> {
+    if (present === undefined) return false;
+    const known = this.#written.get(slug) ?? (await this.read(slug))?.found;
+    // It may have been written anew meanwhile.
+    return known?.pageId === present.pageId && known.accessVersion >= present.accessVersion;
   }
 
   /** Whether any page was kept. */

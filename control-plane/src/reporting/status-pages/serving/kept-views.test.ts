@@ -5,8 +5,8 @@ import t from 'tap';
 import { KeptViews } from './kept-views.gateway.ts';
 import { emptyView } from './testing.ts';
 
-const keptOf = (slug: string, readMs: number) => ({
-  found: { pageId: 1, workspaceId: 1, slug },
+const keptOf = (slug: string, readMs: number, accessVersion = 1) => ({
+  found: { pageId: 1, workspaceId: 1, slug, accessVersion, access: null },
   view: emptyView(slug),
   readMs,
 });
@@ -33,13 +33,41 @@ t.test('what is damaged, of another form or another page is left out, and names 
   const folder = t.testdir({ 'status-pages': {}, 'secret.json': '{}' });
   const views = new KeptViews(folder, quietLog);
   const write = (slug: string, text: string) => writeFileSync(path.join(folder, 'status-pages', `${slug}.json`), text);
-  write('damaged', '{"form":1,');
-  write('older', JSON.stringify({ form: 0, ...keptOf('older', 1) }));
-  write('other', JSON.stringify({ form: 1, ...keptOf('shop', 1) }));
+  write('damaged', '{"form":2,');
+  write('older', JSON.stringify({ form: 1, ...keptOf('older', 1) }));
+  write('other', JSON.stringify({ form: 2, ...keptOf('shop', 1) }));
   for (const slug of ['damaged', 'older', 'other', 'none', '../secret', '', 'A']) {
     t.equal(await views.read(slug), undefined, slug);
   }
   views.forget('../secret');
   await views.settle();
   t.ok(statSync(path.join(folder, 'secret.json')));
+});
+
+t.test('a page that others may read now, or nobody, is not kept as it was', async (t) => {
+  const folder = t.testdir();
+  const views = new KeptViews(folder, quietLog);
+  const names = () => readdirSync(path.join(folder, 'status-pages')).toSorted();
+  const versions = new Map(['shop', 'changed', 'another'].map((slug) => [slug, { pageId: 1, accessVersion: 1 }]));
+  for (const slug of ['shop', 'changed', 'another', 'withdrawn']) views.keep(keptOf(slug, 1_000_000));
+  versions.set('changed', { pageId: 1, accessVersion: 2 });
+  versions.set('another', { pageId: 2, accessVersion: 1 });
+  // Another process, which has written none of them.
+  await views.settle();
+  await new KeptViews(folder, quietLog).sweep(async (slugs) => {
+    t.same(slugs.toSorted(), ['another', 'changed', 'shop', 'withdrawn']);
+    return versions;
+  });
+  t.same(names(), ['shop.json']);
+  versions.set('shop', { pageId: 1, accessVersion: 3 });
+  await Promise.all([views.sweep(async () => versions), views.sweep(async () => versions)]);
+  t.same(names(), []);
+  views.keep(keptOf('shop', 1_000_001));
+  views.keep(keptOf('shop', 1_000_002, 3));
+  await views.sweep(async () => versions);
+  t.equal((await views.read('shop'))?.readMs, 1_000_002, 'a change is written at once');
+  await t.rejects(views.sweep(async () => Promise.reject(new Error('away'))));
+  t.same(names(), ['shop.json'], 'what cannot be compared stays');
+  await views.sweep(async () => new Map());
+  t.same(names(), [], 'and is compared the next time');
 });

@@ -160,7 +160,7 @@ t.test(
     cache.markChanged(new Set([1]));
     t.equal(nameOf(await cache.get('shop')), 'Shop', 'a page that was published is not kept waiting');
     publish('old', { slug: 'shop' });
-    t.strictSame(await cache.get('old'), { kind: 'moved', slug: 'shop' });
+    t.strictSame(await cache.get('old'), { kind: 'moved', slug: 'shop', isPrivate: false });
     pages.delete('shop');
     clock.ms += 60_000;
     t.equal((await cache.get('shop')).kind, 'missing');

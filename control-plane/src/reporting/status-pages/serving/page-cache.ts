@@ -1,4 +1,5 @@
 import type { PreparedAnswer } from '../../../platform/http/prepared/prepared-answer.ts';
+import type { PageAccess } from '../access/page-access.ts';
 import type { PageView } from '../view/page-view.ts';
 import { servingOf, staleMs } from './freshness.ts';
 
@@ -8,6 +9,10 @@ export type FoundPage = {
   readonly workspaceId: number;
   /** The one that it has now. */
   readonly slug: string;
+  /** Counts changes of who may read it. */
+  readonly accessVersion: number;
+  /** Who may read it; null: everybody. */
+  readonly access: PageAccess | null;
 };
 
 /** A page as it was read once. Times are milliseconds since the epoch. */
@@ -27,7 +32,7 @@ export type CachedPage = {
 /** What a slug leads to. */
 export type SlugAnswer =
   | { readonly kind: 'page'; readonly page: CachedPage }
-  | { readonly kind: 'moved'; readonly slug: string }
+  | { readonly kind: 'moved'; readonly slug: string; readonly isPrivate: boolean }
   | { readonly kind: 'missing' };
 
 export type PageCacheOptions = {
@@ -80,6 +85,8 @@ export class PageCache {
   readonly #ahead = new Set<Promise<void>>();
   /** Until one of them may be read again. */
   #later: Promise<void> | undefined;
+  /** Counts pages that others may read now: what is being read at that time may be of before. */
+  #accessChanges = 0;
 
   constructor(options: PageCacheOptions) {
     this.#options = options;
@@ -128,6 +135,17 @@ export class PageCache {
   /** Something has changed in workspaces, or with a page of theirs. */
   markChanged(workspaceIds: ReadonlySet<number>): void {
     if (workspaceIds.size > 0) this.#mark(({ workspaceId }) => workspaceIds.has(workspaceId));
+  }
+
+  /** Others may read a page now: nothing that was read of it before is shown any more, also when it cannot be read anew. */
+  forget(pageId: number): void {
+    this.#accessChanges += 1;
+    for (const [slug, { page }] of this.#entries) {
+      if (page.found.pageId !== pageId) continue;
+      this.#entries.delete(slug);
+      this.#options.onMissing(slug);
+    }
+    this.#slugs.clear();
   }
 
   /** Something has changed, and nobody knows where. */
@@ -224,9 +242,12 @@ export class PageCache {
 
   async #readNew(slug: string, startedMs: number): Promise<SlugAnswer> {
     const { find, read, onRead, onMissing } = this.#options;
+    const accessChanges = this.#accessChanges;
     const found = await find(slug);
-    if (found !== null && found.slug !== slug) return this.#keepSlug(slug, { kind: 'moved', slug: found.slug });
+    if (found !== null && found.slug !== slug)
+      return this.#keepSlug(slug, { kind: 'moved', slug: found.slug, isPrivate: found.access !== null });
     const view = found === null ? null : await read(found);
+    if (accessChanges !== this.#accessChanges) return this.#readNew(slug, this.#options.now());
     if (found === null || view === null) {
       onMissing(slug);
       return this.#keepSlug(slug, { kind: 'missing' });
@@ -270,6 +291,8 @@ export class PageCache {
     try {
       const found = await find(slug);
       const view = found === null || found.slug !== slug ? null : await read(found);
+      // It was forgotten meanwhile, since others may read it now.
+      if (this.#entries.get(slug) !== entry) return;
       if (found === null || view === null) {
         this.#entries.delete(slug);
         onMissing(slug);

@@ -141,3 +141,19 @@ t.test('a page that was read is known, also when it must be read anew; what is m
   t.notOk(server.isKnown(asked('made-up')));
   t.notOk(server.isKnown({ path: '/other', query: '', acceptLanguage: undefined }));
 });
+
+t.test('documents of one path below two prefixes are not taken for each other', async (t) => {
+  const { publish, cache, clock } = stageOfPages();
+  publish('shop');
+  const document = { contentType: 'text/plain', isTranslated: false, isShared: true, path: '' };
+  const table = new DocumentTable([
+    { prefix: '/status/', documents: [{ ...document, render: () => 'page' }] },
+    { prefix: '/api/v1/public/status/', documents: [{ ...document, render: () => 'api' }] },
+  ]);
+  const server = new PageServer(cache, table, () => clock.ms);
+  const read = async (path: string) =>
+    (await server.fetch({ path, query: '', acceptLanguage: undefined })).body('identity').toString();
+  t.equal(await read('/status/shop'), 'page');
+  t.equal(await read('/api/v1/public/status/shop'), 'api');
+  t.equal(await read('/status/shop'), 'page');
+});

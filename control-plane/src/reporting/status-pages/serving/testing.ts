@@ -63,7 +63,7 @@ export function stageOfPages({ mostBytes = 1_000_000 } = {}) {
     mostBytes,
   });
   const publish = (slug: string, found: Partial<FoundPage> = {}): void => {
-    pages.set(slug, { pageId: pages.size + 1, workspaceId: 1, slug, ...found });
+    pages.set(slug, { pageId: pages.size + 1, workspaceId: 1, slug, accessVersion: 1, access: null, ...found });
   };
   return { clock, pages, state, kept, failures, missing, cache, publish };
 }

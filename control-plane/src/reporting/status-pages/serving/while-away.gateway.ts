@@ -1,12 +1,15 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { pageAccessLimits } from '@parallax/api-contract';
 import type { Logger } from '@parallax/telemetry';
 import { hostOf } from '../../../platform/http/host-guard.ts';
 import { isMapped, mapRequest } from '../../../platform/http/mapped-hosts.ts';
 import type { MappedHosts } from '../../../platform/http/mapped-hosts.ts';
+import { addressReader, clientOf } from '../../../platform/http/prepared/before-routes.ts';
+import type { PreparedClient } from '../../../platform/http/prepared/before-routes.ts';
 import { answerFor } from '../../../platform/http/prepared/prepared-answer.ts';
-import type { PreparedHeaders, SentAnswer } from '../../../platform/http/prepared/prepared-answer.ts';
+import type { PreparedAnswer, PreparedHeaders, SentAnswer } from '../../../platform/http/prepared/prepared-answer.ts';
 import { securityHeaders } from '../../../platform/http/security-headers.ts';
 import type { PageServer } from './page-server.ts';
 
@@ -22,6 +25,8 @@ export type WhileAwayOptions<Reached> = Served & {
 
 type Served = {
   readonly publicUrl: string;
+  /** Networks (CIDRs) whose forwarded headers count. */
+  readonly trustedProxies: readonly string[];
   /** Serves pages as they were kept. */
   readonly pages: PageServer;
   /** Hosts that pages are served under. */
@@ -41,8 +46,9 @@ export async function servePagesWhileAway<Reached>(
   failure: unknown,
 ): Promise<Reached> {
   const { host, port, signal, log, reach } = options;
+  const addressOf = addressReader(options.trustedProxies);
   const server = createServer((request, response) => {
-    answer(options, request, response).catch(() => response.destroy());
+    answer(options, request, response, clientOf(request, addressOf)).catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -71,15 +77,32 @@ export async function servePagesWhileAway<Reached>(
   }
 }
 
-async function answer(options: Served, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  options: Served,
+  request: IncomingMessage,
+  response: ServerResponse,
+  client: PreparedClient,
+): Promise<void> {
   const host = hostOf(request.headers.host ?? '');
   const prefix = host === undefined ? undefined : options.hosts.prefixOf(host);
   if (prefix !== undefined) mapRequest(request, prefix);
   const { method, url = '' } = request;
   const mark = url.indexOf('?');
   const path = mark === -1 ? url : url.slice(0, mark);
+  const asked = {
+    path,
+    query: mark === -1 ? '' : url.slice(mark + 1),
+    acceptLanguage: request.headers['accept-language'],
+    isMapped: isMapped(request),
+    client,
+  };
   const isRead = (method === 'GET' || method === 'HEAD') && options.pages.covers(path);
-  const sent = isRead ? await fetchPage(options.pages, request, path, mark === -1 ? '' : url.slice(mark + 1)) : away();
+  const isForm = method === 'POST' && options.pages.unlocks(path);
+  const sent = isRead
+    ? await answered(request, () => options.pages.fetch(asked))
+    : isForm
+      ? await answered(request, async () => options.pages.unlock(asked, await formBody(request)))
+      : away();
   const common = securityHeaders(path, options.publicUrl.startsWith('https:') && !isMapped(request));
   const present: PreparedHeaders = { ...common, ...sent.headers };
   for (const [name, value] of Object.entries(present)) if (value !== null) response.setHeader(name, value);
@@ -89,26 +112,28 @@ async function answer(options: Served, request: IncomingMessage, response: Serve
   response.end(method === 'HEAD' ? undefined : sent.body);
 }
 
-async function fetchPage(
-  pages: PageServer,
-  request: IncomingMessage,
-  path: string,
-  query: string,
-): Promise<SentAnswer> {
-  const {
-    'accept-language': acceptLanguage,
-    'accept-encoding': encodings,
-    'if-none-match': ifNoneMatch,
-  } = request.headers;
+/** What a request is sent, or that it must wait for the database. */
+async function answered(request: IncomingMessage, made: () => Promise<PreparedAnswer>): Promise<SentAnswer> {
+  const { 'accept-encoding': encodings, 'if-none-match': ifNoneMatch } = request.headers;
   const acceptEncoding = Array.isArray(encodings) ? encodings.join(',') : encodings;
   try {
-    return answerFor(await pages.fetch({ path, query, acceptLanguage, isMapped: isMapped(request) }), {
-      ifNoneMatch,
-      acceptEncoding,
-    });
+    return answerFor(await made(), { ifNoneMatch, acceptEncoding });
   } catch {
     return away();
   }
+}
+
+/** The form that a request sends. @throws when it is longer than a form is */
+async function formBody(request: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request) {
+    if (!Buffer.isBuffer(part)) throw new Error('a body came as text');
+    bytes += part.length;
+    if (bytes > pageAccessLimits.formBytes) throw new Error('the form is too long');
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
 }
 
 function away(): SentAnswer {

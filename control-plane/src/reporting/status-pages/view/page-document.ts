@@ -23,6 +23,8 @@ export type PageDocument = {
   readonly isTranslated: boolean;
   /** Whether pages of other origins may read it. */
   readonly isShared: boolean;
+  /** Whether people open it, who are shown a form where it is private; programs get an error. */
+  readonly isForPeople?: boolean | undefined;
   /** Policy for browsers (`Content-Security-Policy`), or how a page's own is made; absent: nothing may be loaded or framed. */
   readonly policy?: string | ((view: PageView) => string) | undefined;
   /** What the part of a path that is named by `:id` looks like; absent: twelve letters and digits. */

@@ -7,6 +7,8 @@ import { readSpans, subjectTypes } from '../../day-sums/index.ts';
 import type { SubjectIds, SubjectType } from '../../day-sums/index.ts';
 import { correctedTimes } from '../../sla/index.ts';
 import { daysOfZone } from '../../statistics/index.ts';
+import { accessOf } from '../access/page-access.ts';
+import type { PageAccess } from '../access/page-access.ts';
 import { namedWords } from './component-status.ts';
 import { componentView, isShown, keyOf, monitorsOf, sectionsOf, wordsOf } from './components.ts';
 import type { PageDays } from './components.ts';
@@ -24,16 +26,24 @@ import { publicMaintenance } from './public-maintenance.ts';
 import { responseTimesOf } from './response-times.queries.ts';
 import { statesOf } from './status.queries.ts';
 
-/** Where a page is, and the slug that it has now. */
-export type PublishedPage = { readonly pageId: number; readonly workspaceId: number; readonly slug: string };
+/** Where a page is, the slug that it has now, and who may read it; null: everybody. */
+export type PublishedPage = {
+  readonly pageId: number;
+  readonly workspaceId: number;
+  readonly slug: string;
+  readonly accessVersion: number;
+  readonly access: PageAccess | null;
+};
 
 /** The published page that a slug leads to; a slug that differs from the asked one is to be redirected to. */
 export async function findPublishedPage(
-  context: Pick<Context, 'database'>,
+  context: Pick<Context, 'database' | 'sealer'>,
   slug: string,
 ): Promise<PublishedPage | null> {
   const found = await pageOfSlug(context.database.api, slug);
-  return found === null ? null : { pageId: found.page_id, workspaceId: found.workspace_id, slug: found.slug };
+  if (found === null) return null;
+  const { page_id: pageId, workspace_id: workspaceId, access_version: accessVersion } = found;
+  return { pageId, workspaceId, slug: found.slug, accessVersion, access: accessOf(found, context.sealer) };
 }
 
 /** All that a page tells; null: it is gone, or not published. Row-level security lets through the workspace of the page alone. */
@@ -47,9 +57,23 @@ export async function readPageView(
     const page = await publishedPage(scope, tx, pageId);
     if (page === null) return null;
     const items = await itemsOfPage(scope, tx, pageId);
-    const facts = await readFacts(scope, tx, page, items, nowMs);
-    return viewOf(page, items, facts, context.publicUrl, nowMs);
+    return readViewOf(scope, tx, { page, items, publicUrl: context.publicUrl }, nowMs);
   });
+}
+
+/** All that a page would tell that is set to this and shows that. */
+export async function readViewOf(
+  scope: Scope,
+  tx: Transaction,
+  {
+    page,
+    items,
+    publicUrl,
+  }: { readonly page: PageRow; readonly items: readonly PageItem[]; readonly publicUrl: string },
+  nowMs: number,
+): Promise<PageView> {
+  const facts = await readFacts(scope, tx, page, items, nowMs);
+  return viewOf(page, items, facts, publicUrl, nowMs);
 }
 
 const minuteMs = 60_000;

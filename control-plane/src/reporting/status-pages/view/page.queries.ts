@@ -6,12 +6,36 @@ import type { Scope } from '../../../platform/database/scope.ts';
 import type { SubjectType } from '../../day-sums/index.ts';
 import { locales } from './locale.ts';
 
-const publishedRow = z.object({ page_id: z.number(), workspace_id: z.number(), slug: z.string() });
+const publishedRow = z.object({
+  page_id: z.number(),
+  workspace_id: z.number(),
+  slug: z.string(),
+  access_version: z.number(),
+  password_hash: z.string().nullable(),
+  allowed_mail_domains: z.array(z.string()),
+  allowed_addresses: z.array(z.string()),
+});
 
 /** The published page that a slug leads to, in whatever workspace. */
 export async function pageOfSlug(api: DatabasePool, slug: string): Promise<z.output<typeof publishedRow> | null> {
   return api.maybeOne(sql.type(publishedRow)`
-    select page_id, workspace_id, slug from identity_status_page(${slug}) where page_id is not null`);
+    select page_id, workspace_id, slug, access_version, password_hash, allowed_mail_domains, allowed_addresses
+    from identity_status_page(${slug}) where page_id is not null`);
+}
+
+/** A page, and how often it was changed who may read it. */
+export type AccessVersion = { readonly pageId: number; readonly accessVersion: number };
+
+const versionRow = z.object({ slug: z.string(), page_id: z.number(), access_version: z.number() });
+
+/** Of slugs those of published pages. In whatever workspace. */
+export async function versionsOfSlugs(
+  api: DatabasePool,
+  slugs: readonly string[],
+): Promise<ReadonlyMap<string, AccessVersion>> {
+  const rows = await api.any(sql.type(versionRow)`
+    select slug, page_id, access_version from identity_status_page_versions(${sql.array([...slugs], 'text')})`);
+  return new Map(rows.map((row) => [row.slug, { pageId: row.page_id, accessVersion: row.access_version }]));
 }
 
 const colour = z.string().regex(/^#[0-9a-f]{6}$/i);
@@ -37,7 +61,8 @@ const fileSchema = z.object({
   height: z.number().nullable(),
 });
 
-const pageRow = z.object({
+/** What a page is set to, as far as readers see it. */
+export const shownPageRow = z.object({
   public_id: z.string(),
   name: z.string(),
   description: z.string(),
@@ -60,7 +85,7 @@ const pageRow = z.object({
   domain: z.string().nullable(),
   files: z.array(fileSchema),
 });
-export type PageRow = z.output<typeof pageRow>;
+export type PageRow = z.output<typeof shownPageRow>;
 
 /** What a page is set to; null: it is gone, or not published. */
 export async function publishedPage(
@@ -68,7 +93,7 @@ export async function publishedPage(
   connection: CommonQueryMethods,
   pageId: number,
 ): Promise<PageRow | null> {
-  return connection.maybeOne(sql.type(pageRow)`
+  return connection.maybeOne(sql.type(shownPageRow)`
     select p.public_id, p.name, p.description, p.slug, p.noindex, p.locale, p.locales, p.timezone, p.days, p.theme, p.links, p.announcement,
       p.announcement_until, p.embed_origins, p.automatic_incidents, p.delay_minutes, p.created_at, p.updated_at,
       (select d.domain from status_page_domains d where d.page_id = p.id and d.state = 'verified') as domain,
@@ -116,18 +141,61 @@ export async function itemsOfPage(
   connection: CommonQueryMethods,
   pageId: number,
 ): Promise<readonly PageItem[]> {
+  return itemsFrom(scope, connection, sql.fragment`(select * from status_page_items where page_id = ${pageId})`);
+}
+
+/** An item that no page has yet. */
+export type UnsavedItem = {
+  readonly type: 'monitor' | 'heartbeat' | 'webhook_check' | 'group';
+  readonly id: number;
+  readonly display_name: string | null;
+  readonly description: string;
+  readonly section: string | null;
+  readonly show_uptime: boolean;
+  readonly show_response_times: boolean;
+  readonly only_if_degraded: boolean;
+};
+
+/** Items that no page has yet, as components in their order. @param workspaceId whose they are; of others none is found */
+export async function itemsOfPreview(
+  scope: Scope,
+  connection: CommonQueryMethods,
+  workspaceId: number,
+  items: readonly UnsavedItem[],
+): Promise<readonly PageItem[]> {
+  return itemsFrom(
+    scope,
+    connection,
+    sql.fragment`(
+      select g.position::integer as id, g.position, ${workspaceId}::integer as workspace_id, 'preview' || lpad(g.position::text, 5, '0') as component_id,
+        g.item ->> 'display_name' as display_name, g.item ->> 'description' as description, g.item ->> 'section' as section,
+        (g.item ->> 'show_uptime')::boolean as show_uptime, (g.item ->> 'show_response_times')::boolean as show_response_times,
+        (g.item ->> 'only_if_degraded')::boolean as only_if_degraded,
+        case when g.item ->> 'type' = 'monitor' then (g.item ->> 'id')::integer end as monitor_id,
+        case when g.item ->> 'type' = 'heartbeat' then (g.item ->> 'id')::integer end as heartbeat_id,
+        case when g.item ->> 'type' = 'webhook_check' then (g.item ->> 'id')::integer end as webhook_check_id,
+        case when g.item ->> 'type' = 'group' then (g.item ->> 'id')::integer end as group_id
+      from jsonb_array_elements(${JSON.stringify(items)}::jsonb) with ordinality as g (item, position))`,
+  );
+}
+
+async function itemsFrom(
+  scope: Scope,
+  connection: CommonQueryMethods,
+  source: ReturnType<typeof sql.fragment>,
+): Promise<readonly PageItem[]> {
   const rows = await connection.any(sql.type(itemRow)`
     select i.component_id, coalesce(i.display_name, m.name, g.name, h.name, c.name) as name, i.description, i.section, i.show_uptime,
       i.show_response_times, i.only_if_degraded, i.monitor_id, i.heartbeat_id, i.webhook_check_id,
       case when i.group_id is not null then array(
         select t.monitor_id from monitor_group_members t join monitors n on n.id = t.monitor_id and n.deleted_at is null
         where t.group_id = i.group_id order by t.monitor_id) end as member_ids
-    from status_page_items i
+    from ${source} i
       left join monitors m on m.id = i.monitor_id and m.deleted_at is null
       left join monitor_groups g on g.id = i.group_id
       left join heartbeats h on h.id = i.heartbeat_id and h.deleted_at is null
       left join webhook_checks c on c.id = i.webhook_check_id and c.deleted_at is null
-    where i.page_id = ${pageId} and i.workspace_id = any(${sql.array([...scope.workspaceIds], 'int4')})
+    where i.workspace_id = any(${sql.array([...scope.workspaceIds], 'int4')})
       and coalesce(m.id, g.id, h.id, c.id) is not null
     order by i.position, i.id`);
   return rows.map((row) => ({

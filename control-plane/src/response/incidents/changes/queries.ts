@@ -1,8 +1,9 @@
-import type { CreateIncident, UpdateIncident } from '@parallax/api-contract';
+import type { UpdateIncident } from '@parallax/api-contract';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
+import type { FilledIncident } from '../templates/fill.ts';
 
 /* What people write of incidents. */
 
@@ -26,7 +27,7 @@ export type ManualTimes = { readonly startedMs: number; readonly resolvedMs: num
 /** Inserts an incident by hand, due to be announced unless it is over. @returns its number */
 export async function insertManual(
   transaction: Transaction,
-  body: CreateIncident,
+  body: FilledIncident,
   { startedMs, resolvedMs }: ManualTimes,
   by: { readonly userId: number; readonly nowMs: number },
 ): Promise<number> {

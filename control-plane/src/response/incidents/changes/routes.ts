@@ -9,17 +9,20 @@ import {
   resolveIncidentRoute,
   updateIncidentRoute,
 } from '@parallax/api-contract';
-import type { CreateIncident, IncidentReport } from '@parallax/api-contract';
+import type { CreateIncident, IncidentReport, IncidentTemplate } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { outboxSubject, statusPagesSubject } from '../../../platform/bus/subjects.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import { inScope } from '../../../platform/database/scope.ts';
+import type { Scope } from '../../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../../platform/http/caller.ts';
 import { etagOf } from '../../../platform/http/etag.ts';
 import { handle } from '../../../platform/http/handler.ts';
 import type { Route } from '../../../platform/http/handler.ts';
 import { readIncident } from '../queries.ts';
 import { settleIncident } from '../state/queries.ts';
+import { fillIncident } from '../templates/fill.ts';
+import { findTemplate } from '../templates/templates.queries.ts';
 import {
   acknowledgeIncident,
   announce,
@@ -126,12 +129,13 @@ async function say(tx: Transaction, incident: LockedIncident, update: NewUpdate,
   return insertUpdate(tx, incident, update, by.userId);
 }
 
-async function create(context: Context, actor: Actor, body: CreateIncident): Promise<IncidentReport> {
+async function create(context: Context, actor: Actor, given: CreateIncident): Promise<IncidentReport> {
   const nowMs = context.now();
-  const times = timesOf(body, nowMs);
+  const times = timesOf(given, nowMs);
   const { userId } = actor.caller;
   const scope = scopeOf(actor.caller);
   const made = await inScope(context.database.api, scope, async (tx) => {
+    const body = fillIncident(given, await templateOf(scope, tx, given));
     await requireAssignee(tx, body.workspace_id, body.assignee_id);
     const id = await insertManual(tx, body, times, { userId, nowMs });
     const place = { id, workspace_id: body.workspace_id };
@@ -153,9 +157,24 @@ async function create(context: Context, actor: Actor, body: CreateIncident): Pro
     return readIncident(tx, scope, id);
   });
   context.bus.hint(outboxSubject, {});
-  context.bus.hint(statusPagesSubject, { workspace_id: body.workspace_id });
+  context.bus.hint(statusPagesSubject, { workspace_id: given.workspace_id });
   if (made === null) throw new Error('an incident was written and is not there');
   return made;
+}
+
+/** The template that a body names. @throws Problem `not_found` where its workspace has none such */
+async function templateOf(
+  scope: Scope,
+  tx: Transaction,
+  { template_id: id, workspace_id: workspaceId }: CreateIncident,
+): Promise<IncidentTemplate | null> {
+  if (id == null) return null;
+  const template = await findTemplate(scope, tx, id);
+  if (template?.workspace_id === workspaceId) return template;
+  const message = `workspace ${workspaceId} has no template of incidents ${id}`;
+  throw new Problem('not_found', message, {
+    errors: [{ in: 'body', path: '/template_id', code: 'not_found', message }],
+  });
 }
 
 /** @throws Problem `invalid_input` */

@@ -138,4 +138,5 @@ async function tellMoved(transaction: Transaction, incidentId: number): Promise<
 /** Hook of a deleted workspace whose monitors are gone. For the worker login. */
 export async function removeIncidentsOfWorkspace(worker: DatabasePool, workspaceId: number): Promise<void> {
   await worker.query(sql.unsafe`delete from incidents where workspace_id = ${workspaceId}`);
+  await worker.query(sql.unsafe`delete from incident_templates where workspace_id = ${workspaceId}`);
 }
