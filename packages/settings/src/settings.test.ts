@@ -169,3 +169,19 @@ t.test('base URLs of channels are named, and lose the slash at their end', (t) =
     t.equal(problemsOf(() => read(value)).length, 1, value);
   t.end();
 });
+
+t.test('name servers are addresses, with a port where it is not 53', (t) => {
+  const read = (text: string) => readSettings(controlPlaneSettings, { PARALLAX_DNS_SERVERS: text }).dnsServers;
+  t.same(read('192.0.2.1, 127.0.0.1:5353,[2001:db8::1]:54'), ['192.0.2.1', '127.0.0.1:5353', '[2001:db8::1]:54']);
+  t.same(read('2001:db8::2'), ['2001:db8::2']);
+  for (const wrong of [
+    'ns.example',
+    '192.0.2.1:x',
+    '[192.0.2.1',
+    '192.0.2.1:53:53',
+    '1.1.1.1,1.1.1.2,1.1.1.3,1.1.1.4',
+  ]) {
+    t.equal(problemsOf(() => read(wrong)).length, 1, wrong);
+  }
+  t.end();
+});

@@ -187,10 +187,13 @@ export class PageCache {
       this.#ahead.add(reading);
     }
     if (soonestMs === Number.POSITIVE_INFINITY) return;
-    this.#later ??= this.#options.sleep(soonestMs).then(() => {
-      this.#later = undefined;
-      this.#readAhead();
-    });
+    this.#later ??= this.#readAheadIn(soonestMs);
+  }
+
+  async #readAheadIn(ms: number): Promise<void> {
+    await this.#options.sleep(ms);
+    this.#later = undefined;
+    this.#readAhead();
   }
 
   /** Whether a page could be shown as it is, so that changes matter. */
