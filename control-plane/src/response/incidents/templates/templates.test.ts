@@ -107,7 +107,11 @@ void t.test(
     insert into incident_templates (workspace_id, name, title, severity)
     select ${api.workspaceId}, 'n ' || n, 'x', 'minor' from generate_series(3, ${mostIncidentTemplates}) as n`);
     const last = await Promise.all([1, 2, 3].map(() => api.call('POST', path, { token: api.token, body })));
-    t.same(last.map(({ status }) => status).toSorted((a, b) => a - b), [201, 409, 409], 'also at once');
+    t.same(
+      last.map(({ status }) => status).toSorted((a, b) => a - b),
+      [201, 409, 409],
+      'also at once',
+    );
     t.match(last.find(({ status }) => status === 409)?.body, { code: 'too_many_incident_templates' });
   },
 );
