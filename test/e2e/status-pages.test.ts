@@ -34,6 +34,8 @@ t.test('a status page outlives its database and a restart without it', { timeout
     domain: 'status.shop.example',
   };
   const page = await api.call<{ id: number; domain_txt: string }>('POST', '/api/v1/status-pages', 201, fields);
+  const password = 'correct horse';
+  await api.call('POST', '/api/v1/status-pages', 201, { ...fields, name: 'Secret', slug: 'secret', password });
   const rename = (name: string) => api.call('PUT', `/api/v1/status-pages/${page.id}`, 200, { name });
 
   const replica = await startReplica(product, { roles: 'api' });
@@ -84,6 +86,21 @@ t.test('a status page outlives its database and a restart without it', { timeout
     t.comment(`visible after ${Date.now() - verifiedMs} ms`);
   });
 
+  const secret = (headers: Record<string, string> = {}) =>
+    fetch(`${replica.baseUrl}/status/secret`, { headers, signal: AbortSignal.timeout(5_000) });
+  let cookie = '';
+  await t.test('a private page is opened by its password, and stays open by a cookie', async (t) => {
+    t.equal((await secret()).status, 401);
+    const opened = await fetch(`${replica.baseUrl}/status/secret/unlock`, {
+      method: 'POST',
+      body: new URLSearchParams({ password }),
+      redirect: 'manual',
+    });
+    t.equal(opened.status, 303);
+    cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
+    t.equal((await secret({ cookie })).status, 200);
+  });
+
   await product.supervisor.stop(15_000);
   await t.test('with PostgreSQL and the broker stopped, all of the page is served on', async (t) => {
     for (const at of ['', '?lang=ru', '/history', '/api/v2/summary.json', '/feed.atom', '/calendar.ics', '/embed']) {
@@ -115,6 +132,15 @@ t.test('a status page outlives its database and a restart without it', { timeout
     t.equal((await fetch(`${replica.baseUrl}/api/v1/monitors`)).status, 503);
     t.equal((await fetch(`${replica.baseUrl}/status/never-there`)).status, 503);
     t.same([await atDomain('/'), await atDomain('/api/v1/monitors')], [200, 404]);
+    const closed = await secret();
+    t.equal(closed.status, 401, 'a private one stays private');
+    t.notMatch(await closed.text(), 'Checkout');
+    t.equal((await secret({ 'x-status-password': 'wrong horse' })).status, 401);
+    for (const headers of [{ cookie }, { 'x-status-password': password }] as Record<string, string>[]) {
+      const open = await secret(headers);
+      t.equal(open.status, 200);
+      t.match(await open.text(), 'Checkout');
+    }
   });
 
   await t.test('when PostgreSQL is back, the same process serves all, and the page follows changes', async (t) => {
