@@ -32,6 +32,7 @@ export const problems = {
   too_many_webhooks: { status: 409, title: 'The workspace has as many webhooks as it may have' },
   too_many_scheduled_reports: { status: 409, title: 'The workspace has as many scheduled reports as it may have' },
   too_many_status_pages: { status: 409, title: 'The workspace has as many status pages as it may have' },
+  too_many_subscribers: { status: 409, title: 'The plan has no place for so many subscribers' },
   already_running: { status: 409, title: 'It is running already' },
   already_retried: { status: 409, title: 'The delivery is being tried again already' },
   already_resolved: { status: 409, title: 'The delivery is resolved already' },

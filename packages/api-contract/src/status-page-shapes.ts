@@ -25,10 +25,19 @@ export const statusPageLimits = {
   deletedDays: 30,
   /** Slugs that a workspace keeps from others without using them; the oldest beyond that are free at once. Without a bound, one account could hold every good name. */
   heldSlugs: 200,
+  /** Subscribers that one request may add. */
+  addedSubscribers: 500,
+  /** One who does not confirm is forgotten after so long. */
+  pendingDays: 7,
+  /** One who has unsubscribed, or could not be reached, is. */
+  unsubscribedDays: 30,
 } as const;
 
 export const statusPageItemTypes = ['monitor', 'heartbeat', 'webhook_check', 'group'] as const;
 export type StatusPageItemType = (typeof statusPageItemTypes)[number];
+/** Ways of subscribing to a page. */
+export const subscriberKinds = ['email', 'webhook', 'team-chat'] as const;
+export type SubscriberKind = (typeof subscriberKinds)[number];
 const locales = ['en', 'ru'] as const;
 const schemes = ['system', 'light', 'dark'] as const;
 const fonts = ['system', 'serif', 'mono'] as const;
@@ -182,6 +191,11 @@ const fields = {
     .max(statusPageLimits.mostDelayMinutes)
     .describe('An automatic incident, and the word for a component that is down, become public after so long.'),
   notifyAutomatic: z.boolean().describe('Subscribers are told of automatic incidents.'),
+  subscribe: z
+    .array(z.enum(subscriberKinds))
+    .max(10)
+    .overwrite(distinct)
+    .describe('By which ways anybody may subscribe to the page. Empty: it cannot be subscribed to.'),
 };
 
 /** Body of POST /status-pages. */
@@ -207,6 +221,7 @@ export const createStatusPageSchema = z
     automatic_incidents: fields.automaticIncidents.default(true),
     delay_minutes: fields.delayMinutes.default(0),
     notify_automatic: fields.notifyAutomatic.default(true),
+    subscribe: fields.subscribe.default(['email']),
   })
   .meta({ id: 'CreateStatusPage' });
 export type CreateStatusPage = z.output<typeof createStatusPageSchema>;
@@ -231,6 +246,7 @@ export const updateStatusPageSchema = z
     automatic_incidents: orDefault(fields.automaticIncidents, true),
     delay_minutes: orDefault(fields.delayMinutes, 0),
     notify_automatic: orDefault(fields.notifyAutomatic, true),
+    subscribe: orDefault(fields.subscribe, ['email']),
   })
   .meta({ id: 'UpdateStatusPage' });
 export type UpdateStatusPage = z.output<typeof updateStatusPageSchema>;
@@ -306,6 +322,7 @@ export const statusPageSchema = z
     automatic_incidents: z.boolean(),
     delay_minutes: z.number().int(),
     notify_automatic: z.boolean(),
+    subscribe: z.array(z.enum(subscriberKinds)),
     created_at: timestamp,
     updated_at: timestamp,
     version: z

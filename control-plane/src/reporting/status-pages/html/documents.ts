@@ -4,6 +4,7 @@ import { renderHistory } from './history.ts';
 import { renderIncident } from './incident.ts';
 import { renderPage } from './page.ts';
 import { policyOf } from './style.ts';
+import { renderSubscribe } from './subscribe.ts';
 
 const shape = {
   contentType: 'text/html; charset=utf-8',
@@ -16,5 +17,6 @@ const shape = {
 export const htmlDocuments: readonly PageDocument[] = [
   { ...shape, path: '', render: (view, asked) => renderPage(contextOf(view, asked)) },
   { ...shape, path: '/history', render: (view, asked) => renderHistory(contextOf(view, asked)) },
+  { ...shape, path: '/subscribe', render: (view, asked) => renderSubscribe(contextOf(view, asked)) },
   { ...shape, path: '/incidents/:id', render: (view, asked) => renderIncident(contextOf(view, asked), asked.id) },
 ];

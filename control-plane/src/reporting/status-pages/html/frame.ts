@@ -8,20 +8,19 @@ import { styleOf } from './style.ts';
 import { wordsOf } from './words/languages.ts';
 import { zoneScript } from './zone-script.ts';
 
-/** Until there are subscribers, no page asks for them. */
-const hasSubscribers = false;
-
 export type Frame = {
   readonly title: string;
   /** What other sites show of it. */
   readonly summary: string;
   /** Below the page: empty for the page itself. */
   readonly path: string;
+  /** It is for one reader alone: search engines and other sites are told nothing of it. */
+  readonly isPrivate?: boolean;
   readonly main: Html;
 };
 
 /** A whole document around what is particular to it. */
-export function framed(context: PageContext, { title, summary, path, main }: Frame): string {
+export function framed(context: PageContext, { title, summary, path, isPrivate = false, main }: Frame): string {
   const { view, locale, words } = context;
   const address = addressOf(view, path);
   const head = html`
@@ -30,18 +29,22 @@ export function framed(context: PageContext, { title, summary, path, main }: Fra
     <title>${title}</title>
     <meta name="description" content="${summary}">
     <meta name="color-scheme" content="${view.theme.scheme === 'system' ? 'light dark' : view.theme.scheme}">
-    ${view.noindex && html`<meta name="robots" content="noindex">`}
-    <link rel="canonical" href="${address}">
-    ${view.locales.length > 1 && view.locales.map((each) => html`<link rel="alternate" hreflang="${each}" href="${address}?lang=${each}">`)}
+    ${(view.noindex || isPrivate) && html`<meta name="robots" content="noindex">`}
+    ${!isPrivate && html`<link rel="canonical" href="${address}">`}
+    ${!isPrivate && view.locales.length > 1 && view.locales.map((each) => html`<link rel="alternate" hreflang="${each}" href="${address}?lang=${each}">`)}
     <link rel="alternate" type="application/rss+xml" title="RSS" href="${addressOf(view, '/feed.rss')}">
     <link rel="alternate" type="application/atom+xml" title="Atom" href="${addressOf(view, '/feed.atom')}">
     <link rel="alternate" type="application/feed+json" title="JSON" href="${addressOf(view, '/feed.json')}">
     <link rel="icon" type="image/svg+xml" href="${new Html(favicon(toneOfIndicator(view.indicator)))}">
-    <meta property="og:type" content="website">
-    <meta property="og:title" content="${title}">
-    <meta property="og:description" content="${summary}">
-    <meta property="og:url" content="${address}">
-    <meta property="og:locale" content="${words.openGraph}">`;
+    ${
+      !isPrivate &&
+      html`
+        <meta property="og:type" content="website">
+        <meta property="og:title" content="${title}">
+        <meta property="og:description" content="${summary}">
+        <meta property="og:url" content="${address}">
+        <meta property="og:locale" content="${words.openGraph}">`
+    }`;
   const body = html`<a class="sk" href="#main">${words.skip}</a>${iconSheet}${path === '' && markerSheet}<div class="w">${header(context, path)}<main id="main" tabindex="-1">${main}</main>${footer(context, path)}</div>`;
   return `<!doctype html><html lang="${locale}" dir="ltr"><head>${head.text}<style>${styleOf(view)}</style></head><body>${body.text}<script>${zoneScript}</script></body></html>\n`;
 }
@@ -69,7 +72,7 @@ function footer(context: PageContext, path: string): Html {
           ${path !== '/history' && html`<li><a href="${pathTo(context, '/history')}">${words.history}</a></li>`}
           ${below('/feed.rss', 'RSS')}${below('/feed.atom', 'Atom')}${below('/feed.json', 'JSON')}
           ${below('/calendar.ics', words.calendar)}
-          ${hasSubscribers && html`<li><a href="${pathTo(context, '/subscribe')}">${words.subscribe}</a></li>`}
+          ${view.subscribe.length > 0 && path !== '/subscribe' && html`<li><a href="${pathTo(context, '/subscribe')}">${words.subscribe}</a></li>`}
         </ul></nav>
         ${view.locales.length > 1 && languages(context, path)}
       </div>

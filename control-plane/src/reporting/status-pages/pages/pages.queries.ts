@@ -11,7 +11,7 @@ import type { PageValues } from './values.ts';
 // Heartbeats and webhook checks that were deleted stay as rows for a while.
 const columns = sql.fragment`p.id, p.workspace_id, p.public_id, p.name, p.description, p.slug, p.is_published, p.noindex, p.locale, p.locales,
   p.timezone, p.days, p.theme, p.links, p.announcement, p.announcement_until, p.embed_origins, p.automatic_incidents, p.delay_minutes,
-  p.notify_automatic, p.version, p.created_at, p.updated_at,
+  p.notify_automatic, p.subscribe, p.version, p.created_at, p.updated_at,
   (select coalesce(jsonb_agg(jsonb_build_object(
       'type', case when i.monitor_id is not null then 'monitor' when i.heartbeat_id is not null then 'heartbeat'
         when i.webhook_check_id is not null then 'webhook_check' else 'group' end,
@@ -92,12 +92,13 @@ export async function insertPage(
   return tx.oneFirst(sql.typeAlias('id')`
     insert into status_pages (
       workspace_id, slug, name, description, is_published, noindex, locale, locales, timezone, days, theme, links, announcement,
-      announcement_until, embed_origins, automatic_incidents, delay_minutes, notify_automatic)
+      announcement_until, embed_origins, automatic_incidents, delay_minutes, notify_automatic, subscribe)
     values (
       ${place.workspaceId}, ${place.slug}, ${values.name}, ${values.description}, ${values.is_published}, ${values.noindex},
       ${values.locale}, ${sql.array(values.locales, 'text')}, ${values.timezone}, ${values.days}, ${json(values.theme)},
       ${json(values.links)}, ${values.announcement}, ${at(values.announcement_until)}, ${sql.array(values.embed_origins, 'text')},
-      ${values.automatic_incidents}, ${values.delay_minutes}, ${values.notify_automatic})
+      ${values.automatic_incidents}, ${values.delay_minutes}, ${values.notify_automatic},
+      ${sql.array(values.subscribe, 'text')})
     returning id`);
 }
 
@@ -110,7 +111,7 @@ export async function writePage(tx: Transaction, id: number, values: PageValues)
       theme = ${json(values.theme)}, links = ${json(values.links)}, announcement = ${values.announcement},
       announcement_until = ${at(values.announcement_until)}, embed_origins = ${sql.array(values.embed_origins, 'text')},
       automatic_incidents = ${values.automatic_incidents}, delay_minutes = ${values.delay_minutes},
-      notify_automatic = ${values.notify_automatic}, version = version + 1, updated_at = clock_timestamp()
+      notify_automatic = ${values.notify_automatic}, subscribe = ${sql.array(values.subscribe, 'text')}, version = version + 1, updated_at = clock_timestamp()
     where id = ${id}`);
 }
 
@@ -124,5 +125,6 @@ export async function countVersion(tx: Transaction, id: number): Promise<void> {
 /** A page is gone at once; its row stays until its slug is free. */
 export async function markDeleted(tx: Transaction, id: number): Promise<void> {
   await tx.query(sql.unsafe`delete from status_page_items where page_id = ${id}`);
+  await tx.query(sql.unsafe`delete from status_page_subscribers where page_id = ${id}`);
   await tx.query(sql.unsafe`update status_pages set deleted_at = clock_timestamp() where id = ${id}`);
 }

@@ -1,4 +1,4 @@
-import { statusPageItemTypes } from '@parallax/api-contract';
+import { statusPageItemTypes, subscriberKinds } from '@parallax/api-contract';
 import type { StatusPage, StatusPageColoursInput } from '@parallax/api-contract';
 import { z } from 'zod';
 
@@ -53,6 +53,7 @@ export const pageRow = z.object({
   automatic_incidents: z.boolean(),
   delay_minutes: z.number(),
   notify_automatic: z.boolean(),
+  subscribe: z.array(z.enum(subscriberKinds)),
   version: z.number(),
   created_at: z.number(),
   updated_at: z.number(),
@@ -96,6 +97,7 @@ export function answerOf(row: PageRow, publicUrl: string): StatusPage {
     automatic_incidents: row.automatic_incidents,
     delay_minutes: row.delay_minutes,
     notify_automatic: row.notify_automatic,
+    subscribe: row.subscribe,
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
     version: row.version,

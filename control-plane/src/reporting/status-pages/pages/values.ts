@@ -43,6 +43,7 @@ export function createdValues(body: CreateStatusPage, beside: Beside): PageValue
     automatic_incidents: body.automatic_incidents,
     delay_minutes: body.delay_minutes,
     notify_automatic: body.notify_automatic,
+    subscribe: body.subscribe,
   };
 }
 
@@ -72,6 +73,7 @@ export function changedValues(
     automatic_incidents: body.automatic_incidents ?? row.automatic_incidents,
     delay_minutes: body.delay_minutes ?? row.delay_minutes,
     notify_automatic: body.notify_automatic ?? row.notify_automatic,
+    subscribe: body.subscribe ?? row.subscribe,
   };
   if (values.timezone !== row.timezone) requireZone(values.timezone);
   if (body.theme != null && !isDeepStrictEqual(values.theme, row.theme)) requireContrast(body.theme);

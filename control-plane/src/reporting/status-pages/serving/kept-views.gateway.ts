@@ -4,7 +4,7 @@ import type { Logger } from '@parallax/telemetry';
 import type { KeptView } from './page-cache.ts';
 
 /** Raised when `PageView` becomes another: files of another one are not read. */
-const form = 1;
+const form = 2;
 const leastBetweenWritesMs = 60_000;
 const mostFileBytes = 5_000_000;
 

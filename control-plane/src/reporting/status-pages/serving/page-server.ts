@@ -15,6 +15,7 @@ const cacheControl = 'public, max-age=15, stale-while-revalidate=60, stale-if-er
 const remakeMs = 30_000;
 const mostDocuments = 500;
 const pagesPrefix = '/status/';
+const subscriptionForm = /^\/status\/[^/]*\/subscription\//;
 
 /** Documents of published pages, from memory where they are there. */
 export class PageServer implements PreparedAnswers {
@@ -32,9 +33,9 @@ export class PageServer implements PreparedAnswers {
     return this.#table.covers(path);
   }
 
-  /** Documents below it are in no route. */
+  /** Documents below it are in no route; a link of a subscriber is. */
   owns(path: string): boolean {
-    return path.startsWith(pagesPrefix);
+    return path.startsWith(pagesPrefix) && !subscriptionForm.test(path);
   }
 
   /** To ask for a page that is in memory is no guessing at names, also when it must be read anew: in an outage all who ask wait for that at once. */

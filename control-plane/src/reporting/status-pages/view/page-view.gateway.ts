@@ -169,6 +169,7 @@ function viewOf(page: PageRow, items: readonly PageItem[], facts: Facts, publicU
     links: page.links,
     announcement: isAnnounced ? page.announcement : null,
     embedOrigins: page.embed_origins,
+    subscribe: page.subscribe,
     createdMs: Math.floor(page.created_at),
     madeMs: Math.floor(nowMs),
     updatedMs: lastChange(page, views, incidents, maintenance, nowMs),

@@ -1,3 +1,4 @@
+import { subscriberKinds } from '@parallax/api-contract';
 import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
@@ -45,6 +46,7 @@ const pageRow = z.object({
   embed_origins: z.array(z.string()),
   automatic_incidents: z.boolean(),
   delay_minutes: z.number(),
+  subscribe: z.array(z.enum(subscriberKinds)),
   created_at: z.number(),
   updated_at: z.number(),
 });
@@ -58,7 +60,7 @@ export async function publishedPage(
 ): Promise<PageRow | null> {
   return connection.maybeOne(sql.type(pageRow)`
     select p.public_id, p.name, p.description, p.slug, p.noindex, p.locale, p.locales, p.timezone, p.days, p.theme, p.links, p.announcement,
-      p.announcement_until, p.embed_origins, p.automatic_incidents, p.delay_minutes, p.created_at, p.updated_at
+      p.announcement_until, p.embed_origins, p.automatic_incidents, p.delay_minutes, p.subscribe, p.created_at, p.updated_at
     from status_pages p
     where p.id = ${pageId} and p.workspace_id = any(${sql.array([...scope.workspaceIds], 'int4')}) and p.deleted_at is null and p.is_published`);
 }
