@@ -144,7 +144,8 @@ export const subscriptionPageRoute = route({
   credentials: 'none',
   tag,
   summary: 'Page by which a subscriber confirms, changes or ends what they are told',
-  description: 'The link of each message leads here. Opening it changes nothing: programs that look at mails open links.',
+  description:
+    'The link of each message leads here. Opening it changes nothing: programs that look at mails open links.',
   params: ofLink,
   perAddressPerMinute: 60,
   success: { status: 200, ...page },

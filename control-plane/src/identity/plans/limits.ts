@@ -232,6 +232,11 @@ export const namedLimits = {
     countedBy: 'address',
     meaning: 'subscriptions to status pages that are asked for',
   },
+  page_subscribe_to_target: {
+    rate: perHour(5),
+    countedBy: 'target',
+    meaning: 'the same for one address, whoever asks and for whatever page; what is above is not told',
+  },
   page_subscription: {
     rate: perMinute(60),
     countedBy: 'address',
@@ -298,7 +303,13 @@ export const namedLimits = {
 export type LimitName = keyof typeof namedLimits;
 
 /** Numbers of plans that may be set; how long results are kept is not among them, since a smaller number would delete. */
-const planNumbers = ['requests_per_hour', 'requests_per_minute', 'minimum_interval_seconds', 'alert_channels', 'page_subscribers'] as const;
+const planNumbers = [
+  'requests_per_hour',
+  'requests_per_minute',
+  'minimum_interval_seconds',
+  'alert_channels',
+  'page_subscribers',
+] as const;
 type PlanNumber = (typeof planNumbers)[number];
 
 /** What the owner of workspaces may have until the own mail address is confirmed. */

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { documentBases } from './documents.ts';
 import { changedConsumer, itemRoutes, pageRoutes } from './pages/index.ts';
 import { createServing } from './serving/index.ts';
+import { subscriberRoutes, subscriberServices } from './subscribers/index.ts';
 import { findPublishedPage, readPageView } from './view/index.ts';
 
 export { forgetOldPages, leavePagesOfDeleted, leavePagesOfMoved, removePagesOfWorkspace } from './pages/index.ts';
@@ -20,10 +21,15 @@ export const shownView = serving.viewOf;
 /** Pages as the data folder keeps them, for a time without a database. */
 export const { keptPages } = serving;
 
-/** Pages that tell the public what is up. Tables: `status_pages`, `status_page_items`, `status_page_slugs`. */
+/** Pages that tell the public what is up. Tables: `status_pages`, `status_page_items`, `status_page_slugs`, and those of `subscribers`. */
 export const statusPagesCapability: Capability<Context> = {
   name: 'status-pages',
-  routes: (context) => [...pageRoutes(context), ...itemRoutes(context), ...serving.routes(context)],
-  services: [serving.service],
+  routes: (context) => [
+    ...pageRoutes(context),
+    ...itemRoutes(context),
+    ...serving.routes(context),
+    ...subscriberRoutes(context, { find: findPublishedPage, viewOf: serving.viewOf }),
+  ],
+  services: [serving.service, ...subscriberServices],
   consumers: [changedConsumer],
 };

@@ -42,11 +42,7 @@ export function renderSubscribe(
   return framed(context, { title, summary: summaryOf(view, title), path, main });
 }
 
-function kindChoice(
-  { words }: PageContext,
-  kinds: readonly SubscriberKind[],
-  entered: EnteredSubscription,
-): Html {
+function kindChoice({ words }: PageContext, kinds: readonly SubscriberKind[], entered: EnteredSubscription): Html {
   const chosen = entered.kind ?? kinds[0];
   return html`
     <fieldset>

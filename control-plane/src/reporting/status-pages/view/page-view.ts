@@ -82,6 +82,8 @@ export type UpdateView = {
   /** The time that is shown. */
   readonly displayMs: number;
   readonly impacts: readonly { readonly componentId: string; readonly status: ComponentStatus }[];
+  /** Subscribers are not told of it; absent: they are. */
+  readonly isQuiet?: boolean;
 };
 
 export type IncidentView = {

@@ -46,6 +46,7 @@ const pageRow = z.object({
   embed_origins: z.array(z.string()),
   automatic_incidents: z.boolean(),
   delay_minutes: z.number(),
+  notify_automatic: z.boolean(),
   subscribe: z.array(z.enum(subscriberKinds)),
   created_at: z.number(),
   updated_at: z.number(),
@@ -60,7 +61,7 @@ export async function publishedPage(
 ): Promise<PageRow | null> {
   return connection.maybeOne(sql.type(pageRow)`
     select p.public_id, p.name, p.description, p.slug, p.noindex, p.locale, p.locales, p.timezone, p.days, p.theme, p.links, p.announcement,
-      p.announcement_until, p.embed_origins, p.automatic_incidents, p.delay_minutes, p.subscribe, p.created_at, p.updated_at
+      p.announcement_until, p.embed_origins, p.automatic_incidents, p.delay_minutes, p.notify_automatic, p.subscribe, p.created_at, p.updated_at
     from status_pages p
     where p.id = ${pageId} and p.workspace_id = any(${sql.array([...scope.workspaceIds], 'int4')}) and p.deleted_at is null and p.is_published`);
 }
