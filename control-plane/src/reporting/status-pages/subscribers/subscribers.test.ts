@@ -146,6 +146,7 @@ void t.test('subscribers by mail', async (t) => {
     for (const target of [
       '',
       'no address',
+      'nobody',
       'a@b@c',
       'a@example.com\r\nBcc: b@example.com',
       '<a@example.com>',

@@ -13,6 +13,7 @@ export function targetOf(kind: SubscriberKind, typed: string): SubscriberTarget 
     return webAddress.safeParse(text).success ? { kind, target: new URL(text).href } : undefined;
   }
   const at = text.lastIndexOf('@');
+  if (at === -1) return undefined;
   const target = `${text.slice(0, at)}@${text.slice(at + 1).toLowerCase()}`;
   return isMailAddress(target) ? { kind, target } : undefined;
 }

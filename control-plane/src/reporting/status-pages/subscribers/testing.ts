@@ -56,6 +56,8 @@ export type SubscribersApi = GroupsApi & {
   readonly resolve: (incidentId: number) => Promise<void>;
   /** Looks for news, and sends what is due. @returns the mails that the server took by it */
   readonly told: () => Promise<readonly TakenMail[]>;
+  /** Sends what is due. @returns the mails that the server took by it */
+  readonly sent: () => Promise<readonly TakenMail[]>;
   /** As if that much more time had passed since messages were sent and subscribers asked. */
   readonly pass: (seconds: number) => Promise<void>;
   readonly count: (from: ReturnType<typeof sql.fragment>) => Promise<number>;
@@ -74,8 +76,9 @@ export async function subscribersApi(
   t: TestContext,
   context: Partial<Context> = {},
   database?: Database,
+  server: Parameters<typeof mailServer>[1] = {},
 ): Promise<SubscribersApi> {
-  const mails = await mailServer(t);
+  const mails = await mailServer(t, server);
   const mailer = smtpMailer(smtpOptions(`smtp://127.0.0.1:${mails.port}`), {
     name: 'Parallax',
     address: 'noreply@parallax.example',
@@ -115,6 +118,13 @@ export async function subscribersApi(
     const before = mails.taken.length;
     while ((await workOnce({ ...api.context, database: api.database }, [mailConsumer])) > 0);
     while ((await sendDue(api.context, quietLog)) > 0);
+    return mails.taken.slice(before);
+  };
+  const sent = async (): Promise<readonly TakenMail[]> => {
+    const before = mails.taken.length;
+    // The rate has a test of its own.
+    do await worker.query(sql.unsafe`update status_page_notices set tried_at = null`);
+    while ((await sendDueNotices(api.context, quietLog)) > 0);
     return mails.taken.slice(before);
   };
   return {
@@ -165,14 +175,10 @@ export async function subscribersApi(
       await worker.query(sql.unsafe`
         update incidents set status = 'resolved', resolution = 'auto', resolved_at = clock_timestamp() where id = ${incidentId}`);
     },
+    sent,
     told: async () => {
-      const before = mails.taken.length;
       await tellNews(api.context, quietLog, null);
-      // The rate has a test of its own.
-      const ready = sql.unsafe`update status_page_notices set tried_at = null`;
-      do await worker.query(ready);
-      while ((await sendDueNotices(api.context, quietLog)) > 0);
-      return mails.taken.slice(before);
+      return sent();
     },
     pass: async (seconds) => {
       const by = sql.fragment`make_interval(secs => ${seconds})`;
