@@ -1828,8 +1828,8 @@
 -- status_page_news.status_page_news_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 100)))
 -- status_page_news.status_page_news_workspace_id_page_id_fkey FOREIGN KEY (workspace_id, page_id) REFERENCES status_pages(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE
 -- status_page_notices.status_page_notices_pkey PRIMARY KEY (id)
+-- status_page_notices.status_page_notices_subscriber_id_fkey FOREIGN KEY (subscriber_id) REFERENCES status_page_subscribers(id) ON DELETE CASCADE
 -- status_page_notices.status_page_notices_subscriber_id_subject_key UNIQUE (subscriber_id, subject)
--- status_page_notices.status_page_notices_workspace_id_page_id_subscriber_id_fkey FOREIGN KEY (workspace_id, page_id, subscriber_id) REFERENCES status_page_subscribers(workspace_id, page_id, id) ON UPDATE CASCADE ON DELETE CASCADE
 -- status_page_slugs.status_page_slugs_pkey PRIMARY KEY (slug)
 -- status_page_slugs.status_page_slugs_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{1,62}$'::text))
 -- status_page_slugs.status_page_slugs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
@@ -1843,7 +1843,6 @@
 -- status_page_subscribers.status_page_subscribers_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'active'::text, 'unsubscribed'::text, 'failed'::text])))
 -- status_page_subscribers.status_page_subscribers_token_hash_key UNIQUE (token_hash)
 -- status_page_subscribers.status_page_subscribers_workspace_id_page_id_fkey FOREIGN KEY (workspace_id, page_id) REFERENCES status_pages(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE
--- status_page_subscribers.status_page_subscribers_workspace_id_page_id_id_key UNIQUE (workspace_id, page_id, id)
 -- status_pages.status_pages_announcement_check CHECK (((length(announcement) >= 1) AND (length(announcement) <= 2000)))
 -- status_pages.status_pages_check CHECK (((locales <@ '{en,ru}'::text[]) AND ((cardinality(locales) >= 1) AND (cardinality(locales) <= 2)) AND (locale = ANY (locales))))
 -- status_pages.status_pages_days_check CHECK ((days = ANY (ARRAY[30, 60, 90])))
@@ -2309,7 +2308,6 @@
 -- CREATE UNIQUE INDEX status_page_subscribers_page_id_target_hash_key ON public.status_page_subscribers USING btree (page_id, target_hash)
 -- CREATE UNIQUE INDEX status_page_subscribers_pkey ON public.status_page_subscribers USING btree (id)
 -- CREATE UNIQUE INDEX status_page_subscribers_token_hash_key ON public.status_page_subscribers USING btree (token_hash)
--- CREATE UNIQUE INDEX status_page_subscribers_workspace_id_page_id_id_key ON public.status_page_subscribers USING btree (workspace_id, page_id, id)
 -- CREATE UNIQUE INDEX status_pages_pkey ON public.status_pages USING btree (id)
 -- CREATE UNIQUE INDEX status_pages_public_id_key ON public.status_pages USING btree (public_id)
 -- CREATE UNIQUE INDEX status_pages_slug ON public.status_pages USING btree (slug) WHERE (deleted_at IS NULL)
