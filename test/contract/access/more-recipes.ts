@@ -10,6 +10,7 @@ import { moreAlertRecipes } from '../alert-recipes.ts';
 import { moreChannelRecipes } from '../channel-recipes.ts';
 import { moreHeartbeatRecipes } from '../heartbeat-recipes.ts';
 import { moreReportRecipes } from '../report-recipes.ts';
+import { moreStatusPageRecipes } from '../status-page-recipes.ts';
 import { moreWebhookRecipes } from '../webhook-recipes.ts';
 import { badgeRecipes } from '../badge-recipes.ts';
 import type { World } from '../world.ts';
@@ -99,6 +100,7 @@ export const moreRecipes: Readonly<Record<string, Recipe>> = {
   ...moreHeartbeatRecipes,
   ...moreWebhookRecipes,
   ...moreReportRecipes,
+  ...moreStatusPageRecipes,
   ...moreAlertRecipes,
   ...badgeRecipes,
 

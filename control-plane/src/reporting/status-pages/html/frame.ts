@@ -5,6 +5,7 @@ import { favicon, iconSheet, toneOfIndicator } from './icons.ts';
 import { isLink } from './markdown.ts';
 import { Html, html, visible } from './markup.ts';
 import { styleOf } from './style.ts';
+import type { Drawing } from './style.ts';
 import { wordsOf } from './words/languages.ts';
 import { zoneScript } from './zone-script.ts';
 
@@ -16,11 +17,15 @@ export type Frame = {
   readonly path: string;
   /** It is for one reader alone: search engines and other sites are told nothing of it. */
   readonly isPrivate?: boolean;
+  readonly drawing?: Drawing;
   readonly main: Html;
 };
 
 /** A whole document around what is particular to it. */
-export function framed(context: PageContext, { title, summary, path, isPrivate = false, main }: Frame): string {
+export function framed(
+  context: PageContext,
+  { title, summary, path, isPrivate = false, drawing = 'page', main }: Frame,
+): string {
   const { view, locale, words } = context;
   const address = addressOf(view, path);
   const head = html`
@@ -46,7 +51,7 @@ export function framed(context: PageContext, { title, summary, path, isPrivate =
         <meta property="og:locale" content="${words.openGraph}">`
     }`;
   const body = html`<a class="sk" href="#main">${words.skip}</a>${iconSheet}${path === '' && markerSheet}<div class="w">${header(context, path)}<main id="main" tabindex="-1">${main}</main>${footer(context, path)}</div>`;
-  return `<!doctype html><html lang="${locale}" dir="ltr"><head>${head.text}<style>${styleOf(view)}</style></head><body>${body.text}<script>${zoneScript}</script></body></html>\n`;
+  return `<!doctype html><html lang="${locale}" dir="ltr"><head>${head.text}<style>${styleOf(view, drawing)}</style></head><body>${body.text}<script>${zoneScript}</script></body></html>\n`;
 }
 
 function header(context: PageContext, path: string): Html {

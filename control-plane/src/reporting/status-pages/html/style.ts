@@ -87,10 +87,6 @@ p.card{padding:20px}
 .no{display:block;margin-top:10px;font-size:.9375rem}.pa h3+.in{margin-top:8px}
 .no b,.me b{color:var(--t)}.no b{margin-right:.5em}.pa>p:last-child{margin-top:20px}
 .pm{padding:20px}.pm .up>li:first-child{margin-top:0}h1+.me{margin-top:8px}
-.fo{padding:4px 20px 20px}.fo label,.fo legend{font-weight:600}.fo>*{margin-top:16px}
-.fo input:not([type=checkbox],[type=radio]){display:block;width:100%;max-width:440px;margin-top:4px;padding:8px 12px;font:inherit;color:inherit;background:var(--bg);border:1px solid var(--q);border-radius:6px}
-.fo fieldset{border:0;margin:20px 0 0;padding:0;min-width:0}.fo legend{padding:0}.fo .c{display:flex;gap:.6em;align-items:baseline;padding:4px 0;font-weight:400}
-.fo button,.fo+form button{padding:8px 16px}.fo+form{margin-top:12px}
 .hi{margin-top:12px}
 .hi>li{display:flex;flex-wrap:wrap;gap:0 16px;padding:8px 0;border-top:1px solid var(--l);font-size:.9375rem}
 .hi>li>b{flex:0 0 4.5em}.hi ul{flex:1 1 16em}.hi>li:last-child{padding-bottom:0}
@@ -102,6 +98,14 @@ footer .r{display:flex;flex-wrap:wrap;gap:4px 24px;justify-content:space-between
 @media print{.w{max-width:none;padding:0}details::details-content{content-visibility:visible;display:block;block-size:auto}.card,.in,.cs>li{break-inside:avoid}h2,h3{break-after:avoid}svg{print-color-adjust:exact;-webkit-print-color-adjust:exact}header ul,footer .r,button,.sk,.lg summary::marker{display:none}a{color:inherit}}
 `;
 
+// On the pages of subscribers alone, since the page itself shall be small.
+const ofForms = `
+.fo{padding:4px 20px 20px}.fo label,.fo legend{font-weight:600}.fo>*{margin-top:16px}
+.fo input:not([type=checkbox],[type=radio]){display:block;width:100%;max-width:440px;margin-top:4px;padding:8px 12px;font:inherit;color:inherit;background:var(--bg);border:1px solid var(--q);border-radius:6px}
+.fo fieldset{border:0;margin:20px 0 0;padding:0;min-width:0}.fo legend{padding:0}.fo .c{display:flex;gap:.6em;align-items:baseline;padding:4px 0;font-weight:400}
+.fo button,.fo+form button{padding:8px 16px;color:var(--t)}.fo+form{margin-top:12px}
+`.replaceAll('\n', '');
+
 const ofTones = tones
   .map(
     (tone) =>
@@ -110,15 +114,18 @@ const ofTones = tones
   .join('');
 const fixed = `${base.replaceAll('\n', '')}${ofTones}`;
 
+/** What a document is drawn with. */
+export type Drawing = 'page' | 'form';
+
 /** The style sheet of a page. */
-export function styleOf({ theme, indicator }: PageView): string {
+export function styleOf({ theme, indicator }: PageView, drawing: Drawing = 'page'): string {
   const tone = toneOfIndicator(indicator);
-  return `${themeCss(theme, tone)}${fixed}.ba{background:var(--b);border-color:var(--i)}.ba .i{fill:var(--i)}`;
+  return `${themeCss(theme, tone)}${fixed}${drawing === 'form' ? ofForms : ''}.ba{background:var(--b);border-color:var(--i)}.ba .i{fill:var(--i)}`;
 }
 
 /** Nothing but this style sheet and the one script takes effect: no style of an element, nothing from elsewhere. */
-export function policyOf(view: PageView): string {
-  const hash = createHash('sha256').update(styleOf(view)).digest('base64');
+export function policyOf(view: PageView, drawing: Drawing = 'page'): string {
+  const hash = createHash('sha256').update(styleOf(view, drawing)).digest('base64');
   return [
     "default-src 'none'",
     `style-src 'sha256-${hash}'`,

@@ -39,7 +39,7 @@ export function renderSubscribe(
       <p class="q">${said.promise}</p>
       <button>${said.send}</button>
     </form>`;
-  return framed(context, { title, summary: summaryOf(view, title), path, main });
+  return framed(context, { title, summary: summaryOf(view, title), path, drawing: 'form', main });
 }
 
 function kindChoice({ words }: PageContext, kinds: readonly SubscriberKind[], entered: EnteredSubscription): Html {
@@ -86,7 +86,14 @@ function componentChoice({ view, words }: PageContext, chosen: readonly string[]
 /** What follows the form: that a confirmation is on its way, or that it could not be taken. */
 export function renderSaid(context: PageContext, [head, text]: Said): string {
   const main = html`<h1>${head}</h1><p class="me" role="status">${text}</p>`;
-  return framed(context, { title: head, summary: summaryOf(context.view, head), path, isPrivate: true, main });
+  return framed(context, {
+    title: head,
+    summary: summaryOf(context.view, head),
+    path,
+    isPrivate: true,
+    drawing: 'form',
+    main,
+  });
 }
 
 /** A subscription as the page of its link shows it. */
@@ -123,7 +130,14 @@ export function renderSubscription(context: PageContext, token: string, shown: S
         </form>
         ${button('unsubscribe', unsubscribe)}`
     }`;
-  return framed(context, { title: head, summary: summaryOf(view, head), path: own, isPrivate: true, main });
+  return framed(context, {
+    title: head,
+    summary: summaryOf(view, head),
+    path: own,
+    isPrivate: true,
+    drawing: 'form',
+    main,
+  });
 }
 
 /** The language of messages: that in which the page is read now, or another. */

@@ -43,7 +43,7 @@ export function subscribeRoutes(context: Context, pages: PublishedPages): readon
       if (found === null || view === null || view.subscribe.length === 0) return missing(request);
       const locale = form.locale !== undefined && view.locales.includes(form.locale) ? form.locale : view.locale;
       const page = contextOf(view, { locale, nowMs: context.now(), id: '' });
-      void request.reply.header('content-security-policy', policyOf(view));
+      void request.reply.header('content-security-policy', policyOf(view, 'form'));
       const said = page.words.subscription;
       if (!(await isWithinRate(context, request))) return new PageAnswer(429, again(page, form, said.tooMany));
       const target = form.kind === undefined ? undefined : targetOf(form.kind, form.target);
@@ -69,14 +69,14 @@ function again(page: PageContext, form: SubscribeForm, problem: string): string 
 async function isWithinRate(context: Context, request: RequestFacts): Promise<boolean> {
   const key = `page-subscribe:${clientNetwork(request.remoteAddress)}`;
   const state = await countOnce(context.database.api, key, context.limits.rate('page_subscribe'));
+  if (state.used <= state.quota) return true;
   try {
     applyRates(request.reply, [state], 'subscriptions', 'from this address');
-    return true;
   } catch (error) {
     if (!(error instanceof Problem) || error.retryAfterSeconds === undefined) throw error;
     void request.reply.header('retry-after', String(Math.ceil(error.retryAfterSeconds)));
-    return false;
   }
+  return false;
 }
 
 /** What is above a limit is not told: the answer would say who is subscribed, or how many are. */

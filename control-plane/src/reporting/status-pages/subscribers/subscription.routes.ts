@@ -75,7 +75,7 @@ async function answer(
     said: isFull ? words.full : saidOf(words, subscriber, asking?.action ?? null),
   };
   if (view === null) return sent(request, pageWithoutView(shownIn, words, shown));
-  void request.reply.header('content-security-policy', policyOf(view));
+  void request.reply.header('content-security-policy', policyOf(view, 'form'));
   return renderSubscription(contextOf(view, { locale: shownIn, nowMs: context.now(), id: '' }), token, shown);
 }
 
