@@ -7,8 +7,8 @@ import { presentCursor } from '../../../../platform/ordered-log/present.queries.
 import { repeat } from '../../../../platform/repeat.ts';
 import { changedSince } from '../../serving/changes.queries.ts';
 import { readHappenings } from '../../view/happenings.gateway.ts';
-import { newsOf, openSubjects } from './news.ts';
-import { forgetEnds, holdNews, listenedPages, queueNews } from './news.queries.ts';
+import { newsOf, openSubjects, shownSubjects } from './news.ts';
+import { dropHidden, forgetEnds, holdNews, listenedPages, queueNews } from './news.queries.ts';
 import type { ListenedPage } from './news.queries.ts';
 
 const everyMs = 2_000;
@@ -78,6 +78,7 @@ async function tellNewsOf({ database, now }: NewsContext, page: ListenedPage): P
     const happenings = await readHappenings(scope, tx, page.id, nowMs);
     if (happenings === null) return 0;
     await forgetEnds(scope, tx, page.id, openSubjects(happenings));
+    await dropHidden(scope, tx, page.id, shownSubjects(happenings));
     return queueNews(scope, tx, page, newsOf(happenings, nowMs));
   });
 }

@@ -46,6 +46,19 @@ export async function forgetEnds(
       and subject = any(${sql.array([...subjects], 'text')}) and key = ${endKey}`);
 }
 
+/** Whatever waits of things that a page does not show any more is not sent. */
+export async function dropHidden(
+  scope: Scope,
+  connection: CommonQueryMethods,
+  pageId: number,
+  shown: readonly string[],
+): Promise<void> {
+  await connection.query(sql.unsafe`
+    update status_page_notices set told_id = wanted_id, claimed_id = null
+    where page_id = ${pageId} and workspace_id = any(${sql.array([...scope.workspaceIds], 'int4')})
+      and told_id < wanted_id and subject <> all(${sql.array([...shown], 'text')})`);
+}
+
 /**
  * Stores what is new, and queues it for every subscriber whom it concerns: two statements for any number of subscribers. What was stored before is
  * told nobody again, whoever stores it.

@@ -66,6 +66,12 @@ export function openSubjects({ incidents }: Happenings): string[] {
   return incidents.flatMap((incident) => (incident.resolvedMs === null ? [subjectOf(incident)] : []));
 }
 
+/** What a page tells something of at present: whatever waits of another thing has been hidden since. */
+export function shownSubjects({ incidents, occurrences }: Happenings): string[] {
+  const maintenance = occurrences.flatMap(({ isPublic, publicId }) => (isPublic ? [`maintenance ${publicId}`] : []));
+  return [...new Set([...incidents.map(subjectOf), ...maintenance])];
+}
+
 function newsOfIncident(incident: IncidentView, { notifiesAutomatic }: Happenings): News[] {
   const told = incident.updates.filter(
     ({ body, isQuiet }) => isQuiet !== true && (body !== null || !incident.isAutomatic || notifiesAutomatic),

@@ -58,11 +58,15 @@ export async function claimNotices(worker: DatabasePool): Promise<readonly Claim
             where n.page_id = busy.page_id and n.told_id < n.wanted_id and n.due_at <= clock_timestamp()
               and (n.leased_until is null or n.leased_until <= clock_timestamp())
             order by n.due_at, n.id limit ${mostPerSecond}) c),
+      chosen as (
+        select id from due order by turn, id limit greatest(0, ${mostPerSecond} - (
+          select count(*) from status_page_notices where tried_at > clock_timestamp() - interval '1 second'))),
+      -- Those that get more news now come next time.
+      locked as (select n.id from status_page_notices n where n.id in (select id from chosen) for update skip locked),
       claimed as (
         update status_page_notices set claimed_id = coalesce(claimed_id, wanted_id), attempts = attempts + 1,
           tried_at = clock_timestamp(), leased_until = clock_timestamp() + make_interval(secs => ${leaseSeconds})
-        where id in (select id from due order by turn, id limit greatest(0, ${mostPerSecond} - (
-          select count(*) from status_page_notices where tried_at > clock_timestamp() - interval '1 second')))
+        where id in (select id from locked)
         returning id, subscriber_id, subject, told_id, claimed_id, attempts)
       select c.id::text as id, c.subscriber_id, c.subject, c.told_id::text as told_id, c.claimed_id::text as claimed_id, c.attempts, s.kind,
         s.locale, s.target_sealed, s.secret_sealed, s.token_sealed, p.id as page_id, p.name as page_name, p.public_id as page_public_id,
