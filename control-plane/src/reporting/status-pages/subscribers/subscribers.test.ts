@@ -66,7 +66,7 @@ void t.test('subscribers by mail', async (t) => {
       await subscribe('nobody@example.com');
       await subscribe('READER@example.com');
       const mails = await api.asked();
-      t.same(mails.map(({ parsed }) => parsed.subject).toSorted(), [
+      t.same(mails.map(({ parsed }) => String(parsed.subject)).toSorted(), [
         'Confirm your subscription to Shop',
         'Вы уже подписаны: Shop',
       ]);

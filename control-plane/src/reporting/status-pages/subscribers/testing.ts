@@ -110,7 +110,7 @@ export async function subscribersApi(
   };
   const form: SubscribersApi['form'] = (path, fields, from) =>
     api.call('POST', `/status/${path}`, {
-      body: new URLSearchParams(fields.map(([name, value]) => [name, value])).toString(),
+      body: new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value])).toString(),
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       ...(from === undefined ? {} : { from }),
     });
