@@ -2,6 +2,7 @@ import { quietLog } from '@parallax/testkit';
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
+import { subscriberServices } from './index.ts';
 import { tellNews } from './news/news.job.ts';
 import { claimNotices, mostPerSecond, sweepSubscribers } from './sending/claim.queries.ts';
 import { sendDueNotices } from './sending/sender.job.ts';
@@ -42,6 +43,20 @@ void t.test('what pages tell their subscribers', async (t) => {
     t.equal((await api.told()).length, 3);
     await api.pass(301);
     t.same(await api.told(), []);
+  });
+
+  await t.test('the jobs of a worker do it by themselves', async (t) => {
+    const page = await api.page();
+    await api.manySubscribed(page, ['own@example.com']);
+    const before = api.mails.taken.length;
+    const running = await Promise.all(subscriberServices.map(async ({ start }) => start(api.context, api.context.log)));
+    await api.outage(page.monitors[0]);
+    await api.mails.arrived(before + 1);
+    await Promise.all(running.map(({ stop }) => stop()));
+    t.same(
+      api.mails.taken.slice(before).map(({ to }) => to.join()),
+      ['own@example.com'],
+    );
   });
 
   await t.test('what comes within five minutes is put together, and what is not to be told is left out', async (t) => {
