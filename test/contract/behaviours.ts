@@ -20,6 +20,7 @@ const reportMade = 'a report is made, read, changed and deleted';
 const reportTurned = 'a report is paused, resumed and toggled';
 const reportSeen = 'viewers see masked addresses and change nothing, others see nothing';
 const reportSigned = 'the figures are those of the monitors themselves, and the files are signed';
+const subscribers = (title: string): Shown => ['reporting/status-pages/subscribers/editors', title];
 const pages = (file: string, title: string): Shown => [`reporting/status-pages/pages/${file}`, title];
 const pageMade = 'a page is made, listed, read, changed and deleted';
 const pageSeen = 'viewers read, editors write, others see nothing';
@@ -178,6 +179,23 @@ export const endpoints: Readonly<Record<string, readonly Shown[]>> = {
     pageDrawings('whatever acts, loads or is unknown is refused by its name'),
   ],
   'DELETE /api/v1/status-pages/{id}/files/{kind}': [pageFiles('they are taken away, and are gone with their page')],
+  'GET /api/v1/status-pages/{id}/subscribers': [
+    subscribers('whoever is added is asked, and told nothing before'),
+    subscribers('the list goes on where it ended'),
+    subscribers('an export can be imported, and a file that is wrong adds nobody'),
+    subscribers('viewers do not see them, and the plan has room for so many'),
+  ],
+  'POST /api/v1/status-pages/{id}/subscribers': [
+    subscribers('whoever is added is asked, and told nothing before'),
+    subscribers('what cannot be is refused by its place'),
+    subscribers('viewers do not see them, and the plan has room for so many'),
+  ],
+  'POST /api/v1/status-pages/{id}/subscribers/import': [
+    subscribers('an export can be imported, and a file that is wrong adds nobody'),
+  ],
+  'DELETE /api/v1/status-pages/{id}/subscribers/{subscriber_id}': [
+    subscribers('one who is removed is told nothing more'),
+  ],
   'GET /api/v1/scheduled-reports': [reports('scheduled-reports', reportMade)],
   'POST /api/v1/scheduled-reports': [
     reports('scheduled-reports', reportMade),

@@ -1,4 +1,7 @@
+import { randomKeyHash } from '../../control-plane/src/platform/crypto/random-key.ts';
+import { sql } from '../../control-plane/src/platform/database/pools.ts';
 import { hostsOfPages } from '../../control-plane/src/reporting/status-pages/index.ts';
+import { sealedFor, subscriberToken } from '../../control-plane/src/reporting/status-pages/subscribers/token.ts';
 import type { Recipe } from './recipes.ts';
 import type { World } from './world.ts';
 
@@ -48,8 +51,53 @@ export const statusPageRecipes: Readonly<Record<string, Recipe>> = {
   },
 };
 
-/** Beyond the specification. */
+/** A subscriber of a new page that is published. */
+async function subscriber(world: World) {
+  const slug = `contract-${world.unique()}`.toLowerCase();
+  const { worker } = world.database;
+  const pageId = await worker.oneFirst(sql.typeAlias('id')`
+    insert into status_pages (workspace_id, name, slug, is_published, timezone)
+    values (${world.workspaceId}, 'Shop', ${slug}, true, 'Europe/Berlin') returning id`);
+  const token = subscriberToken.make();
+  const { sealer } = world.context;
+  const id = await worker.oneFirst(sql.typeAlias('id')`
+    insert into status_page_subscribers (workspace_id, page_id, kind, target_sealed, target_hash, locale, token_hash, token_sealed)
+    values (${world.workspaceId}, ${pageId}, 'email', ${sql.binary(sealer.seal('reader@example.com', sealedFor.target))}, '\\x00', 'en',
+      ${sql.binary(randomKeyHash(token))}, ${sql.binary(sealer.seal(token, sealedFor.token))}) returning id`);
+  return { slug, token, of: `/api/v1/status-pages/${pageId}/subscribers`, id };
+}
+
+const form = { 'content-type': 'application/x-www-form-urlencoded' };
+
+/** Routes of status pages beside those. */
 export const moreStatusPageRecipes: Readonly<Record<string, Recipe>> = {
+  'GET /api/v1/status-pages/:id/subscribers': async (world) => ({ path: (await subscriber(world)).of }),
+  'POST /api/v1/status-pages/:id/subscribers': async (world) => ({
+    path: (await subscriber(world)).of,
+    body: { subscribers: [{ target: 'new@example.com' }] },
+  }),
+  'POST /api/v1/status-pages/:id/subscribers/import': async (world) => ({
+    path: `${(await subscriber(world)).of}/import`,
+    body: 'target\nnew@example.com\n',
+    headers: { 'content-type': 'text/csv' },
+  }),
+  'DELETE /api/v1/status-pages/:id/subscribers/:subscriber_id': async (world) => {
+    const { of: path, id } = await subscriber(world);
+    return { path: `${path}/${id}` };
+  },
+  'POST /status/:slug/subscribe': async (world) => ({
+    path: `/status/${(await subscriber(world)).slug}/subscribe`,
+    body: 'target=new%40example.com',
+    headers: form,
+  }),
+  'GET /status/:slug/subscription/:token': async (world) => {
+    const { slug, token } = await subscriber(world);
+    return { path: `/status/${slug}/subscription/${token}` };
+  },
+  'POST /status/:slug/subscription/:token': async (world) => {
+    const { slug, token } = await subscriber(world);
+    return { path: `/status/${slug}/subscription/${token}`, body: 'List-Unsubscribe=One-Click', headers: form };
+  },
   'POST /api/v1/status-pages/:id/domain/verify': async (world) => {
     const { path } = await page(world);
     const domain = `contract-${world.unique()}.example`;

@@ -60,6 +60,7 @@ export * from './simulate.ts';
 export * from './sla.ts';
 export * from './statistics.ts';
 export * from './status-page-shapes.ts';
+export * from './status-page-subscribers.ts';
 export * from './status-pages.ts';
 export * from './status-page-access.ts';
 export * from './token-scopes.ts';

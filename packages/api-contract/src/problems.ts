@@ -39,6 +39,7 @@ export const problems = {
     status: 409,
     title: 'The workspace has as many templates of incidents as it may have',
   },
+  too_many_subscribers: { status: 409, title: 'The plan has no place for so many subscribers' },
   already_running: { status: 409, title: 'It is running already' },
   already_retried: { status: 409, title: 'The delivery is being tried again already' },
   already_resolved: { status: 409, title: 'The delivery is resolved already' },

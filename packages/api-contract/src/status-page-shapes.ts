@@ -35,6 +35,12 @@ export const statusPageLimits = {
   /** Of each side of it. */
   picturePixels: 2_048,
   vectorBytes: 100_000,
+  /** Subscribers that one request may add. */
+  addedSubscribers: 500,
+  /** One who does not confirm is forgotten after so long. */
+  pendingDays: 7,
+  /** One who has unsubscribed, or could not be reached, is. */
+  unsubscribedDays: 30,
 } as const;
 
 /** Pictures that a page has. */
@@ -45,6 +51,9 @@ export type StatusPageFileType = (typeof statusPageFileTypes)[number];
 
 export const statusPageItemTypes = ['monitor', 'heartbeat', 'webhook_check', 'group'] as const;
 export type StatusPageItemType = (typeof statusPageItemTypes)[number];
+/** Ways of subscribing to a page. */
+export const subscriberKinds = ['email', 'webhook', 'team-chat'] as const;
+export type SubscriberKind = (typeof subscriberKinds)[number];
 const locales = ['en', 'ru'] as const;
 const schemes = ['system', 'light', 'dark'] as const;
 const fonts = ['system', 'serif', 'mono'] as const;
@@ -218,6 +227,11 @@ const fields = {
     .max(300)
     .refine((text) => domainOf(text) !== undefined, 'must be a host name such as status.example.com')
     .overwrite((text) => domainOf(text) ?? text),
+  subscribe: z
+    .array(z.enum(subscriberKinds))
+    .max(10)
+    .overwrite(distinct)
+    .describe('By which ways anybody may subscribe to the page. Empty: it cannot be subscribed to.'),
 };
 
 /** Body of POST /status-pages. */
@@ -247,6 +261,7 @@ export const createStatusPageSchema = z
     password: pageAccessFields.password,
     allowed_mail_domains: pageAccessFields.allowedMailDomains.default([]),
     allowed_addresses: pageAccessFields.allowedAddresses.default([]),
+    subscribe: fields.subscribe.default(['email']),
   })
   .meta({ id: 'CreateStatusPage' });
 export type CreateStatusPage = z.output<typeof createStatusPageSchema>;
@@ -275,6 +290,7 @@ export const updateStatusPageSchema = z
     password: pageAccessFields.password,
     allowed_mail_domains: orDefault(pageAccessFields.allowedMailDomains, []),
     allowed_addresses: orDefault(pageAccessFields.allowedAddresses, []),
+    subscribe: orDefault(fields.subscribe, ['email']),
   })
   .meta({ id: 'UpdateStatusPage' });
 export type UpdateStatusPage = z.output<typeof updateStatusPageSchema>;
@@ -366,6 +382,7 @@ export const statusPageSchema = z
       })
       .describe('Addresses of its pictures.'),
     ...pageAccessAnswer,
+    subscribe: z.array(z.enum(subscriberKinds)),
     created_at: timestamp,
     updated_at: timestamp,
     version: z

@@ -102,6 +102,7 @@ export const moreRecipes: Readonly<Record<string, Recipe>> = {
   ...moreStatusPageRecipes,
   ...moreWebhookRecipes,
   ...moreReportRecipes,
+  ...moreStatusPageRecipes,
   ...moreAlertRecipes,
   ...badgeRecipes,
   ...privatePageRecipes,

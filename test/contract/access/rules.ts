@@ -756,6 +756,13 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /api/v1/incident-templates/:id': viewer,
   'PUT /api/v1/incident-templates/:id': editor,
   'DELETE /api/v1/incident-templates/:id': editor,
+  'GET /api/v1/status-pages/:id/subscribers': editor,
+  'POST /api/v1/status-pages/:id/subscribers': editor,
+  'POST /api/v1/status-pages/:id/subscribers/import': editor,
+  'DELETE /api/v1/status-pages/:id/subscribers/:subscriber_id': editor,
+  'POST /status/:slug/subscribe': anybody,
+  'GET /status/:slug/subscription/:token': anybody,
+  'POST /status/:slug/subscription/:token': anybody,
 
   'GET /api/v1/badges': listed('/api/v1/badges'),
   'POST /api/v1/badges': {

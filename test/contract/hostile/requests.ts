@@ -186,6 +186,7 @@ const valid: Readonly<Record<string, Record<string, unknown>>> = {
     announcement: { text: 'x', until: '2099-01-01T00:00:00Z' },
     embed_origins: ['https://x.example'],
     delay_minutes: 1,
+    subscribe: ['email', 'webhook'],
     domain: 'hostile.example',
     password: 'correct horse',
     allowed_mail_domains: ['x.example'],
@@ -206,6 +207,9 @@ const valid: Readonly<Record<string, Record<string, unknown>>> = {
     announcement: { text: 'y' },
   },
   '/api/v1/status-pages/:id/monitors': { monitor_ids: [3] },
+  '/api/v1/status-pages/:id/subscribers': {
+    subscribers: [{ kind: 'email', target: 'x@example.com', component_ids: ['aaaaaaaaaaaa'], locale: 'en' }],
+  },
   '/api/v1/badges': { workspace_id: 1, type: 'monitor', id: 1 },
   '/api/v1/maintenance': maintenance,
   '/api/v1/maintenance/:id': maintenance,

@@ -268,6 +268,7 @@ void t.test('the ways past row-level security are a closed list', async (t) => {
       'identity_members',
       'identity_of_outside',
       'identity_of_person',
+      'identity_page_subscriber',
       'identity_passkey',
       'identity_proof_owner',
       'identity_public_profile',

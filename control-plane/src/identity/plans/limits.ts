@@ -227,6 +227,28 @@ export const namedLimits = {
     route: 'POST /api/v1/public/reports/:token',
     meaning: 'reports that are ended, or begun again, by such links',
   },
+  page_subscribe: {
+    rate: perHour(10),
+    countedBy: 'address',
+    meaning: 'subscriptions to status pages that are asked for',
+  },
+  page_subscribe_to_target: {
+    rate: perHour(5),
+    countedBy: 'target',
+    meaning: 'the same for one address, whoever asks and for whatever page; what is above is not told',
+  },
+  page_subscription: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'GET /status/:slug/subscription/:token',
+    meaning: 'pages of links in messages to subscribers of status pages',
+  },
+  page_subscription_action: {
+    rate: perMinute(60),
+    countedBy: 'address',
+    route: 'POST /status/:slug/subscription/:token',
+    meaning: 'subscriptions that are confirmed, changed or ended by such links',
+  },
   channel_confirmation: {
     rate: perHour(10),
     countedBy: 'account',
@@ -303,7 +325,13 @@ export const namedLimits = {
 export type LimitName = keyof typeof namedLimits;
 
 /** Numbers of plans that may be set; how long results are kept is not among them, since a smaller number would delete. */
-const planNumbers = ['requests_per_hour', 'requests_per_minute', 'minimum_interval_seconds', 'alert_channels'] as const;
+const planNumbers = [
+  'requests_per_hour',
+  'requests_per_minute',
+  'minimum_interval_seconds',
+  'alert_channels',
+  'page_subscribers',
+] as const;
 type PlanNumber = (typeof planNumbers)[number];
 
 /** What the owner of workspaces may have until the own mail address is confirmed. */
@@ -387,6 +415,7 @@ function planWith(plan: Plan, given: (number: PlanNumber) => number | null | und
   const perHourGiven = given('requests_per_hour');
   const perMinuteGiven = given('requests_per_minute');
   const channels = given('alert_channels');
+  const subscribers = given('page_subscribers');
   // A plan that caps requests caps them by both; one of the two alone leaves the other out of reach.
   const outOfReach = 1_000_000_000;
   const hourly = perHourGiven === undefined ? plan.requests?.perHour : (perHourGiven ?? undefined);
@@ -399,6 +428,7 @@ function planWith(plan: Plan, given: (number: PlanNumber) => number | null | und
         ? undefined
         : { perHour: hourly ?? outOfReach, perMinute: minutely ?? outOfReach },
     alertChannels: channels === undefined ? plan.alertChannels : (channels ?? undefined),
+    pageSubscribers: subscribers === undefined ? plan.pageSubscribers : (subscribers ?? undefined),
   };
 }
 
@@ -412,6 +442,6 @@ function faultOf(name: string, value: number | null): string[] {
       : [`${name} must be a number of seconds from 1 to 86400`];
   }
   if (!name.includes('.')) return value !== null && value >= 1 ? [] : [`${name} must be 1 or more`];
-  if (name.endsWith('.alert_channels')) return [];
+  if (name.endsWith('.alert_channels') || name.endsWith('.page_subscribers')) return [];
   return value === null || value >= 1 ? [] : [`${name} must be 1 or more, or unlimited`];
 }

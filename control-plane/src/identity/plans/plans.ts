@@ -6,6 +6,8 @@ export type Plan = {
   readonly requests: { readonly perHour: number; readonly perMinute: number } | undefined;
   /** Alert channel configurations of a user; undefined: not capped. */
   readonly alertChannels: number | undefined;
+  /** Subscribers of a status page; undefined: not capped. */
+  readonly pageSubscribers: number | undefined;
   /** How far back results are kept and read. */
   readonly retentionDays: number;
 };
@@ -15,18 +17,21 @@ export const plans = {
     minimumIntervalSeconds: 60,
     requests: { perHour: 100, perMinute: 10 },
     alertChannels: 2,
+    pageSubscribers: 100,
     retentionDays: 30,
   },
   paid: {
     minimumIntervalSeconds: 30,
     requests: { perHour: 5_000, perMinute: 300 },
     alertChannels: undefined,
+    pageSubscribers: 5_000,
     retentionDays: 90,
   },
   self_hosted: {
     minimumIntervalSeconds: 1,
     requests: undefined,
     alertChannels: undefined,
+    pageSubscribers: undefined,
     retentionDays: 90,
   },
 } as const satisfies Record<string, Plan>;

@@ -137,6 +137,9 @@ export const tablePlans: Readonly<Record<string, TablePlan>> = {
   status_page_domains: copied,
   status_page_files: copied,
   status_page_links: leftOut('live for 15 minutes, and one that was used after the backup could be used again'),
+  status_page_subscribers: copied,
+  status_page_news: copied,
+  status_page_notices: copied,
   badges: copied,
 
   webhooks: copied,
@@ -191,6 +194,11 @@ export function afterRestore(
       reason:
         'reports that waited or were made at the backup have mostly been mailed since; the files of a period can be made by hand',
       text: "update scheduled_report_runs set status = 'skipped', error = 'restored', finished_at = now() where status in ('queued', 'running')",
+      values: [],
+    },
+    {
+      reason: 'what subscribers of pages had not been told at the backup, most of them have been told since',
+      text: 'update status_page_notices set told_id = wanted_id, claimed_id = null, leased_until = null where told_id < wanted_id',
       values: [],
     },
     {

@@ -42,6 +42,9 @@ export const sealedPlaces: readonly SealedPlace[] = [
   { table: 'calendar_tokens', key: 'workspace_id', keyType: 'int4', column: 'token_sealed' },
   { table: 'push_subscriptions', key: 'id', keyType: 'int4', column: 'sealed' },
   { table: 'badges', key: 'id', keyType: 'int4', column: 'sealed_key' },
+  { table: 'status_page_subscribers', key: 'id', keyType: 'int4', column: 'target_sealed' },
+  { table: 'status_page_subscribers', key: 'id', keyType: 'int4', column: 'secret_sealed' },
+  { table: 'status_page_subscribers', key: 'id', keyType: 'int4', column: 'token_sealed' },
 ];
 
 /** Columns of bytes that are not sealed: hashes, public keys, measurements. */
@@ -87,5 +90,7 @@ export const unsealedColumns: readonly string[] = [
   'sessions.salt',
   'sla_ledger.digest',
   'status_page_files.bytes',
+  'status_page_subscribers.target_hash',
+  'status_page_subscribers.token_hash',
   'webhook_checks.slug_hash',
 ];

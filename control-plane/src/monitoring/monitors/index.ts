@@ -47,6 +47,7 @@ export { codeOf, failurePhase, readStored } from './range-evidence/votes.ts';
 export { openSecrets } from './secrets.ts';
 export { composeSettings, sameJson } from './settings.ts';
 export { movesDestination, protocolOf } from './target.ts';
+export { readTable } from './transfer/file/table.ts';
 export type { OnMonitorReset } from './reset/queries.ts';
 export type { OpenMonitor } from './values.ts';
 

@@ -14,6 +14,7 @@ import { readPageFile } from './files/files.gateway.ts';
 import { fileRoutes } from './files/files.routes.ts';
 import { changedConsumer, itemRoutes, pageRoutes, previewRoutes } from './pages/index.ts';
 import { createServing } from './serving/index.ts';
+import { subscriberRoutes, subscriberServices } from './subscribers/index.ts';
 import { findPublishedPage, readPageView } from './view/index.ts';
 
 export { privateHeaders } from './access/answers.ts';
@@ -48,7 +49,12 @@ export const statusPagesCapability: Capability<Context> = {
     ...fileRoutes(context),
     ...routesOfDomains(context),
     ...serving.routes(context),
+    ...subscriberRoutes(context, {
+      find: findPublishedPage,
+      viewOf: async (of, slug) => (await serving.pageOf(of, slug))?.view ?? null,
+      mayRead: serving.mayRead,
+    }),
   ],
-  services: [domainFollowing, serving.service, domainRechecks],
+  services: [domainFollowing, serving.service, domainRechecks, ...subscriberServices],
   consumers: [changedConsumer, linkMailConsumer],
 };

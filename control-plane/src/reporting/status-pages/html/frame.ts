@@ -6,11 +6,9 @@ import { isLink } from './markdown.ts';
 import { type Html, html, visible } from './markup.ts';
 import { styleOf } from './style.ts';
 import { faviconLink, logo } from './pictures.ts';
+import type { Drawing } from './style.ts';
 import { wordsOf } from './words/languages.ts';
 import { zoneScript } from './zone-script.ts';
-
-/** Until there are subscribers, no page asks for them. */
-const hasSubscribers = false;
 
 export type Frame = {
   readonly title: string;
@@ -18,11 +16,17 @@ export type Frame = {
   readonly summary: string;
   /** Below the page: empty for the page itself. */
   readonly path: string;
+  /** It is for one reader alone: search engines and other sites are told nothing of it. */
+  readonly isPrivate?: boolean;
+  readonly drawing?: Drawing;
   readonly main: Html;
 };
 
 /** A whole document around what is particular to it. */
-export function framed(context: PageContext, { title, summary, path, main }: Frame): string {
+export function framed(
+  context: PageContext,
+  { title, summary, path, isPrivate = false, drawing = 'page', main }: Frame,
+): string {
   const { view, locale, words } = context;
   const address = addressOf(view, path);
   const head = html`
@@ -31,20 +35,24 @@ export function framed(context: PageContext, { title, summary, path, main }: Fra
     <title>${title}</title>
     <meta name="description" content="${summary}">
     <meta name="color-scheme" content="${view.theme.scheme === 'system' ? 'light dark' : view.theme.scheme}">
-    ${view.noindex && html`<meta name="robots" content="noindex">`}
-    <link rel="canonical" href="${address}">
-    ${view.locales.length > 1 && view.locales.map((each) => html`<link rel="alternate" hreflang="${each}" href="${address}?lang=${each}">`)}
+    ${(view.noindex || isPrivate) && html`<meta name="robots" content="noindex">`}
+    ${!isPrivate && html`<link rel="canonical" href="${address}">`}
+    ${!isPrivate && view.locales.length > 1 && view.locales.map((each) => html`<link rel="alternate" hreflang="${each}" href="${address}?lang=${each}">`)}
     <link rel="alternate" type="application/rss+xml" title="RSS" href="${addressOf(view, '/feed.rss')}">
     <link rel="alternate" type="application/atom+xml" title="Atom" href="${addressOf(view, '/feed.atom')}">
     <link rel="alternate" type="application/feed+json" title="JSON" href="${addressOf(view, '/feed.json')}">
     ${faviconLink(context)}
-    <meta property="og:type" content="website">
-    <meta property="og:title" content="${title}">
-    <meta property="og:description" content="${summary}">
-    <meta property="og:url" content="${address}">
-    <meta property="og:locale" content="${words.openGraph}">`;
+    ${
+      !isPrivate &&
+      html`
+        <meta property="og:type" content="website">
+        <meta property="og:title" content="${title}">
+        <meta property="og:description" content="${summary}">
+        <meta property="og:url" content="${address}">
+        <meta property="og:locale" content="${words.openGraph}">`
+    }`;
   const body = html`<a class="sk" href="#main">${words.skip}</a>${iconSheet}${path === '' && markerSheet}<div class="w">${header(context, path)}<main id="main" tabindex="-1">${main}</main>${footer(context, path)}</div>`;
-  return `<!doctype html><html lang="${locale}" dir="ltr"><head>${head.text}<style>${styleOf(view)}</style></head><body>${body.text}<script>${zoneScript}</script></body></html>\n`;
+  return `<!doctype html><html lang="${locale}" dir="ltr"><head>${head.text}<style>${styleOf(view, drawing)}</style></head><body>${body.text}<script>${zoneScript}</script></body></html>\n`;
 }
 
 function header(context: PageContext, path: string): Html {
@@ -70,7 +78,7 @@ function footer(context: PageContext, path: string): Html {
           ${path !== '/history' && html`<li><a href="${pathTo(context, '/history')}">${words.history}</a></li>`}
           ${below('/feed.rss', 'RSS')}${below('/feed.atom', 'Atom')}${below('/feed.json', 'JSON')}
           ${below('/calendar.ics', words.calendar)}
-          ${hasSubscribers && html`<li><a href="${pathTo(context, '/subscribe')}">${words.subscribe}</a></li>`}
+          ${view.subscribe.length > 0 && path !== '/subscribe' && html`<li><a href="${pathTo(context, '/subscribe')}">${words.subscribe}</a></li>`}
         </ul></nav>
         ${view.locales.length > 1 && languages(context, path)}
       </div>

@@ -99,6 +99,14 @@ footer .r{display:flex;flex-wrap:wrap;gap:4px 24px;justify-content:space-between
 @media print{.w{max-width:none;padding:0}details::details-content{content-visibility:visible;display:block;block-size:auto}.card,.in,.cs>li{break-inside:avoid}h2,h3{break-after:avoid}svg{print-color-adjust:exact;-webkit-print-color-adjust:exact}header ul,footer .r,button,.sk,.lg summary::marker{display:none}a{color:inherit}}
 `;
 
+// On the pages of subscribers alone, since the page itself shall be small.
+const ofForms = `
+.fo{padding:4px 20px 20px}.fo label,.fo legend{font-weight:600}.fo>*{margin-top:16px}
+.fo input:not([type=checkbox],[type=radio]){display:block;width:100%;max-width:440px;margin-top:4px;padding:8px 12px;font:inherit;color:inherit;background:var(--bg);border:1px solid var(--q);border-radius:6px}
+.fo fieldset{border:0;margin:20px 0 0;padding:0;min-width:0}.fo legend{padding:0}.fo .c{display:flex;gap:.6em;align-items:baseline;padding:4px 0;font-weight:400}
+.fo button,.fo+form button{padding:8px 16px;color:var(--t)}.fo+form{margin-top:12px}
+`.replaceAll('\n', '');
+
 const ofTones = tones
   .map(
     (tone) =>
@@ -107,15 +115,18 @@ const ofTones = tones
   .join('');
 const fixed = `${base.replaceAll('\n', '')}${ofTones}`;
 
+/** What a document is drawn with. */
+export type Drawing = 'page' | 'form';
+
 /** The style sheet of a page. */
-export function styleOf({ theme, indicator }: PageView): string {
+export function styleOf({ theme, indicator }: PageView, drawing: Drawing = 'page'): string {
   const tone = toneOfIndicator(indicator);
-  return `${themeCss(theme, tone)}${fixed}.ba{background:var(--b);border-color:var(--i)}.ba .i{fill:var(--i)}`;
+  return `${themeCss(theme, tone)}${fixed}${drawing === 'form' ? ofForms : ''}.ba{background:var(--b);border-color:var(--i)}.ba .i{fill:var(--i)}`;
 }
 
 /** Nothing but this style sheet and the one script takes effect: no style of an element, nothing from elsewhere. */
-export function policyOf(view: PageView): string {
-  const hash = createHash('sha256').update(styleOf(view)).digest('base64');
+export function policyOf(view: PageView, drawing: Drawing = 'page'): string {
+  const hash = createHash('sha256').update(styleOf(view, drawing)).digest('base64');
   return [
     "default-src 'none'",
     `style-src 'sha256-${hash}'`,

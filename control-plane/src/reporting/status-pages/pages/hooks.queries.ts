@@ -42,6 +42,7 @@ export async function removePagesOfWorkspace(worker: DatabasePool, workspaceId: 
     await tx.query(sql.unsafe`delete from status_page_items where workspace_id = ${workspaceId}`);
     await tx.query(sql.unsafe`delete from status_page_domains where workspace_id = ${workspaceId}`);
     await tx.query(sql.unsafe`delete from status_page_files where workspace_id = ${workspaceId}`);
+    await tx.query(sql.unsafe`delete from status_page_subscribers where workspace_id = ${workspaceId}`);
     const deleted = await tx.any(sql.type(z.object({ id: z.number(), slug: z.string() }))`
       update status_pages set deleted_at = clock_timestamp() where workspace_id = ${workspaceId} and deleted_at is null returning id, slug`);
     const until = sql.fragment`clock_timestamp() + make_interval(days => ${deletedDays})`;

@@ -11,7 +11,7 @@ import type { PageValues } from './values.ts';
 // Heartbeats and webhook checks that were deleted stay as rows for a while.
 const columns = sql.fragment`p.id, p.workspace_id, p.public_id, p.name, p.description, p.slug, p.is_published, p.noindex, p.locale, p.locales,
   p.timezone, p.days, p.theme, p.links, p.announcement, p.announcement_until, p.embed_origins, p.automatic_incidents, p.delay_minutes,
-  p.notify_automatic, p.password_hash, p.allowed_mail_domains, p.allowed_addresses, p.version, p.created_at, p.updated_at,
+  p.notify_automatic, p.subscribe, p.password_hash, p.allowed_mail_domains, p.allowed_addresses, p.version, p.created_at, p.updated_at,
   (select jsonb_build_object('domain', d.domain, 'proof', d.proof, 'state', d.state)
     from status_page_domains d where d.page_id = p.id) as domain,
   (select coalesce(jsonb_agg(jsonb_build_object('kind', f.kind, 'hash', f.hash, 'type', f.type)), '[]')
@@ -96,12 +96,13 @@ export async function insertPage(
   return tx.oneFirst(sql.typeAlias('id')`
     insert into status_pages (
       workspace_id, slug, name, description, is_published, noindex, locale, locales, timezone, days, theme, links, announcement,
-      announcement_until, embed_origins, automatic_incidents, delay_minutes, notify_automatic, password_hash, allowed_mail_domains, allowed_addresses)
+      announcement_until, embed_origins, automatic_incidents, delay_minutes, notify_automatic, subscribe, password_hash, allowed_mail_domains, allowed_addresses)
     values (
       ${place.workspaceId}, ${place.slug}, ${values.name}, ${values.description}, ${values.is_published}, ${values.noindex},
       ${values.locale}, ${sql.array(values.locales, 'text')}, ${values.timezone}, ${values.days}, ${json(values.theme)},
       ${json(values.links)}, ${values.announcement}, ${at(values.announcement_until)}, ${sql.array(values.embed_origins, 'text')},
-      ${values.automatic_incidents}, ${values.delay_minutes}, ${values.notify_automatic}, ${values.password_hash},
+      ${values.automatic_incidents}, ${values.delay_minutes}, ${values.notify_automatic},
+      ${sql.array(values.subscribe, 'text')}, ${values.password_hash},
       ${sql.array(values.allowed_mail_domains, 'text')}, ${sql.array(values.allowed_addresses, 'text')})
     returning id`);
 }
@@ -117,7 +118,7 @@ export async function writePage(tx: Transaction, id: number, values: PageValues)
       theme = ${json(values.theme)}, links = ${json(values.links)}, announcement = ${values.announcement},
       announcement_until = ${at(values.announcement_until)}, embed_origins = ${sql.array(values.embed_origins, 'text')},
       automatic_incidents = ${values.automatic_incidents}, delay_minutes = ${values.delay_minutes},
-      notify_automatic = ${values.notify_automatic},
+      notify_automatic = ${values.notify_automatic}, subscribe = ${sql.array(values.subscribe, 'text')},
       access_version = access_version
         + ((password_hash, allowed_mail_domains, allowed_addresses) is distinct from (${access}))::integer,
       (password_hash, allowed_mail_domains, allowed_addresses) = (${access}), version = version + 1, updated_at = clock_timestamp()
@@ -136,5 +137,6 @@ export async function markDeleted(tx: Transaction, id: number): Promise<void> {
   await tx.query(sql.unsafe`delete from status_page_items where page_id = ${id}`);
   await tx.query(sql.unsafe`delete from status_page_domains where page_id = ${id}`);
   await tx.query(sql.unsafe`delete from status_page_files where page_id = ${id}`);
+  await tx.query(sql.unsafe`delete from status_page_subscribers where page_id = ${id}`);
   await tx.query(sql.unsafe`update status_pages set deleted_at = clock_timestamp() where id = ${id}`);
 }

@@ -1,4 +1,4 @@
-import { statusPageFileKinds, statusPageFileTypes, statusPageItemTypes } from '@parallax/api-contract';
+import { statusPageFileKinds, statusPageFileTypes, statusPageItemTypes, subscriberKinds } from '@parallax/api-contract';
 import type { StatusPage, StatusPageColoursInput, StatusPageFileKind } from '@parallax/api-contract';
 import { z } from 'zod';
 
@@ -56,6 +56,7 @@ export const pageRow = z.object({
   password_hash: z.string().nullable(),
   allowed_mail_domains: z.array(z.string()),
   allowed_addresses: z.array(z.string()),
+  subscribe: z.array(z.enum(subscriberKinds)),
   version: z.number(),
   created_at: z.number(),
   updated_at: z.number(),
@@ -120,6 +121,7 @@ export function answerOf(row: PageRow, publicUrl: string): StatusPage {
     has_password: row.password_hash !== null,
     allowed_mail_domains: row.allowed_mail_domains,
     allowed_addresses: row.allowed_addresses,
+    subscribe: row.subscribe,
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
     version: row.version,

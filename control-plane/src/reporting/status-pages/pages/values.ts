@@ -50,6 +50,7 @@ export function createdValues(body: CreateStatusPage, beside: Beside): PageValue
     password_hash: beside.passwordHash ?? null,
     allowed_mail_domains: body.allowed_mail_domains,
     allowed_addresses: body.allowed_addresses,
+    subscribe: body.subscribe,
   };
 }
 
@@ -82,6 +83,7 @@ export function changedValues(
     password_hash: body.password === undefined ? row.password_hash : (beside.passwordHash ?? null),
     allowed_mail_domains: body.allowed_mail_domains ?? row.allowed_mail_domains,
     allowed_addresses: body.allowed_addresses ?? row.allowed_addresses,
+    subscribe: body.subscribe ?? row.subscribe,
   };
   if (values.timezone !== row.timezone) requireZone(values.timezone);
   if (body.theme != null && !isDeepStrictEqual(values.theme, row.theme)) requireContrast(body.theme);

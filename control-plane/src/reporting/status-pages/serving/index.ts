@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Service } from '../../../capability.ts';
 import type { Context } from '../../../context.ts';
-import type { Route } from '../../../platform/http/handler.ts';
+import type { RequestFacts, Route } from '../../../platform/http/handler.ts';
 import type { PreparedAnswer } from '../../../platform/http/prepared/prepared-answer.ts';
 import { tokenBuckets } from '../../../platform/http/prepared/token-buckets.ts';
 import type { PageView } from '../view/page-view.ts';
@@ -15,7 +15,7 @@ import type { CachedPage, FoundPage, PageCacheOptions } from './page-cache.ts';
 import { PageFiles } from './page-files.ts';
 import { PageServer } from './page-server.ts';
 import { documentRoutes } from './serving.routes.ts';
-import { unlockRoutes } from './unlock.routes.ts';
+import { askedOf, unlockRoutes } from './unlock.routes.ts';
 import { unlockLinks } from '../access/links.gateway.ts';
 import { PageGuard } from '../access/page-guard.ts';
 
@@ -85,6 +85,9 @@ export function createServing(reader: PageReader, bases: readonly DocumentBase[]
     },
     /** Lets readers of private pages in. */
     guardOf: (context: Context): PageGuard => of(context).guard,
+    /** Whether somebody may read a page, which is so for everybody where it is not private. */
+    mayRead: async (context: Context, { access }: FoundPage, request: RequestFacts): Promise<boolean> =>
+      (await of(context).guard.check(access, askedOf(request).client)).kind === 'open',
     /** What is answered before any route is asked. */
     serverOf: (context: Context): PageServer => of(context).server,
     /** Pages as they were kept in a data folder, for a time without a database. @returns undefined: none were */

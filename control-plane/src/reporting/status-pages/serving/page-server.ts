@@ -24,6 +24,7 @@ const foreverControl = 'public, max-age=31536000, immutable';
 const remakeMs = 30_000;
 const mostDocuments = 500;
 const pagesPrefix = '/status/';
+const subscriptionForm = /^\/status\/[^/]*\/subscription\//;
 
 /** Documents of published pages, from memory where they are there. */
 export class PageServer implements PreparedAnswers {
@@ -54,9 +55,9 @@ export class PageServer implements PreparedAnswers {
     return this.#table.covers(path);
   }
 
-  /** Documents below it are in no route. */
+  /** Documents below it are in no route; a link of a subscriber is. */
   owns(path: string): boolean {
-    return path.startsWith(pagesPrefix);
+    return path.startsWith(pagesPrefix) && !subscriptionForm.test(path);
   }
 
   /** To ask for a page that is in memory is no guessing at names, also when it must be read anew: in an outage all who ask wait for that at once. */

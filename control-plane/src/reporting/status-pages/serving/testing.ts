@@ -20,6 +20,7 @@ export function emptyView(slug: string, name = 'Shop'): PageView {
     links: [],
     announcement: null,
     embedOrigins: [],
+    subscribe: ['email'],
     createdMs: 1,
     madeMs: 1,
     updatedMs: 1,

@@ -35,6 +35,7 @@ const row = z.object({
       display_ms: z.number().nullable(),
       // One that is damaged is none: it must not take the page away.
       impacts: z.array(impact).catch([]),
+      notify: z.boolean(),
     }),
   ),
 });
@@ -79,7 +80,8 @@ export async function incidentsOfPage(
       coalesce((select json_agg(json_build_object('type', u.subject_type, 'id', u.subject_id))
         from incident_members u where u.incident_id = i.id and (${ofPage})), '[]') as members,
       coalesce((select json_agg(json_build_object('kind', n.kind, 'body', n.body, 'created_ms', (extract(epoch from n.created_at) * 1000)::float8,
-          'display_ms', ${ms(sql.fragment`n.display_at`)}, 'impacts', n.impacts) order by n.id)
+          'display_ms', ${ms(sql.fragment`n.display_at`)}, 'impacts', n.impacts,
+          'notify', n.notify) order by n.id)
         from incident_updates n where n.incident_id = i.id and n.is_public), '[]') as updates
     from (
       select i.* from (
@@ -119,6 +121,7 @@ export async function incidentsOfPage(
       createdMs: update.created_ms,
       displayMs: update.display_ms,
       impacts: update.impacts.map(({ component_id: componentId, status }) => ({ componentId, status })),
+      isQuiet: !update.notify,
     })),
   }));
 }

@@ -17,18 +17,22 @@ import type { StoredOccurrence } from './public-maintenance.ts';
 
 type ComponentsOf = (type: SubjectType, id: number) => readonly string[];
 
+const hourMs = 3_600_000;
 const at = (ms: number) => sql.timestamp(new Date(ms));
 const ms = (column: ReturnType<typeof sql.fragment>) =>
   sql.fragment`floor(extract(epoch from ${column}) * 1000)::float8`;
 
 const publicColumns = sql.fragment`x.public_id, x.is_public, case when x.is_public then x.public_title end as public_title,
-  case when x.is_public then x.public_text end as public_text, ${ms(sql.fragment`x.updated_at`)} as changed_at`;
+  case when x.is_public then x.public_text end as public_text, ${ms(sql.fragment`x.updated_at`)} as changed_at,
+  x.rrule is not null as is_recurring, x.remind_hours`;
 const publicFields = {
   public_id: z.string(),
   is_public: z.boolean(),
   public_title: z.string().nullable(),
   public_text: z.string().nullable(),
   changed_at: z.number(),
+  is_recurring: z.boolean(),
+  remind_hours: z.number().nullable(),
   subjects: z.array(z.object({ type: z.enum(subjectTypes), id: z.number() })),
 };
 
@@ -114,7 +118,7 @@ function timesOf(row: z.output<typeof plannedRow>, nowMs: number): { startsMs: n
 function publicOf(
   row: Pick<z.output<typeof startedRow>, keyof typeof publicFields>,
   componentsOf: ComponentsOf,
-): Pick<StoredOccurrence, 'publicId' | 'isPublic' | 'publicTitle' | 'publicText' | 'changedMs' | 'componentIds'> {
+): Omit<StoredOccurrence, 'startsMs' | 'endsMs' | 'endedMs' | 'hasStarted'> {
   return {
     publicId: row.public_id,
     isPublic: row.is_public,
@@ -122,5 +126,7 @@ function publicOf(
     publicText: row.public_text,
     changedMs: row.changed_at,
     componentIds: [...new Set(row.subjects.flatMap(({ type, id }) => componentsOf(type, id)))],
+    isRecurring: row.is_recurring,
+    remindMs: row.remind_hours === null ? null : row.remind_hours * hourMs,
   };
 }

@@ -156,7 +156,8 @@ export function idsOf(subjects: readonly PageSubject[]): SubjectIds {
   return { monitor: monitor ?? [], heartbeat: heartbeat ?? [], webhook_check: webhookCheck ?? [] };
 }
 
-function componentsBySubject(items: readonly PageItem[]): (type: SubjectType, id: number) => readonly string[] {
+/** Which components of a page a subject belongs to. */
+export function componentsBySubject(items: readonly PageItem[]): (type: SubjectType, id: number) => readonly string[] {
   const pairs = items.flatMap((item) => item.subjects.map((subject) => ({ key: keyOf(subject), item })));
   const byKey = Map.groupBy(pairs, ({ key }) => key);
   return (type, id) => (byKey.get(keyOf({ type, id })) ?? []).map(({ item }) => item.componentId);
@@ -195,6 +196,7 @@ function viewOf(page: PageRow, items: readonly PageItem[], facts: Facts, publicU
     links: page.links,
     announcement: isAnnounced ? page.announcement : null,
     embedOrigins: page.embed_origins,
+    subscribe: page.subscribe,
     createdMs: Math.floor(page.created_at),
     madeMs: Math.floor(nowMs),
     updatedMs: lastChange(page, views, incidents, maintenance, nowMs),

@@ -1,3 +1,4 @@
+import type { SubscriberKind } from '@parallax/api-contract';
 import type { Locale } from './locale.ts';
 
 /** How a component is, in the words that the public API answers. `unknown`: nothing is known of it yet. */
@@ -81,6 +82,8 @@ export type UpdateView = {
   /** The time that is shown. */
   readonly displayMs: number;
   readonly impacts: readonly { readonly componentId: string; readonly status: ComponentStatus }[];
+  /** Subscribers are not told of it; absent: they are. */
+  readonly isQuiet?: boolean;
 };
 
 export type IncidentView = {
@@ -179,6 +182,8 @@ export type PageView = {
   readonly announcement: string | null;
   /** Origins whose pages may frame the card: `https://shop.example`. */
   readonly embedOrigins: readonly string[];
+  /** By which ways it can be subscribed to; empty: it cannot. */
+  readonly subscribe: readonly SubscriberKind[];
   /** When the page was created. */
   readonly createdMs: number;
   /** When this view was read. */

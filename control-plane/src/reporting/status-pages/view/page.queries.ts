@@ -1,4 +1,4 @@
-import { statusPageFileKinds, statusPageFileTypes } from '@parallax/api-contract';
+import { statusPageFileKinds, statusPageFileTypes, subscriberKinds } from '@parallax/api-contract';
 import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
@@ -79,6 +79,8 @@ export const shownPageRow = z.object({
   embed_origins: z.array(z.string()),
   automatic_incidents: z.boolean(),
   delay_minutes: z.number(),
+  notify_automatic: z.boolean(),
+  subscribe: z.array(z.enum(subscriberKinds)),
   created_at: z.number(),
   updated_at: z.number(),
   /** The verified one; null: none is. */
@@ -95,7 +97,7 @@ export async function publishedPage(
 ): Promise<PageRow | null> {
   return connection.maybeOne(sql.type(shownPageRow)`
     select p.public_id, p.name, p.description, p.slug, p.noindex, p.locale, p.locales, p.timezone, p.days, p.theme, p.links, p.announcement,
-      p.announcement_until, p.embed_origins, p.automatic_incidents, p.delay_minutes, p.created_at, p.updated_at,
+      p.announcement_until, p.embed_origins, p.automatic_incidents, p.delay_minutes, p.notify_automatic, p.subscribe, p.created_at, p.updated_at,
       (select d.domain from status_page_domains d where d.page_id = p.id and d.state = 'verified') as domain,
       (select coalesce(jsonb_agg(jsonb_build_object(
           'kind', f.kind, 'hash', f.hash, 'type', f.type, 'width', f.width, 'height', f.height)), '[]')

@@ -31,6 +31,8 @@ export type StoredUpdate = {
   readonly createdMs: number;
   readonly displayMs: number | null;
   readonly impacts: readonly { readonly componentId: string; readonly status: ComponentStatus }[];
+  /** Subscribers are not told of it. */
+  readonly isQuiet?: boolean;
 };
 
 /** What the page decides about incidents. */
@@ -126,6 +128,7 @@ function updatesOf(incident: StoredIncident, names: ReadonlyMap<string, string>)
       createdMs: Math.floor(update.createdMs),
       displayMs: Math.floor(update.displayMs ?? update.createdMs),
       impacts: update.impacts.filter(({ componentId }) => names.has(componentId)),
+      ...(update.isQuiet === true ? { isQuiet: true } : {}),
     };
   });
   const own = (status: 'investigating' | 'resolved', displayMs: number, knownMs: number): UpdateView => ({

@@ -18,6 +18,10 @@ export type StoredOccurrence = {
   readonly changedMs: number;
   /** Components of the page that it covers, in the order of the page. */
   readonly componentIds: readonly string[];
+  /** It comes again. */
+  readonly isRecurring?: boolean;
+  /** How long before it starts subscribers are told; null or absent: they are not. */
+  readonly remindMs?: number | null;
 };
 
 const dayMs = 86_400_000;

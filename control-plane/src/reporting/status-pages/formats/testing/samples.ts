@@ -104,6 +104,7 @@ export function pageOf(changes: Partial<PageView> = {}): PageView {
     links: [],
     announcement: null,
     embedOrigins: ['https://shop.example'],
+    subscribe: ['email'],
     madeMs: nowMs - 400 * dayMs,
     updatedMs: nowMs - 10 * minuteMs,
     indicator: 'major',

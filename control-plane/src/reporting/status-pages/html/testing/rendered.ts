@@ -37,7 +37,8 @@ export function documentsOf(name: string, view: PageView, locale: Locale): reado
     locale,
     html: rendered(view, path, locale, id),
   });
-  return [one('', ''), one('/history', ''), ...view.incidents.map(({ id }) => one('/incidents/:id', id))];
+  const subscribe = view.subscribe.length === 0 ? [] : [one('/subscribe', '')];
+  return [one('', ''), one('/history', ''), ...subscribe, ...view.incidents.map(({ id }) => one('/incidents/:id', id))];
 }
 
 /** Every document of every sample in every language. */

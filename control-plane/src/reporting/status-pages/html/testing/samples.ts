@@ -75,6 +75,7 @@ export function viewOf(parts: Partial<PageView> = {}): PageView {
     ],
     announcement: null,
     embedOrigins: [],
+    subscribe: ['email'],
     createdMs: 1,
     madeMs,
     updatedMs: madeMs - hourMs,

@@ -1,3 +1,4 @@
+import type { SubscriberKind } from '@parallax/api-contract';
 import type {
   ComponentStatus,
   DayLetter,
@@ -73,9 +74,39 @@ export type Words = {
   readonly feeds: string;
   readonly calendar: string;
   readonly subscribe: string;
+  readonly subscription: SubscriptionWords;
   /** Before the name of a zone. */
   readonly timesIn: string;
   /** On a button, before the name of the reader's zone. */
   readonly showTimesIn: string;
   readonly poweredBy: string;
 };
+
+/** What forms by which somebody subscribes, and changes that, say. */
+export type SubscriptionWords = {
+  readonly title: (name: string) => string;
+  readonly kind: string;
+  readonly kinds: Readonly<Record<SubscriberKind, string>>;
+  readonly target: Readonly<Record<'email' | 'url' | 'either', string>>;
+  readonly components: string;
+  readonly all: string;
+  readonly send: string;
+  /** What becomes of the address. */
+  readonly promise: string;
+  readonly wrongTarget: string;
+  readonly tooMany: string;
+  readonly asked: Said;
+  readonly pending: Said;
+  readonly active: Said;
+  readonly saved: Said;
+  readonly over: Said;
+  readonly full: Said;
+  readonly invalid: Said;
+  readonly confirm: string;
+  readonly save: string;
+  readonly unsubscribe: string;
+  readonly again: string;
+};
+
+/** A heading, and what stands below it. */
+export type Said = readonly [head: string, text: string];

@@ -1,0 +1,84 @@
+import type { Logger } from '@parallax/telemetry';
+import type { Service } from '../../../../capability.ts';
+import type { Context } from '../../../../context.ts';
+import type { Scope } from '../../../../platform/database/scope.ts';
+import type { Cursor } from '../../../../platform/ordered-log/cursor.ts';
+import { presentCursor } from '../../../../platform/ordered-log/present.queries.ts';
+import { repeat } from '../../../../platform/repeat.ts';
+import { changedSince } from '../../serving/changes.queries.ts';
+import { readHappenings } from '../../view/happenings.gateway.ts';
+import { newsOf, openSubjects, shownSubjects } from './news.ts';
+import { dropHidden, forgetEnds, holdNews, listenedPages, queueNews } from './news.queries.ts';
+import type { ListenedPage } from './news.queries.ts';
+
+const everyMs = 2_000;
+/** What no event tells, such as the delay of a page that is over or a reminder that is due, waits for so long at most. */
+const allEveryMs = 60_000;
+
+export type NewsContext = Pick<Context, 'database' | 'now'>;
+
+/** Looks for what pages have to tell their subscribers. */
+export const newsService: Service<Context> = {
+  name: 'news of status pages',
+  role: 'worker',
+  start: async (context, log) => {
+    let place: Cursor | undefined;
+    let allMs = -Infinity;
+    const look = async (): Promise<void> => {
+      const { worker } = context.database;
+      const nowMs = performance.now();
+      if (place === undefined || nowMs - allMs >= allEveryMs) {
+        place = await presentCursor(worker);
+        allMs = nowMs;
+        await tellNews(context, log, null);
+        return;
+      }
+      const { workspaceIds, next } = await changedSince(worker, place);
+      place = next;
+      await tellNews(context, log, workspaceIds);
+    };
+    return repeat({
+      everyMs,
+      work: look,
+      onError: (error) => {
+        // Whatever was passed over is found when all pages are looked at.
+        allMs = -Infinity;
+        log.warn({ err: error }, 'news of status pages could not be looked for; tried again in two seconds');
+      },
+    });
+  },
+};
+
+/** Queues what is new on pages with subscribers. @param workspaceIds null: of all workspaces @returns how many messages wait for it */
+export async function tellNews(
+  context: NewsContext,
+  log: Pick<Logger, 'warn'>,
+  workspaceIds: ReadonlySet<number> | null,
+): Promise<number> {
+  let queued = 0;
+  for (const page of await listenedPages(context.database.worker, workspaceIds)) {
+    try {
+      queued += await tellNewsOf(context, page);
+    } catch (error) {
+      log.warn(
+        { err: error, page_id: page.id },
+        'the news of a status page could not be told; tried again in a minute',
+      );
+    }
+  }
+  return queued;
+}
+
+/** Reads and queues in one transaction that nobody else has for the page, so that an end is never told by what was read before it. */
+async function tellNewsOf({ database, now }: NewsContext, page: ListenedPage): Promise<number> {
+  const scope: Scope = { userId: null, workspaceIds: [page.workspace_id] };
+  return database.worker.transaction(async (tx) => {
+    if (!(await holdNews(tx, page.id))) return 0;
+    const nowMs = now();
+    const happenings = await readHappenings(scope, tx, page.id, nowMs);
+    if (happenings === null) return 0;
+    await forgetEnds(scope, tx, page.id, openSubjects(happenings));
+    await dropHidden(scope, tx, page.id, shownSubjects(happenings));
+    return queueNews(scope, tx, page, newsOf(happenings, nowMs));
+  });
+}

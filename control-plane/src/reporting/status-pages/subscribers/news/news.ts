@@ -1,0 +1,148 @@
+import { publicUpdateStatuses } from '../../view/page-view.ts';
+import type { IncidentView, UpdateView } from '../../view/page-view.ts';
+import { publicIdOf } from '../../view/public-id.ts';
+import { maintenanceReachMs } from '../../view/public-maintenance.ts';
+import type { StoredOccurrence } from '../../view/public-maintenance.ts';
+import type { Happenings } from '../../view/happenings.gateway.ts';
+import { z } from 'zod';
+
+const shared = { id: z.string(), title: z.string().nullable(), component_names: z.array(z.string()) };
+const incidentFacts = z.object({
+  type: z.literal('incident'),
+  ...shared,
+  impact: z.enum(['none', 'minor', 'major', 'critical']),
+  status: z.enum(publicUpdateStatuses),
+  /** Null: the product tells the beginning or the end. */
+  body: z.string().nullable(),
+  at_ms: z.number(),
+  started_ms: z.number(),
+  resolved_ms: z.number().nullable(),
+});
+const maintenanceFacts = z.object({
+  type: z.literal('maintenance'),
+  ...shared,
+  event: z.enum(['scheduled', 'reminder', 'in_progress', 'completed']),
+  text: z.string().nullable(),
+  starts_ms: z.number(),
+  ends_ms: z.number(),
+});
+
+/** What was public when it was told, in no language. */
+export const newsFacts = z.discriminatedUnion('type', [incidentFacts, maintenanceFacts]);
+export type NewsFacts = z.output<typeof newsFacts>;
+export type IncidentFacts = z.output<typeof incidentFacts>;
+export type MaintenanceFacts = z.output<typeof maintenanceFacts>;
+
+/** Something that subscribers are told once. */
+export type News = {
+  /** What it is about: messages about one thing are put together. */
+  readonly subject: string;
+  /** Which news of the subject it is. */
+  readonly key: string;
+  readonly componentIds: readonly string[];
+  readonly knownMs: number;
+  readonly facts: NewsFacts;
+};
+
+const dayMs = 86_400_000;
+/** What is older is no news: a page that is published anew, or an installation that was away, floods nobody. */
+export const staleMs = dayMs;
+/** The key of the end of an incident that nobody wrote about. */
+export const endKey = 'end';
+
+const subjectOf = ({ id }: Pick<IncidentView, 'id'>): string => `incident ${id}`;
+
+/** All that a page could tell now; what was told is left out by whoever stores it. The oldest first. */
+export function newsOf(happenings: Happenings, nowMs: number): News[] {
+  const all = [
+    ...happenings.incidents.flatMap((incident) => newsOfIncident(incident, happenings)),
+    ...happenings.occurrences.flatMap((occurrence) => newsOfOccurrence(occurrence, happenings, nowMs)),
+  ];
+  return all.filter(({ knownMs }) => knownMs > nowMs - staleMs).toSorted((one, other) => one.knownMs - other.knownMs);
+}
+
+/** Incidents that are open: their end, if it was told, was not the last. */
+export function openSubjects({ incidents }: Happenings): string[] {
+  return incidents.flatMap((incident) => (incident.resolvedMs === null ? [subjectOf(incident)] : []));
+}
+
+/** What a page tells something of at present: whatever waits of another thing has been hidden since. */
+export function shownSubjects({ incidents, occurrences }: Happenings): string[] {
+  const maintenance = occurrences.flatMap(({ isPublic, publicId }) => (isPublic ? [`maintenance ${publicId}`] : []));
+  return [...new Set([...incidents.map(subjectOf), ...maintenance])];
+}
+
+function newsOfIncident(incident: IncidentView, { notifiesAutomatic }: Happenings): News[] {
+  const told = incident.updates.filter(
+    ({ body, isQuiet }) => isQuiet !== true && (body !== null || !incident.isAutomatic || notifiesAutomatic),
+  );
+  return told.toReversed().map((update) => ({
+    subject: subjectOf(incident),
+    key: keyOf(update),
+    componentIds: incident.componentIds,
+    // The product knows of a beginning or an end when it is there, or later where somebody files it afterwards.
+    knownMs: update.body === null ? Math.min(update.createdMs, Math.max(update.displayMs, 0)) : update.createdMs,
+    facts: {
+      type: 'incident',
+      id: incident.id,
+      title: incident.title,
+      component_names: [...incident.componentNames],
+      impact: incident.impact,
+      status: update.status,
+      body: update.body,
+      at_ms: update.displayMs,
+      started_ms: incident.startedMs,
+      resolved_ms: update.status === 'resolved' ? incident.resolvedMs : null,
+    },
+  }));
+}
+
+function keyOf({ id, body, status }: UpdateView): string {
+  if (body !== null) return `update ${id}`;
+  return status === 'resolved' ? endKey : 'begin';
+}
+
+/** Of one that is not public the word alone is, which no message is made of. */
+function newsOfOccurrence(occurrence: StoredOccurrence, { names }: Happenings, nowMs: number): News[] {
+  const { publicId, startsMs, endedMs, hasStarted, componentIds } = occurrence;
+  if (!occurrence.isPublic || componentIds.length === 0) return [];
+  const id = publicIdOf(publicId, startsMs);
+  const news = (event: MaintenanceFacts['event'], key: string, knownMs: number): News => ({
+    subject: `maintenance ${publicId}`,
+    key,
+    componentIds,
+    knownMs,
+    facts: {
+      type: 'maintenance',
+      id,
+      title: occurrence.publicTitle,
+      component_names: componentIds.map((each) => names.get(each) ?? ''),
+      event,
+      text: occurrence.publicText,
+      starts_ms: startsMs,
+      ends_ms: endedMs ?? occurrence.endsMs,
+    },
+  });
+  if (endedMs !== null) return [news('completed', `completed ${id}`, endedMs)];
+  if (hasStarted) return [news('in_progress', `in_progress ${id}`, startsMs)];
+  return plannedNews(occurrence, nowMs, (event, key, knownMs) => news(event, `${key} ${id}`, knownMs)).map((each) =>
+    // Of what comes again the plan is told once, and each time by its reminder.
+    each.facts.type === 'maintenance' && each.facts.event === 'scheduled' && occurrence.isRecurring === true
+      ? { ...each, key: 'scheduled' }
+      : each,
+  );
+}
+
+function plannedNews(
+  { startsMs, changedMs, remindMs = null }: StoredOccurrence,
+  nowMs: number,
+  news: (event: MaintenanceFacts['event'], key: string, knownMs: number) => News,
+): News[] {
+  if (startsMs <= nowMs) return [];
+  // It comes into sight so long before.
+  const scheduledMs = Math.max(changedMs, startsMs - maintenanceReachMs);
+  const scheduled = news('scheduled', 'scheduled', scheduledMs);
+  const remindAtMs = startsMs - (remindMs ?? 0);
+  const isReminded = remindMs !== null && nowMs >= remindAtMs && scheduledMs < remindAtMs;
+  return isReminded ? [scheduled, news('reminder', 'reminder', remindAtMs)] : [scheduled];
+}
