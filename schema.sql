@@ -1005,10 +1005,51 @@
 -- status_page_links.created_at timestamp with time zone not null default clock_timestamp()
 -- status_page_links.expires_at timestamp with time zone not null
 -- status_page_links.used_at timestamp with time zone
+-- status_page_news.id bigint not null generated always as identity
+-- status_page_news.workspace_id integer not null
+-- status_page_news.page_id integer not null
+-- status_page_news.subject text not null
+-- status_page_news.key text not null
+-- status_page_news.component_ids text[] not null
+-- status_page_news.facts jsonb not null
+-- status_page_news.known_at timestamp with time zone not null
+-- status_page_news.created_at timestamp with time zone not null default clock_timestamp()
+-- status_page_notices.id bigint not null generated always as identity
+-- status_page_notices.workspace_id integer not null
+-- status_page_notices.page_id integer not null
+-- status_page_notices.subscriber_id integer not null
+-- status_page_notices.subject text not null
+-- status_page_notices.told_id bigint not null
+-- status_page_notices.wanted_id bigint not null
+-- status_page_notices.claimed_id bigint
+-- status_page_notices.due_at timestamp with time zone not null default clock_timestamp()
+-- status_page_notices.leased_until timestamp with time zone
+-- status_page_notices.attempts smallint not null default 0
+-- status_page_notices.tried_at timestamp with time zone
+-- status_page_notices.told_at timestamp with time zone
 -- status_page_slugs.slug text not null
 -- status_page_slugs.workspace_id integer not null
 -- status_page_slugs.page_id integer
 -- status_page_slugs.taken_until timestamp with time zone not null
+-- status_page_subscribers.id integer not null generated always as identity
+-- status_page_subscribers.workspace_id integer not null
+-- status_page_subscribers.page_id integer not null
+-- status_page_subscribers.kind text not null
+-- status_page_subscribers.target_sealed bytea not null
+-- status_page_subscribers.target_hash bytea not null
+-- status_page_subscribers.secret_sealed bytea
+-- status_page_subscribers.component_ids text[] not null default '{}'::text[]
+-- status_page_subscribers.locale text not null
+-- status_page_subscribers.state text not null default 'pending'::text
+-- status_page_subscribers.token_hash bytea not null
+-- status_page_subscribers.token_sealed bytea not null
+-- status_page_subscribers.asked_at timestamp with time zone not null default clock_timestamp()
+-- status_page_subscribers.challenge_due_at timestamp with time zone
+-- status_page_subscribers.challenge_attempts smallint not null default 0
+-- status_page_subscribers.failures smallint not null default 0
+-- status_page_subscribers.active_at timestamp with time zone
+-- status_page_subscribers.state_at timestamp with time zone not null default clock_timestamp()
+-- status_page_subscribers.created_at timestamp with time zone not null default clock_timestamp()
 -- status_pages.id integer not null generated always as identity
 -- status_pages.workspace_id integer not null
 -- status_pages.public_id text not null default random_public_id()
@@ -1037,6 +1078,7 @@
 -- status_pages.allowed_mail_domains text[] not null default '{}'::text[]
 -- status_pages.allowed_addresses text[] not null default '{}'::text[]
 -- status_pages.access_version integer not null default 1
+-- status_pages.subscribe text[] not null default '{email}'::text[]
 -- status_ranges.id bigint not null generated always as identity
 -- status_ranges.monitor_id integer not null
 -- status_ranges.started_at timestamp with time zone not null
@@ -1347,7 +1389,10 @@
 -- status_page_files row-level security forced
 -- status_page_items row-level security forced
 -- status_page_links row-level security forced
+-- status_page_news row-level security forced
+-- status_page_notices row-level security forced
 -- status_page_slugs row-level security forced
+-- status_page_subscribers row-level security forced
 -- status_pages row-level security forced
 -- status_ranges row-level security forced
 -- subject_day_marks
@@ -1843,10 +1888,27 @@
 -- status_page_links.status_page_links_pkey PRIMARY KEY (token_hash)
 -- status_page_links.status_page_links_token_hash_check CHECK ((octet_length(token_hash) = 32))
 -- status_page_links.status_page_links_workspace_id_page_id_fkey FOREIGN KEY (workspace_id, page_id) REFERENCES status_pages(workspace_id, id) ON DELETE CASCADE
+-- status_page_news.status_page_news_key_check CHECK (((length(key) >= 1) AND (length(key) <= 100)))
+-- status_page_news.status_page_news_page_id_subject_key_key UNIQUE (page_id, subject, key)
+-- status_page_news.status_page_news_pkey PRIMARY KEY (id)
+-- status_page_news.status_page_news_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 100)))
+-- status_page_news.status_page_news_workspace_id_page_id_fkey FOREIGN KEY (workspace_id, page_id) REFERENCES status_pages(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE
+-- status_page_notices.status_page_notices_pkey PRIMARY KEY (id)
+-- status_page_notices.status_page_notices_subscriber_id_fkey FOREIGN KEY (subscriber_id) REFERENCES status_page_subscribers(id) ON DELETE CASCADE
+-- status_page_notices.status_page_notices_subscriber_id_subject_key UNIQUE (subscriber_id, subject)
 -- status_page_slugs.status_page_slugs_pkey PRIMARY KEY (slug)
 -- status_page_slugs.status_page_slugs_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{1,62}$'::text))
 -- status_page_slugs.status_page_slugs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- status_page_slugs.status_page_slugs_workspace_id_page_id_fkey FOREIGN KEY (workspace_id, page_id) REFERENCES status_pages(workspace_id, id) ON DELETE CASCADE
+-- status_page_subscribers.status_page_subscribers_check CHECK (((state = 'active'::text) <= (active_at IS NOT NULL)))
+-- status_page_subscribers.status_page_subscribers_component_ids_check CHECK ((cardinality(component_ids) <= 200))
+-- status_page_subscribers.status_page_subscribers_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'webhook'::text, 'team-chat'::text, 'chat'::text, 'teams'::text])))
+-- status_page_subscribers.status_page_subscribers_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'ru'::text])))
+-- status_page_subscribers.status_page_subscribers_page_id_target_hash_key UNIQUE (page_id, target_hash)
+-- status_page_subscribers.status_page_subscribers_pkey PRIMARY KEY (id)
+-- status_page_subscribers.status_page_subscribers_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'active'::text, 'unsubscribed'::text, 'failed'::text])))
+-- status_page_subscribers.status_page_subscribers_token_hash_key UNIQUE (token_hash)
+-- status_page_subscribers.status_page_subscribers_workspace_id_page_id_fkey FOREIGN KEY (workspace_id, page_id) REFERENCES status_pages(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE
 -- status_pages.status_pages_allowed_addresses_check CHECK ((cardinality(allowed_addresses) <= 50))
 -- status_pages.status_pages_allowed_mail_domains_check CHECK ((cardinality(allowed_mail_domains) <= 20))
 -- status_pages.status_pages_announcement_check CHECK (((length(announcement) >= 1) AND (length(announcement) <= 2000)))
@@ -1862,6 +1924,7 @@
 -- status_pages.status_pages_public_id_check CHECK ((public_id ~ '^[a-z0-9]{12}$'::text))
 -- status_pages.status_pages_public_id_key UNIQUE (public_id)
 -- status_pages.status_pages_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{1,62}$'::text))
+-- status_pages.status_pages_subscribe_check CHECK (((subscribe <@ '{email,webhook,team-chat,chat,teams}'::text[]) AND (cardinality(subscribe) <= 5)))
 -- status_pages.status_pages_timezone_check CHECK (((length(timezone) >= 1) AND (length(timezone) <= 100)))
 -- status_pages.status_pages_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- status_pages.status_pages_workspace_id_id_key UNIQUE (workspace_id, id)
@@ -2103,8 +2166,15 @@
 -- CREATE INDEX status_page_items_webhook_check ON public.status_page_items USING btree (webhook_check_id) WHERE (webhook_check_id IS NOT NULL)
 -- CREATE INDEX status_page_links_created ON public.status_page_links USING btree (created_at)
 -- CREATE INDEX status_page_links_page ON public.status_page_links USING btree (page_id, address_hash, created_at)
+-- CREATE INDEX status_page_news_created ON public.status_page_news USING btree (created_at)
+-- CREATE INDEX status_page_notices_due ON public.status_page_notices USING btree (due_at, id) WHERE (told_id < wanted_id)
+-- CREATE INDEX status_page_notices_page ON public.status_page_notices USING btree (page_id, subject) WHERE (told_id < wanted_id)
+-- CREATE INDEX status_page_notices_tried ON public.status_page_notices USING btree (tried_at) WHERE (tried_at IS NOT NULL)
 -- CREATE INDEX status_page_slugs_page ON public.status_page_slugs USING btree (page_id)
 -- CREATE INDEX status_page_slugs_taken ON public.status_page_slugs USING btree (taken_until)
+-- CREATE INDEX status_page_subscribers_challenge ON public.status_page_subscribers USING btree (challenge_due_at) WHERE (challenge_due_at IS NOT NULL)
+-- CREATE INDEX status_page_subscribers_over ON public.status_page_subscribers USING btree (state_at) WHERE (state = ANY (ARRAY['pending'::text, 'unsubscribed'::text, 'failed'::text]))
+-- CREATE INDEX status_page_subscribers_page ON public.status_page_subscribers USING btree (page_id, state)
 -- CREATE INDEX status_pages_deleted ON public.status_pages USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
 -- CREATE INDEX status_pages_workspace ON public.status_pages USING btree (workspace_id, id) WHERE (deleted_at IS NULL)
 -- CREATE INDEX subject_days_due ON public.subject_days USING btree (day) WHERE (tail IS NOT NULL)
@@ -2310,7 +2380,14 @@
 -- CREATE UNIQUE INDEX status_page_items_page_id_monitor_id_group_id_heartbeat_id__key ON public.status_page_items USING btree (page_id, monitor_id, group_id, heartbeat_id, webhook_check_id) NULLS NOT DISTINCT
 -- CREATE UNIQUE INDEX status_page_items_pkey ON public.status_page_items USING btree (id)
 -- CREATE UNIQUE INDEX status_page_links_pkey ON public.status_page_links USING btree (token_hash)
+-- CREATE UNIQUE INDEX status_page_news_page_id_subject_key_key ON public.status_page_news USING btree (page_id, subject, key)
+-- CREATE UNIQUE INDEX status_page_news_pkey ON public.status_page_news USING btree (id)
+-- CREATE UNIQUE INDEX status_page_notices_pkey ON public.status_page_notices USING btree (id)
+-- CREATE UNIQUE INDEX status_page_notices_subscriber_id_subject_key ON public.status_page_notices USING btree (subscriber_id, subject)
 -- CREATE UNIQUE INDEX status_page_slugs_pkey ON public.status_page_slugs USING btree (slug)
+-- CREATE UNIQUE INDEX status_page_subscribers_page_id_target_hash_key ON public.status_page_subscribers USING btree (page_id, target_hash)
+-- CREATE UNIQUE INDEX status_page_subscribers_pkey ON public.status_page_subscribers USING btree (id)
+-- CREATE UNIQUE INDEX status_page_subscribers_token_hash_key ON public.status_page_subscribers USING btree (token_hash)
 -- CREATE UNIQUE INDEX status_pages_pkey ON public.status_pages USING btree (id)
 -- CREATE UNIQUE INDEX status_pages_public_id_key ON public.status_pages USING btree (public_id)
 -- CREATE UNIQUE INDEX status_pages_slug ON public.status_pages USING btree (slug) WHERE (deleted_at IS NULL)
@@ -2450,8 +2527,12 @@
 -- status_page_files.status_page_files_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- status_page_items.status_page_items_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- status_page_links.status_page_links_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- status_page_news.status_page_news_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- status_page_notices.status_page_notices_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- status_page_slugs.lookups_of_owner * using (true)
 -- status_page_slugs.status_page_slugs_of_tenant * using ((workspace_id = ANY (current_workspaces())))
+-- status_page_subscribers.lookups_of_owner * using (true)
+-- status_page_subscribers.status_page_subscribers_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- status_pages.lookups_of_owner * using (true)
 -- status_pages.status_pages_of_tenant * using ((workspace_id = ANY (current_workspaces())))
 -- status_ranges.status_ranges_of_tenant * using ((EXISTS ( SELECT FROM monitors m WHERE ((m.id = status_ranges.monitor_id) AND (m.workspace_id = ANY (current_workspaces()))))))
@@ -2520,6 +2601,7 @@
 -- identity_membersof_workspace integer security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_of_outsideof_way text, of_issuer text, of_subject text, of_email text, email_is_verified boolean, new_plan text, new_ping_key text, may_create boolean, by_invite bytea, most_members integer, from_address text, in_request text, OUT outcome text, OUT user_id integer, OUT refusal text security definer 18106377d92ab8791fa8ba1035f74199
 -- identity_of_personof_way text, of_issuer text, of_subject text, of_email text, email_is_verified boolean, new_plan text, new_ping_key text, may_create boolean, by_invite bytea, most_members integer, from_address text, in_request text, new_name text, new_locale text, OUT outcome text, OUT user_id integer, OUT refusal text security definer e7db2ff5f467c114dc27a1ba72509211
+-- identity_page_subscriberof_hash bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_passkeyof_credential bytea, OUT id integer, OUT user_id integer, OUT public_key bytea, OUT counter bigint, OUT transports text[] security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_proof_ownerof_digest bytea security definer d41d8cd98f00b204e9800998ecf8427e
 -- identity_public_profileof_user integer, OUT user_id integer, OUT display_name text security definer d41d8cd98f00b204e9800998ecf8427e
@@ -2788,8 +2870,13 @@
 -- status_page_items to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- status_page_links to parallax_api: SELECT
 -- status_page_links to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- status_page_news to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- status_page_notices to parallax_api: DELETE, SELECT
+-- status_page_notices to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- status_page_slugs to parallax_api: DELETE, INSERT, SELECT, UPDATE
 -- status_page_slugs to parallax_worker: DELETE, INSERT, SELECT, UPDATE
+-- status_page_subscribers to parallax_api: DELETE, INSERT, SELECT, UPDATE
+-- status_page_subscribers to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- status_pages to parallax_api: INSERT, SELECT, UPDATE
 -- status_pages to parallax_worker: DELETE, INSERT, SELECT, UPDATE
 -- status_ranges to parallax_api: SELECT
@@ -2870,6 +2957,7 @@
 -- identity_members to parallax_api
 -- identity_of_outside to parallax_api
 -- identity_of_person to parallax_api
+-- identity_page_subscriber to parallax_api
 -- identity_passkey to parallax_api
 -- identity_proof_owner to parallax_api
 -- identity_public_profile to parallax_api

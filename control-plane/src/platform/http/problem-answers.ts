@@ -39,7 +39,7 @@ export function problemHeaders(problem: Problem): Readonly<Record<string, string
   if (problem.retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.ceil(problem.retryAfterSeconds));
   else if (problem.status === 503) headers['retry-after'] = String(retryAfterSeconds);
   if (problem.code === 'password_required') {
-    headers['www-authenticate'] = 'Basic realm="status page", charset="UTF-8"';
+    headers['www-authenticate'] = 'Basic realm="parallax", charset="UTF-8"';
   } else if (problem.status === 401) {
     // RFC 6750, section 3: no error code when the request carried no credentials.
     headers['www-authenticate'] =
