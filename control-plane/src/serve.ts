@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sourceAddresses } from '@parallax/checks';
 import { createMetrics } from '@parallax/telemetry/metrics';
+import type { Metrics } from '@parallax/telemetry/metrics';
 import type { Logger, Shutdown } from '@parallax/telemetry';
 import type { ControlPlaneSettings } from '@parallax/settings';
 import { buildApp } from './app.ts';
@@ -23,6 +24,7 @@ import { createOutboundClients } from './platform/outbound-http/index.ts';
 import { startOutboxWorker } from './platform/outbox/worker.ts';
 import { createDeliveryMetrics } from './response/channels/index.ts';
 import { startReplicaRegister } from './platform/replicas/job.ts';
+import type { ReplicaRegister } from './platform/replicas/job.ts';
 import type { Context } from './context.ts';
 import { signInSettings } from './sign-in-settings.ts';
 import { keptHosts, keptPages, servePagesWhileAway } from './reporting/status-pages/index.ts';
@@ -53,15 +55,7 @@ export async function serve(
   const channels = channelSettings(settings);
   const replica = `${process.pid}-${randomUUID().slice(0, 8)}`;
   let serving: Context | undefined;
-  const metrics = settings.metricsPort === undefined ? undefined : createMetrics({ program: 'control-plane' });
-  if (metrics !== undefined && settings.metricsPort !== undefined) {
-    const listener = await metrics.listen({
-      host: settings.metricsHost,
-      port: settings.metricsPort,
-      pages: healthPages(() => (shutdown.signal.aborted ? 'it is stopping' : (serving ?? 'it is starting'))),
-    });
-    shutdown.onShutdown('metrics', () => listener.close());
-  }
+  const metrics = await listenForMetrics(settings, shutdown, () => serving);
   const { publicUrl, natsUrl, ownListeners, ...where } = places(settings);
   const { database, clock } = await reachDatabase(() => openDatabaseAndClock(databaseUrls(settings, databaseUrl)), {
     settings,
@@ -78,17 +72,7 @@ export async function serve(
     nowMs: clock.now(),
     ...(namedShards === undefined ? {} : { shards: namedShards }),
   });
-  const own = await startOwnListeners({ places: ownListeners, log });
-  shutdown.onShutdown('own listeners', () => own.stop());
-  const replicas = await startReplicaRegister({
-    pool: database.worker,
-    name: replica,
-    roles: settings.roles,
-    ownListeners: own.current,
-    sourceAddresses: async () => settings.publicAddress ?? sourceAddresses(),
-    log,
-  });
-  shutdown.onShutdown('replicas', () => replicas.stop());
+  const replicas = await joinReplicas({ settings, pool: database.worker, replica, ownListeners, log, shutdown });
   const keys = await startKeyWatch({ pool: database.worker, ring: installation.sealer, source, replica, log });
   shutdown.onShutdown('keys', () => keys.stop());
   const bus = await connectBus({
@@ -134,17 +118,27 @@ export async function serve(
   };
   const parts = stopTogether(shutdown, log);
   await startServices(context, settings, parts);
-  if (settings.roles.includes('api')) {
-    const app = await buildApp(context, {
-      trustedProxies: settings.trustedProxies ?? [],
-      allowedHosts: settings.allowedHosts,
-      corsOrigins: settings.corsOrigins,
-    });
-    await app.listen({ host: settings.httpHost, port: settings.httpPort });
-    parts.onShutdown('http', () => closeHttp(app));
-  }
+  if (settings.roles.includes('api')) await startApi(context, settings, parts);
   serving = context;
   log.info({ replica, roles: settings.roles, url: publicUrl }, 'serving');
+}
+
+/** Metrics and the pages of health, where the settings have a port for them: they answer from the first moment of the start. */
+async function listenForMetrics(
+  settings: ControlPlaneSettings,
+  shutdown: Shutdown,
+  serving: () => Context | undefined,
+): Promise<Metrics | undefined> {
+  const { metricsHost: host, metricsPort: port } = settings;
+  if (port === undefined) return undefined;
+  const metrics = createMetrics({ program: 'control-plane' });
+  const listener = await metrics.listen({
+    host,
+    port,
+    pages: healthPages(() => (shutdown.signal.aborted ? 'it is stopping' : (serving() ?? 'it is starting'))),
+  });
+  shutdown.onShutdown('metrics', () => listener.close());
+  return metrics;
 }
 
 function dataDirOf({ dataDir = './data' }: ControlPlaneSettings): string {
@@ -185,11 +179,28 @@ async function reachDatabase<Started>(
   }
 }
 
-/** What is under way is answered, unless that takes too long. */
-async function closeHttp(app: Awaited<ReturnType<typeof buildApp>>): Promise<void> {
-  const timer = setTimeout(() => app.server.closeAllConnections(), answerWithinMs);
-  await app.close();
-  clearTimeout(timer);
+/** Tells the other replicas where this one listens and what it calls from, and learns the same of them. */
+async function joinReplicas(given: {
+  readonly settings: ControlPlaneSettings;
+  readonly pool: Database['worker'];
+  readonly replica: string;
+  readonly ownListeners: ReturnType<typeof places>['ownListeners'];
+  readonly log: Logger;
+  readonly shutdown: Shutdown;
+}): Promise<ReplicaRegister> {
+  const { settings, pool, replica, ownListeners, log, shutdown } = given;
+  const own = await startOwnListeners({ places: ownListeners, log });
+  shutdown.onShutdown('own listeners', () => own.stop());
+  const replicas = await startReplicaRegister({
+    pool,
+    name: replica,
+    roles: settings.roles,
+    ownListeners: own.current,
+    sourceAddresses: async () => settings.publicAddress ?? sourceAddresses(),
+    log,
+  });
+  shutdown.onShutdown('replicas', () => replicas.stop());
+  return replicas;
 }
 
 async function startServices(
@@ -210,4 +221,25 @@ async function startServices(
     capabilities.flatMap((capability) => capability.consumers ?? []),
   );
   shutdown.onShutdown('outbox', () => worker.stop());
+}
+
+async function startApi(
+  context: Context,
+  settings: ControlPlaneSettings,
+  shutdown: Pick<Shutdown, 'onShutdown'>,
+): Promise<void> {
+  const app = await buildApp(context, {
+    trustedProxies: settings.trustedProxies ?? [],
+    allowedHosts: settings.allowedHosts,
+    corsOrigins: settings.corsOrigins,
+  });
+  await app.listen({ host: settings.httpHost, port: settings.httpPort });
+  shutdown.onShutdown('http', () => closeHttp(app));
+}
+
+/** What is under way is answered, unless that takes too long. */
+async function closeHttp(app: Awaited<ReturnType<typeof buildApp>>): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), answerWithinMs);
+  await app.close();
+  clearTimeout(timer);
 }

@@ -89,8 +89,22 @@ ${Object.values(examples)
 
 Every flag is also an environment variable PARALLAX_PROBE_…, and …_FILE names a file with its value.`,
     );
+  addRegisterCommand(program, context);
+  addRunCommand(program, context);
+  addStatusCommand(program, context);
+  addDoctorCommand(program, context);
+  addCheckCommand(program, context);
+  for (const command of program.commands) {
+    const example = Object.entries(examples).find(([name]) => name === command.name())?.[1];
+    if (example === undefined) continue;
+    command.addHelpText('after', `\nExample:\n  ${example}${command.name() === 'check' ? moreOfCheck : ''}`);
+  }
+  return program;
+}
 
-  const enrolmentKeys = ['CONTROL_PLANE', 'JOIN_TOKEN', 'NAME', 'REGION', 'PUBLIC_ADDRESS'] as const;
+const enrolmentKeys = ['CONTROL_PLANE', 'JOIN_TOKEN', 'NAME', 'REGION', 'PUBLIC_ADDRESS'] as const;
+
+function addRegisterCommand(program: Command, context: CliContext): void {
   withFlags(program.command('register').description('register this machine as a probe, with a join token'), [
     ...enrolmentKeys,
     'STATE_DIR',
@@ -100,6 +114,9 @@ Every flag is also an environment variable PARALLAX_PROBE_…, and …_FILE name
       const { runRegister } = await commands();
       await runRegister(agentConfiguration(context.env, flags), context.output, flags['json'] === true);
     });
+}
+
+function addRunCommand(program: Command, context: CliContext): void {
   withFlags(
     program
       .command('run')
@@ -122,6 +139,9 @@ Every flag is also an environment variable PARALLAX_PROBE_…, and …_FILE name
     const { settings, readJoinToken } = configurationWithLateToken(context.env, flags);
     await runAgent(settings, readJoinToken);
   });
+}
+
+function addStatusCommand(program: Command, context: CliContext): void {
   withFlags(
     program
       .command('status')
@@ -134,6 +154,9 @@ Every flag is also an environment variable PARALLAX_PROBE_…, and …_FILE name
       const { settings } = configurationWithLateToken(context.env, flags);
       if (!(await runStatus(settings, context.output, flags['json'] === true))) context.setExitCode(1);
     });
+}
+
+function addDoctorCommand(program: Command, context: CliContext): void {
   withFlags(
     program
       .command('doctor')
@@ -146,6 +169,9 @@ Every flag is also an environment variable PARALLAX_PROBE_…, and …_FILE name
       const { settings } = configurationWithLateToken(context.env, flags);
       if (!(await runDoctor(settings, context.output, flags['json'] === true))) context.setExitCode(1);
     });
+}
+
+function addCheckCommand(program: Command, context: CliContext): void {
   withFlags(
     program
       .command('check')
@@ -174,12 +200,6 @@ Every flag is also an environment variable PARALLAX_PROBE_…, and …_FILE name
       const { settings } = configurationWithLateToken(context.env, textFlags(flags));
       context.setExitCode(exitCodeOf(await runOneCheck(settings, { ...flags, target, json }, context.output)));
     });
-  for (const command of program.commands) {
-    const example = Object.entries(examples).find(([name]) => name === command.name())?.[1];
-    if (example === undefined) continue;
-    command.addHelpText('after', `\nExample:\n  ${example}${command.name() === 'check' ? moreOfCheck : ''}`);
-  }
-  return program;
 }
 
 /**

@@ -211,7 +211,7 @@ void t.test('the proxy of a browser serves only who knows its password', async (
   });
   t.teardown(inside.stop);
   const proxy = await openProxy(testContext());
-  t.teardown(proxy.close);
+  t.teardown(() => proxy.close());
   const { port, username, password } = proxy.login;
   const place = `127.0.0.1:${inside.port}`;
   const ask = (head: string, login: string | undefined) => {
@@ -227,7 +227,7 @@ void t.test('the proxy of a browser serves only who knows its password', async (
 
 void t.test('no answer of a server breaks the proxy, and with it the agent', async (t) => {
   const proxy = await openProxy(testContext());
-  t.teardown(proxy.close);
+  t.teardown(() => proxy.close());
   const { port, username, password } = proxy.login;
   const login = `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}\r\n`;
   for (const [answer, expected] of [
@@ -270,7 +270,7 @@ void t.test(
     const peer = await listenRaw((socket) => socket.destroy());
     t.teardown(peer.stop);
     const proxy = await openProxy(testContext({ timeoutMs: 20_000 }));
-    t.teardown(proxy.close);
+    t.teardown(() => proxy.close());
     const started = await startBrowser({ path: browser, proxyPort: proxy.login.port });
     t.teardown(started.close);
     await logIn(started, proxy.login);

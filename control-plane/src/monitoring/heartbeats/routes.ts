@@ -7,7 +7,7 @@ import {
   resumeHeartbeatRoute,
   updateHeartbeatRoute,
 } from '@parallax/api-contract';
-import type { Heartbeat } from '@parallax/api-contract';
+import type { Heartbeat, InputOf } from '@parallax/api-contract';
 import type { Context } from '../../context.ts';
 import { inScope } from '../../platform/database/scope.ts';
 import { mayReadPingKey, maySignal, requireRole, scopeOf } from '../../platform/http/caller.ts';
@@ -20,13 +20,16 @@ import { answerOf } from './answer.ts';
 import type { HeartbeatRow } from './answer.ts';
 import { changeOf, configured, isRescheduled } from './change.ts';
 import { changeHeartbeat, makeHeartbeat, newCredentials, record, writeSwitched } from './gateway.ts';
+import type { Actor, Credentials } from './gateway.ts';
 import { slugOf } from './make.ts';
 import { noHeartbeat } from './not-found.ts';
 import { findHeartbeat, listHeartbeats, markDeleted, nextVersion, writeConfiguration, zoneOfUser } from './queries.ts';
 import { outboxKey } from './stored/announce.ts';
 import { writeStates } from './stored/queries.ts';
+import type { Locked } from './stored/queries.ts';
 import { rulesOf } from './stored/rules.ts';
 import { pause, reschedule, resume } from './switches.ts';
+import type { Switched } from './switches.ts';
 
 /** Creating, reading, changing, pausing and deleting heartbeats. */
 export function heartbeatRoutes(context: Context): Route[] {
@@ -53,20 +56,9 @@ export function heartbeatRoutes(context: Context): Route[] {
     }),
 
     handle(createHeartbeatRoute, async ({ query, body, caller, request }) => {
-      const workspaceId = query.workspace_id;
-      requireRole(caller, workspaceId, 'editor');
-      const scope = scopeOf(caller);
+      requireRole(caller, query.workspace_id, 'editor');
       const credentials = newCredentials();
-      const created = await inScope(context.database.api, scope, async (tx) => {
-        const timezone = body.timezone ?? (await zoneOfUser(scope, tx));
-        const fields = configured(body, { slug: body.slug ?? slugOf(body.name), timezone }, context.now());
-        const wanted = { fields, wantsExactly: body.slug != null };
-        const id = await makeHeartbeat(context, scope, tx, workspaceId, wanted, credentials);
-        const row = id === null ? null : await findHeartbeat(scope, tx, id);
-        if (row === null) throw new Error('a heartbeat was written and is not there');
-        await record(tx, { caller, request }, row, { action: 'heartbeat.created', detail: { name: row.name } });
-        return row;
-      });
+      const created = await create(context, { caller, request }, query.workspace_id, body, credentials);
       request.reply.header('etag', etagOf(created.version)).header('location', `/api/v1/heartbeats/${created.id}`);
       return { ...answer(created, caller), secret: credentials.secret };
     }),
@@ -110,27 +102,55 @@ export function heartbeatRoutes(context: Context): Route[] {
     }),
 
     handle(pauseHeartbeatRoute, async ({ params, caller, request }) => {
-      const changed = await changeHeartbeat(context, { caller, request }, params.id, async (tx, row, locked) => {
-        const nowMs = context.now();
-        const paused = pause(locked.state, nowMs);
-        if (paused === null) return null;
-        await writeSwitched(tx, locked, paused, nowMs);
-        await nextVersion(tx, row.id);
-        return { action: 'heartbeat.paused' };
-      });
-      return answered(params.id, changed, caller);
+      const paused = await changeSwitch(context, { caller, request }, params.id, 'heartbeat.paused', pauseLocked);
+      return answered(params.id, paused, caller);
     }),
 
     handle(resumeHeartbeatRoute, async ({ params, caller, request }) => {
-      const changed = await changeHeartbeat(context, { caller, request }, params.id, async (tx, row, locked) => {
-        const nowMs = context.now();
-        const resumed = resume(rulesOf(locked), locked.state, nowMs);
-        if (resumed === null) return null;
-        await writeSwitched(tx, locked, resumed, nowMs);
-        await nextVersion(tx, row.id);
-        return { action: 'heartbeat.resumed' };
-      });
-      return answered(params.id, changed, caller);
+      const resumed = await changeSwitch(context, { caller, request }, params.id, 'heartbeat.resumed', resumeLocked);
+      return answered(params.id, resumed, caller);
     }),
   ];
+}
+
+/** Makes a heartbeat in the time zone of its user where it names none, and its slug from its name. */
+function create(
+  context: Context,
+  actor: Actor,
+  workspaceId: number,
+  body: InputOf<typeof createHeartbeatRoute>['body'],
+  credentials: Credentials,
+): Promise<HeartbeatRow> {
+  const scope = scopeOf(actor.caller);
+  return inScope(context.database.api, scope, async (tx) => {
+    const timezone = body.timezone ?? (await zoneOfUser(scope, tx));
+    const fields = configured(body, { slug: body.slug ?? slugOf(body.name), timezone }, context.now());
+    const wanted = { fields, wantsExactly: body.slug != null };
+    const id = await makeHeartbeat(context, scope, tx, workspaceId, wanted, credentials);
+    const row = id === null ? null : await findHeartbeat(scope, tx, id);
+    if (row === null) throw new Error('a heartbeat was written and is not there');
+    await record(tx, actor, row, { action: 'heartbeat.created', detail: { name: row.name } });
+    return row;
+  });
+}
+
+const pauseLocked = ({ state }: Locked, nowMs: number): Switched | null => pause(state, nowMs);
+const resumeLocked = (locked: Locked, nowMs: number): Switched | null => resume(rulesOf(locked), locked.state, nowMs);
+
+/** Pauses or resumes a heartbeat; one that is as it is wanted already stays in its version. */
+function changeSwitch(
+  context: Context,
+  actor: Actor,
+  id: number,
+  action: string,
+  decide: (locked: Locked, nowMs: number) => Switched | null,
+): Promise<HeartbeatRow | undefined> {
+  return changeHeartbeat(context, actor, id, async (tx, row, locked) => {
+    const nowMs = context.now();
+    const switched = decide(locked, nowMs);
+    if (switched === null) return null;
+    await writeSwitched(tx, locked, switched, nowMs);
+    await nextVersion(tx, row.id);
+    return { action };
+  });
 }

@@ -10,9 +10,12 @@ import {
   revokeProbe as revokeProbeRoute,
   updateProbe,
 } from '@parallax/api-contract';
+import type { InputOf } from '@parallax/api-contract';
 import type { Context } from '../../context.ts';
 import { recordAudit } from '../../identity/audit/index.ts';
+import type { AuditEvent } from '../../identity/audit/index.ts';
 import { loadAuthority } from '../../installation/index.ts';
+import type { Transaction } from '../../platform/database/pools.ts';
 import { inScope } from '../../platform/database/scope.ts';
 import { requireRole, scopeOf } from '../../platform/http/caller.ts';
 import type { Caller } from '../../platform/http/caller.ts';
@@ -30,6 +33,7 @@ import { liftQuarantine } from './quarantine/queries.ts';
 import { revokeProbe } from './revoke.queries.ts';
 import { lostAfterSeconds } from './sessions/queries.ts';
 
+type Actor = { readonly caller: Caller; readonly request: RequestFacts };
 type AddressFormat = 'json' | 'text' | 'cidr';
 
 /** Routes below `/probes`, and `/probe/ips`. */
@@ -63,11 +67,8 @@ export function probeRoutes(context: Context): readonly Route[] {
         if (!(await changeProbe(scope, tx, before, body))) {
           throw new Problem('version_mismatch', 'the probe was changed by somebody else meanwhile: read it again');
         }
-        await recordAudit(tx, caller, request, {
+        await record(tx, { caller, request }, before, {
           action: 'probe.updated',
-          subjectType: 'probe',
-          subjectId: before.id,
-          ...(before.workspace_id === null ? {} : { workspaceId: before.workspace_id }),
           detail: { fields: Object.keys(body) },
         });
         return present(await findProbe(scope, tx, params.probe_id), params.probe_id);
@@ -83,13 +84,7 @@ export function probeRoutes(context: Context): readonly Route[] {
         const before = present(await findProbe(scope, tx, params.probe_id), params.probe_id);
         requireProbeRight(caller, before.workspace_id);
         if (!(await revokeProbe(scope, tx, before.id))) present(undefined, before.id);
-        await recordAudit(tx, caller, request, {
-          action: 'probe.revoked',
-          subjectType: 'probe',
-          subjectId: before.id,
-          ...(before.workspace_id === null ? {} : { workspaceId: before.workspace_id }),
-          detail: { name: before.name },
-        });
+        await record(tx, { caller, request }, before, { action: 'probe.revoked', detail: { name: before.name } });
       });
       context.bus.hint(dispatchSubject(params.probe_id), { type: 'revoked' });
       context.bus.hint(probesChangedSubject, {});
@@ -101,51 +96,14 @@ export function probeRoutes(context: Context): readonly Route[] {
         requireProbeRight(caller, probe.workspace_id);
         if (!(await liftQuarantine(scope, tx, probe, { userId: caller.userId, nowMs: context.now() })))
           throw new Problem('not_found', `probe ${probe.id} is in no quarantine`);
-        await recordAudit(tx, caller, request, {
+        await record(tx, { caller, request }, probe, {
           action: 'probe.quarantine_lifted',
-          subjectType: 'probe',
-          subjectId: probe.id,
-          ...(probe.workspace_id === null ? {} : { workspaceId: probe.workspace_id }),
           detail: { name: probe.name },
         });
       });
       announce(context);
     }),
-    handle(createProbeJoinToken, async ({ caller, body, request }) => {
-      const workspaceId = body.workspace_id ?? null;
-      requireProbeRight(caller, workspaceId);
-      const authority = await loadAuthority(context.database.worker, context.sealer, context.now());
-      const scope = scopeOf(caller);
-      const { name, region } = body;
-      const made = await inScope(context.database.api, scope, async (tx) => {
-        const token = await createJoinToken(tx, {
-          name,
-          region,
-          workspaceId,
-          minutes: body.expires_in_minutes,
-          createdBy: caller.userId,
-          fingerprint: authority.fingerprint,
-          random: randomBytes,
-        });
-        await recordAudit(tx, caller, request, {
-          action: 'join_token.created',
-          subjectType: 'join_token',
-          subjectId: token.id,
-          ...(workspaceId === null ? {} : { workspaceId }),
-          detail: { name, region },
-        });
-        return token;
-      });
-      return {
-        id: made.id,
-        token: made.token,
-        command: joinCommand(context.addresses.enrolment, made.token),
-        name,
-        region,
-        workspace_id: workspaceId,
-        expires_at: new Date(made.expiresAtMs).toISOString(),
-      };
-    }),
+    handle(createProbeJoinToken, ({ caller, body, request }) => makeJoinToken(context, { caller, request }, body)),
     handle(listProbeAddresses, async ({ query, request }) => addresses(query.format, request)),
     handle(listProbeAddressesAtRoot, async ({ query, request }) => addresses(query.format, request)),
   ];
@@ -161,6 +119,62 @@ function requireProbeRight(caller: Caller, workspaceId: number | null): void {
   if (workspaceId !== null) requireRole(caller, workspaceId, 'owner');
   else if (!caller.isAdministrator)
     throw new Problem('forbidden', 'public probes belong to the administrators of the installation');
+}
+
+/** A token that lets one machine in as a probe; it is shown in this answer and never again. */
+async function makeJoinToken(
+  context: Context,
+  { caller, request }: Actor,
+  body: InputOf<typeof createProbeJoinToken>['body'],
+) {
+  const workspaceId = body.workspace_id ?? null;
+  requireProbeRight(caller, workspaceId);
+  const authority = await loadAuthority(context.database.worker, context.sealer, context.now());
+  const scope = scopeOf(caller);
+  const { name, region } = body;
+  const made = await inScope(context.database.api, scope, async (tx) => {
+    const token = await createJoinToken(tx, {
+      name,
+      region,
+      workspaceId,
+      minutes: body.expires_in_minutes,
+      createdBy: caller.userId,
+      fingerprint: authority.fingerprint,
+      random: randomBytes,
+    });
+    await recordAudit(tx, caller, request, {
+      action: 'join_token.created',
+      subjectType: 'join_token',
+      subjectId: token.id,
+      ...(workspaceId === null ? {} : { workspaceId }),
+      detail: { name, region },
+    });
+    return token;
+  });
+  return {
+    id: made.id,
+    token: made.token,
+    command: joinCommand(context.addresses.enrolment, made.token),
+    name,
+    region,
+    workspace_id: workspaceId,
+    expires_at: new Date(made.expiresAtMs).toISOString(),
+  };
+}
+
+function record(
+  tx: Transaction,
+  { caller, request }: Actor,
+  probe: ProbeRow,
+  { action, detail }: Required<Pick<AuditEvent, 'action' | 'detail'>>,
+): Promise<void> {
+  return recordAudit(tx, caller, request, {
+    action,
+    subjectType: 'probe',
+    subjectId: probe.id,
+    ...(probe.workspace_id === null ? {} : { workspaceId: probe.workspace_id }),
+    detail,
+  });
 }
 
 function requireVersion(request: RequestFacts, version: number): void {

@@ -32,6 +32,19 @@ const sizes = {
   mobile: { width: 412, height: 823, deviceScaleFactor: 1.75, mobile: true },
 } as const;
 
+type RequestSent = { readonly request: { readonly url: string }; readonly type?: string; readonly timestamp: number };
+
+type ResponseReceived = {
+  readonly response: {
+    readonly status: number;
+    readonly timing?: {
+      readonly requestTime: number;
+      readonly receiveHeadersStart?: number;
+      readonly receiveHeadersEnd: number;
+    };
+  };
+};
+
 /** Asked in a world of its own, whose functions the page cannot replace. */
 const lcpScript = `new Promise((resolve) => {
   let last;
@@ -42,7 +55,7 @@ const lcpScript = `new Promise((resolve) => {
 
 /** Loads a page in a new tab and fills `seen` while it does, so that a load that is cut short can be shown. Rejects when the browser ends. */
 export async function loadPage(browser: Browser, order: LoadOrder, seen: PageLoad): Promise<void> {
-  const watched = watch(browser, seen);
+  const watched = new LoadWatch(browser, seen);
   const { targetId } = await browser.send('Target.createTarget', { url: 'about:blank' });
   const { sessionId } = (await browser.send('Target.attachToTarget', { targetId, flatten: true })) as {
     sessionId: string;
@@ -80,104 +93,117 @@ export async function loadPage(browser: Browser, order: LoadOrder, seen: PageLoa
 }
 
 /** Counts what the network events of all sessions say; times come from the session of the page itself. */
-function watch(browser: Browser, seen: PageLoad) {
-  const open = new Set<string>();
-  let page: string | undefined;
-  let documentId: string | undefined;
-  let startedAt: number | undefined;
-  let isErrorPage = false;
-  let lastActivity = performance.now();
-  let loaded: () => void;
-  const whenLoaded = new Promise<void>((resolve) => {
-    loaded = resolve;
-  });
-  const sinceStart = (timestamp: unknown) =>
-    startedAt === undefined || typeof timestamp !== 'number' ? undefined : Math.max(0, (timestamp - startedAt) * 1000);
+class LoadWatch {
+  /** Its load event has fired. */
+  readonly loaded: Promise<void>;
+  readonly #browser: Browser;
+  readonly #seen: PageLoad;
+  readonly #open = new Set<string>();
+  #markLoaded: () => void = () => {};
+  #page: string | undefined;
+  #documentId: string | undefined;
+  #startedAt: number | undefined;
+  #isErrorPage = false;
+  #lastActivity = performance.now();
 
-  function hear({ method, params, sessionId }: DevToolsEvent): void {
+  constructor(browser: Browser, seen: PageLoad) {
+    this.#browser = browser;
+    this.#seen = seen;
+    this.loaded = new Promise((resolve) => {
+      this.#markLoaded = resolve;
+    });
+    browser.onEvent = (event) => this.#hear(event);
+  }
+
+  /** From here on this session is that of the page. */
+  begin(sessionId: string): void {
+    this.#page = sessionId;
+  }
+
+  async atRest(quietMs: number, restMs: number): Promise<void> {
+    const end = performance.now() + restMs;
+    while (
+      !this.#browser.hasEnded() &&
+      performance.now() < end &&
+      (this.#open.size > 0 || performance.now() - this.#lastActivity < quietMs)
+    )
+      await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+
+  #hear({ method, params, sessionId }: DevToolsEvent): void {
     const id = `${sessionId} ${String(params['requestId'])}`;
+    const isOfPage = sessionId === this.#page;
     switch (method) {
-      case 'Target.attachedToTarget': {
-        const child = params['sessionId'] as string;
-        if (sessionId === undefined) return;
-        for (const command of ['Network.enable', 'Runtime.runIfWaitingForDebugger'])
-          browser.send(command, {}, child).catch(() => undefined);
+      case 'Target.attachedToTarget':
+        if (sessionId !== undefined) this.#letRun(params['sessionId'] as string);
         return;
-      }
-      case 'Network.requestWillBeSent': {
-        const { request, type } = params as { request: { url: string }; type?: string };
-        if (!/^https?:/.test(request.url)) return;
-        lastActivity = performance.now();
-        seen.requests += 1;
-        open.add(id);
-        if (sessionId !== page || type !== 'Document' || (documentId !== undefined && documentId !== id)) return;
-        documentId = id;
-        startedAt ??= params['timestamp'] as number;
-        seen.url = request.url;
+      case 'Network.requestWillBeSent':
+        this.#requested(id, params as RequestSent, isOfPage);
         return;
-      }
-      case 'Network.responseReceived': {
-        if (id !== documentId) return;
-        const { response } = params as {
-          response: {
-            status: number;
-            timing?: { requestTime: number; receiveHeadersStart?: number; receiveHeadersEnd: number };
-          };
-        };
-        seen.status = response.status;
-        const { timing } = response;
-        if (timing !== undefined)
-          seen.ttfbMs = sinceStart(
-            timing.requestTime + (timing.receiveHeadersStart ?? timing.receiveHeadersEnd) / 1000,
-          );
+      case 'Network.responseReceived':
+        if (id === this.#documentId) this.#answered(params as ResponseReceived);
         return;
-      }
       case 'Network.loadingFinished':
-        lastActivity = performance.now();
-        seen.weightBytes += Number(params['encodedDataLength'] ?? 0);
-        open.delete(id);
+        this.#ended(id);
+        this.#seen.weightBytes += Number(params['encodedDataLength'] ?? 0);
         return;
       case 'Network.loadingFailed':
-        lastActivity = performance.now();
-        seen.failedRequests += 1;
-        open.delete(id);
-        if (id === documentId) seen.error ??= String(params['errorText']);
+        this.#ended(id);
+        this.#seen.failedRequests += 1;
+        if (id === this.#documentId) this.#seen.error ??= String(params['errorText']);
         return;
       case 'Page.frameNavigated': {
         const { frame } = params as { frame: { parentId?: string; unreachableUrl?: string } };
         // In place of a document that did not come the browser loads a page of its own, and may tell of that before it says that it failed.
-        if (sessionId === page && frame.parentId === undefined) isErrorPage = frame.unreachableUrl !== undefined;
+        if (isOfPage && frame.parentId === undefined) this.#isErrorPage = frame.unreachableUrl !== undefined;
         return;
       }
       case 'Page.domContentEventFired':
-        if (sessionId === page && !isErrorPage) seen.domReadyMs ??= sinceStart(params['timestamp']);
+        if (isOfPage && !this.#isErrorPage) this.#seen.domReadyMs ??= this.#sinceStart(params['timestamp']);
         return;
       case 'Page.loadEventFired':
-        if (sessionId !== page || startedAt === undefined) return;
-        if (!isErrorPage) seen.loadMs ??= sinceStart(params['timestamp']);
-        loaded();
+        if (!isOfPage || this.#startedAt === undefined) return;
+        if (!this.#isErrorPage) this.#seen.loadMs ??= this.#sinceStart(params['timestamp']);
+        this.#markLoaded();
         return;
       // A dialog of the page would stop everything.
       case 'Page.javascriptDialogOpening':
-        browser.send('Page.handleJavaScriptDialog', { accept: false }, sessionId).catch(() => undefined);
+        this.#browser.send('Page.handleJavaScriptDialog', { accept: false }, sessionId).catch(() => undefined);
     }
   }
-  browser.onEvent = hear;
 
-  async function atRest(quietMs: number, restMs: number): Promise<void> {
-    const end = performance.now() + restMs;
-    while (
-      !browser.hasEnded() &&
-      performance.now() < end &&
-      (open.size > 0 || performance.now() - lastActivity < quietMs)
-    )
-      await new Promise((resolve) => setTimeout(resolve, 25));
+  /** A frame or worker of the page has a session of its own, which waits until it is watched. */
+  #letRun(sessionId: string): void {
+    for (const command of ['Network.enable', 'Runtime.runIfWaitingForDebugger'])
+      this.#browser.send(command, {}, sessionId).catch(() => undefined);
   }
-  return {
-    begin: (sessionId: string) => {
-      page = sessionId;
-    },
-    loaded: whenLoaded,
-    atRest,
-  };
+
+  #requested(id: string, { request, type, timestamp }: RequestSent, isOfPage: boolean): void {
+    if (!/^https?:/.test(request.url)) return;
+    this.#lastActivity = performance.now();
+    this.#seen.requests += 1;
+    this.#open.add(id);
+    if (!isOfPage || type !== 'Document' || (this.#documentId !== undefined && this.#documentId !== id)) return;
+    this.#documentId = id;
+    this.#startedAt ??= timestamp;
+    this.#seen.url = request.url;
+  }
+
+  /** The document's answer has begun to come. */
+  #answered({ response: { status, timing } }: ResponseReceived): void {
+    this.#seen.status = status;
+    if (timing === undefined) return;
+    const headersMs = timing.receiveHeadersStart ?? timing.receiveHeadersEnd;
+    this.#seen.ttfbMs = this.#sinceStart(timing.requestTime + headersMs / 1000);
+  }
+
+  #ended(id: string): void {
+    this.#lastActivity = performance.now();
+    this.#open.delete(id);
+  }
+
+  #sinceStart(timestamp: unknown): number | undefined {
+    if (this.#startedAt === undefined || typeof timestamp !== 'number') return undefined;
+    return Math.max(0, (timestamp - this.#startedAt) * 1000);
+  }
 }

@@ -10,7 +10,7 @@ import {
   updateChannelConfigRoute,
   warningsOf,
 } from '@parallax/api-contract';
-import type { AlertChannelConfig } from '@parallax/api-contract';
+import type { AlertChannelConfig, InputOf } from '@parallax/api-contract';
 import type { Context } from '../../../context.ts';
 import { recordAudit } from '../../../identity/audit/index.ts';
 import { inScope } from '../../../platform/database/scope.ts';
@@ -59,28 +59,7 @@ export function configRoutes(context: Context): readonly Route[] {
     }),
 
     handle(createChannelConfigRoute, async ({ body, caller, request }) => {
-      const channel = requireChannel(body.channel, '/channel');
-      const settings = readSettings(channel, body.settings);
-      const scope = scopeOf(caller);
-      const most = context.limits.plan(caller.plan).alertChannels;
-      const answer = await inScope(context.database.api, scope, async (tx) => {
-        await lockConfigs(scope, tx);
-        const id = await nextConfigId(tx);
-        const isMade = await insertConfig(scope, tx, {
-          id,
-          channel: channel.name,
-          name: body.name ?? channel.title,
-          sealedSettings: sealSettings(context.sealer, id, settings),
-          isActive: body.is_active,
-        });
-        if (!isMade) throw new Problem('channel_configured', `${channel.title} is configured already: change that`);
-        // Counted behind the insert, which tells apart what is there already from what has no place.
-        if (most !== undefined && (await countConfigs(scope, tx)) > most) {
-          throw new Problem('too_many_channels', `the plan has ${most} alert channels; delete a configuration first`);
-        }
-        await record(tx, { caller, request }, id, 'alert_channel_config.created', { channel: channel.name });
-        return one(context, { caller, request }, tx, await findConfig(scope, tx, id));
-      });
+      const answer = await create(context, { caller, request }, body);
       request.reply.header('location', `/api/v1/alert-channel-configs/${answer.id}`);
       return answer;
     }),
@@ -104,25 +83,9 @@ export function configRoutes(context: Context): readonly Route[] {
     handle(updateChannelConfigRoute, async ({ params, body, caller, request }) => {
       let dropped: readonly string[] = [];
       const changed = await change(context, { caller, request }, params.config_id, async (tx, row, scope) => {
-        const channel = requireChannel(row.channel, '/channel');
-        const stored = openSettings(context.sealer, row.id, row.sealed_settings);
-        const settings =
-          body.settings === undefined
-            ? undefined
-            : readSettings(channel, mergeSettings(channel, stored, body.settings));
-        if (settings !== undefined) dropped = droppedSecrets(channel, stored, settings, body.settings ?? {});
-        const isSame = settings === undefined || JSON.stringify(settings) === JSON.stringify(stored);
-        const isActive = body.is_active === row.is_active ? undefined : body.is_active;
-        const name = body.name === undefined ? row.name : (body.name ?? channel.title);
-        if (isSame && isActive === undefined && name === row.name) return null;
-        await writeConfig(tx, row.id, {
-          name,
-          isActive,
-          sealedSettings: isSame ? undefined : sealSettings(context.sealer, row.id, settings),
-        });
-        // What was given up was given up by other settings: a destination may be another one behind the same key.
-        if (isActive === true || !isSame) await enableTargets(scope, tx, row.channel);
-        return 'alert_channel_config.updated';
+        const updated = await update(context, tx, row, scope, body);
+        dropped = updated.dropped;
+        return updated.isChanged ? 'alert_channel_config.updated' : null;
       });
       return { ...changed, ...warningsOf(dropped) };
     }),
@@ -160,6 +123,63 @@ export function configRoutes(context: Context): readonly Route[] {
 
 function noConfig(): Problem {
   return new Problem('not_found', 'there is no such alert channel configuration');
+}
+
+/** Makes the configuration of a channel, of which a workspace has one. */
+async function create(
+  context: Context,
+  actor: Actor,
+  body: InputOf<typeof createChannelConfigRoute>['body'],
+): Promise<AlertChannelConfig> {
+  const channel = requireChannel(body.channel, '/channel');
+  const settings = readSettings(channel, body.settings);
+  const scope = scopeOf(actor.caller);
+  const most = context.limits.plan(actor.caller.plan).alertChannels;
+  return inScope(context.database.api, scope, async (tx) => {
+    await lockConfigs(scope, tx);
+    const id = await nextConfigId(tx);
+    const isMade = await insertConfig(scope, tx, {
+      id,
+      channel: channel.name,
+      name: body.name ?? channel.title,
+      sealedSettings: sealSettings(context.sealer, id, settings),
+      isActive: body.is_active,
+    });
+    if (!isMade) throw new Problem('channel_configured', `${channel.title} is configured already: change that`);
+    // Counted behind the insert, which tells apart what is there already from what has no place.
+    if (most !== undefined && (await countConfigs(scope, tx)) > most) {
+      throw new Problem('too_many_channels', `the plan has ${most} alert channels; delete a configuration first`);
+    }
+    await record(tx, actor, id, 'alert_channel_config.created', { channel: channel.name });
+    return one(context, actor, tx, await findConfig(scope, tx, id));
+  });
+}
+
+/** Writes what of a locked configuration is to be another; `dropped` names secrets that did not stay because what they belong to has changed. */
+async function update(
+  context: Context,
+  tx: Transaction,
+  row: ConfigRow,
+  scope: Scope,
+  body: InputOf<typeof updateChannelConfigRoute>['body'],
+): Promise<{ readonly isChanged: boolean; readonly dropped: readonly string[] }> {
+  const channel = requireChannel(row.channel, '/channel');
+  const stored = openSettings(context.sealer, row.id, row.sealed_settings);
+  const settings =
+    body.settings === undefined ? undefined : readSettings(channel, mergeSettings(channel, stored, body.settings));
+  const dropped = settings === undefined ? [] : droppedSecrets(channel, stored, settings, body.settings ?? {});
+  const isSame = settings === undefined || JSON.stringify(settings) === JSON.stringify(stored);
+  const isActive = body.is_active === row.is_active ? undefined : body.is_active;
+  const name = body.name === undefined ? row.name : (body.name ?? channel.title);
+  if (isSame && isActive === undefined && name === row.name) return { isChanged: false, dropped };
+  await writeConfig(tx, row.id, {
+    name,
+    isActive,
+    sealedSettings: isSame ? undefined : sealSettings(context.sealer, row.id, settings),
+  });
+  // What was given up was given up by other settings: a destination may be another one behind the same key.
+  if (isActive === true || !isSame) await enableTargets(scope, tx, row.channel);
+  return { isChanged: true, dropped };
 }
 
 /** Changes a configuration in one transaction: locked, in the version that `If-Match` names, and recorded. */
