@@ -58,7 +58,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   return agent;
 }
 
-/** The parts of a probe and how they work together: what is checked goes through the log to the broker, and the session rules them all. */
+/** The parts of a probe and how they work together: results go through the log to the broker, and the session says what is checked. */
 export class Agent {
   readonly #options: AgentOptions;
   readonly #wallMs = Date.now;
