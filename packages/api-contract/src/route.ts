@@ -62,7 +62,7 @@ export type RouteContract<
 export type FileBody = {
   /** Media types without parameters; `multipart/form-data` is a form. */
   readonly types: readonly string[];
-  /** Of the whole body. */
+  /** The size of the whole body. */
   readonly maxBytes: number;
 };
 

@@ -9,7 +9,7 @@ export const pageAccessLimits = {
   passwordMax: 200,
   mailDomains: 20,
   addresses: 50,
-  /** Of the form that unlocks a page: a password that may be long once it is encoded, and where to go afterwards. */
+  /** The form that unlocks a page: a password that may be long once it is encoded, and where to go afterwards. */
   formBytes: 4_096,
 } as const;
 

@@ -30,9 +30,9 @@ export const statusPageLimits = {
   domainCharacters: 243,
   /** A domain whose proof is gone is served for so long. */
   missingDays: 7,
-  /** Of a PNG or WebP. */
+  /** The size of a PNG or WebP. */
   pictureBytes: 500_000,
-  /** Of each side of it. */
+  /** The length of each of its sides. */
   picturePixels: 2_048,
   vectorBytes: 100_000,
   /** Subscribers that one request may add. */

@@ -159,7 +159,7 @@ export const actOnSubscriptionRoute = route({
   tag,
   summary: 'Confirm, change or end a subscription to a status page',
   description:
-    'What the forms of the page send, and `List-Unsubscribe=One-Click` (RFC 8058). Of the body `component` and `lang` are read, where `action` is `save`.',
+    'What the forms of the page send, and `List-Unsubscribe=One-Click` (RFC 8058). The fields `component` and `lang` of the body are read where `action` is `save`.',
   params: ofLink,
   query: z.object({ action: z.enum(['confirm', 'save', 'unsubscribe']).default('unsubscribe') }),
   bytes: { maxBytes: mostSubscribeFormBytes },

@@ -90,6 +90,8 @@ export const unsealedColumns: readonly string[] = [
   'sessions.salt',
   'sla_ledger.digest',
   'status_page_files.bytes',
+  'status_page_links.address_hash',
+  'status_page_links.token_hash',
   'status_page_subscribers.target_hash',
   'status_page_subscribers.token_hash',
   'webhook_checks.slug_hash',

@@ -17,7 +17,7 @@ create table status_page_subscribers (
   component_ids text[] not null default '{}' check (cardinality(component_ids) <= 200),
   locale text not null check (locale in ('en', 'ru')),
   state text not null default 'pending' check (state in ('pending', 'active', 'unsubscribed', 'failed')),
-  -- Of the link in messages: found by its SHA-256, and sealed, since each message has it.
+  -- The token of the link in messages: found by its SHA-256, and sealed, since each message has it.
   token_hash bytea not null unique,
   token_sealed bytea not null,
   -- When a confirmation was asked for last: no mailbox is filled by others.

@@ -6,7 +6,7 @@ import type { BadgeFacts } from '../picture/badge-text.ts';
 export type ReadBadge = {
   readonly id: number;
   readonly facts: BadgeFacts;
-  /** Of a badge of a status page: which, and who may read it; null: everybody. */
+  /** The status page of a badge, and who may read it; null: everybody. */
   readonly page?: { readonly pageId: number; readonly access: PageAccess | null } | undefined;
 };
 
@@ -19,7 +19,7 @@ export type BadgeCacheOptions<Asked> = {
   readonly onFailure: (error: unknown) => void;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Of all badges and their documents. */
+  /** The memory for all badges and their documents. */
   readonly maxBytes: number;
 };
 
@@ -39,7 +39,7 @@ const retryMs = 5_000;
 const maxWaitMs = 2_000;
 const maxMissing = 10_000;
 const maxDocuments = 20;
-/** Of an entry or a document beside its text: objects, keys and headers. */
+/** What an entry or a document takes beside its text: objects, keys and headers. */
 const overheadBytes = 1_000;
 
 /**

@@ -35,7 +35,7 @@ export async function readBadge(context: Context, { key, kind, hours }: AskedBad
   return facts === null ? null : { id: found.id, facts };
 }
 
-/** Of a page that is published: what it shows itself, to those who may read it. */
+/** What a published page shows itself, to those who may read it. */
 async function readPageBadge(
   context: Context,
   { id, subject_id: pageId, workspace_id: workspaceId, slug }: FoundBadge,
@@ -51,7 +51,7 @@ async function readPageBadge(
   return uptime === null ? null : { id, page, facts: { kind, ...uptime } };
 }
 
-/** Of a subject: what the API tells its members. Row-level security lets through its workspace alone. */
+/** What the API tells the members of a subject. Row-level security lets through its workspace alone. */
 async function factsOf(
   context: Context,
   found: FoundBadge,

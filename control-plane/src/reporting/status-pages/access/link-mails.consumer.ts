@@ -17,7 +17,7 @@ const sealedFor = 'link to a status page';
 /** Links that one address is mailed an hour; more are asked for in vain, and nobody is told. */
 const mostLinksAnHour = 3;
 
-/** Of links that unlock a page: 190 random bits. */
+/** The tokens of links that unlock a page: 190 random bits. */
 export const linkToken = randomKeyKind('plsl_');
 
 const askedLink = z.object({ pageId: z.number(), mail: z.string(), locale: z.enum(['en', 'ru']) });

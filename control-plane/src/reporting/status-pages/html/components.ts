@@ -42,13 +42,13 @@ function component(context: PageContext, view: ComponentView): Html {
     view.status !== 'operational' &&
     html`<small>${words.since} ${shortTime(context, view.sinceMs)}</small>`;
   const status = words.status[view.status];
+  // Its end is left out, as in the lists of troubles.
   return html`
     <li>
       <div class="h"><b>${view.name}</b><span class="s">${icon(tone)}${since === false ? status : html`<span>${status} ${since}</span>`}</span></div>
       ${view.description !== '' && html`<p>${view.description}</p>`}
       ${view.showsUptime && uptime(context, view)}
-      ${view.responseTimesMs !== undefined && sparkline(context, view.responseTimesMs)}
-    </li>`;
+      ${view.responseTimesMs !== undefined && sparkline(context, view.responseTimesMs)}`;
 }
 
 function uptime(context: PageContext, view: ComponentView): Html {

@@ -49,7 +49,7 @@ export type PageCacheOptions = {
   readonly onFailure: (slug: string, error: unknown) => void;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Of the documents of all pages. */
+  /** The memory for the documents of all pages. */
   readonly mostBytes: number;
 };
 
@@ -332,7 +332,7 @@ function bytesOf({ page }: Entry): number {
   return bytes;
 }
 
-/** Of objects, numbers and strings in V8, as heaps of pages of 40 components have shown them; texts are counted as two bytes a character. */
+/** What objects, numbers and strings take in V8, as heaps of pages of 40 components have shown them; texts are counted as two bytes a character. */
 const bytesOfPage = 8_000;
 const bytesOfComponent = 500;
 const bytesOfDay = 8;

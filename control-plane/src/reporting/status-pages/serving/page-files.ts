@@ -6,7 +6,7 @@ export type PageFilesOptions = {
   /** As it was kept before this process began; asked for while it cannot be read. */
   readonly readKept: (slug: string, hash: string) => Promise<Buffer | undefined>;
   readonly onRead: (slug: string, hash: string, bytes: Buffer) => void;
-  /** Of all pictures in memory. */
+  /** The bytes of all pictures in memory. */
   readonly mostBytes: number;
 };
 

@@ -21,7 +21,7 @@ export type UnlockLinks = {
     readonly access: PageAccess;
     readonly mail: string;
     readonly locale: Locale;
-    /** Of the client. */
+    /** The address of the client. */
     readonly address: string;
   }) => Promise<number>;
   /** Takes a link, which works once. @returns whether it is one of the page as it is now */

@@ -30,7 +30,7 @@ const documents = documentBases.flatMap(({ prefix, documents: all }) =>
 t.test('the table has the documents that are known, and each says how it is refused', async (t) => {
   t.same(
     documents.filter(({ document }) => document.isForPeople).map(({ place }) => place),
-    ['/status/:slug', '/status/:slug/history', '/status/:slug/incidents/:id'],
+    ['/status/:slug', '/status/:slug/history', '/status/:slug/subscribe', '/status/:slug/incidents/:id'],
     'people are shown a form; all else is for programs or stands in other pages',
   );
   t.ok(documents.length >= 20, String(documents.length));

@@ -129,8 +129,11 @@ t.test(
     t.equal((await send('/unlock', { password: 'x'.repeat(5_000) })).status, 503);
     t.equal((await send('', { password })).status, 503, 'only the form acts');
 
-    const atDomain = (path: string, more: Omit<Parameters<typeof request>[1], 'headers'> = {}, headers = {}) =>
-      request(`http://127.0.0.1:${port}${path}`, { ...more, headers: { host: 'status.shop.example', ...headers } });
+    const atDomain = (
+      path: string,
+      more: { readonly method?: 'POST'; readonly body?: string } = {},
+      headers: Readonly<Record<string, string | undefined>> = {},
+    ) => request(`http://127.0.0.1:${port}${path}`, { ...more, headers: { host: 'status.shop.example', ...headers } });
     const form = await atDomain('/');
     t.equal(form.statusCode, 401);
     t.match(await form.body.text(), '<form method="post" action="/unlock">', 'as its readers see the path');

@@ -133,7 +133,7 @@ export async function unsubscribe(scope: Scope, tx: Transaction, id: number): Pr
     delete from status_page_notices s where s.subscriber_id = ${id} and ${ofScope(scope)} and s.told_id < s.wanted_id`);
 }
 
-/** Of what they are told, and in which language. */
+/** Changes what they are told, and in which language. */
 export async function changeSubscription(
   scope: Scope,
   tx: Transaction,

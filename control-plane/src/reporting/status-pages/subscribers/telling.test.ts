@@ -8,7 +8,7 @@ import { claimNotices, mostPerSecond, sweepSubscribers } from './sending/claim.q
 import { sendDueNotices } from './sending/sender.job.ts';
 import { subscribersApi } from './testing.ts';
 
-/** Of the goal: a page with 10,000 subscribers has queued what it tells within five seconds. */
+/** The goal: a page with 10,000 subscribers has queued what it tells within five seconds. */
 const goalMs = 5_000;
 
 void t.test('what pages tell their subscribers', async (t) => {

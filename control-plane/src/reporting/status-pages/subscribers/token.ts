@@ -1,6 +1,6 @@
 import { randomKeyKind } from '../../../platform/crypto/random-key.ts';
 
-/** Of links in messages to subscribers: 190 random bits. */
+/** The tokens of links in messages to subscribers: 190 random bits. */
 export const subscriberToken = randomKeyKind('plsp_');
 
 /** What is sealed of a subscriber, each for its own purpose. */

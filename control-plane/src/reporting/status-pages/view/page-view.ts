@@ -42,7 +42,7 @@ export type ComponentView = {
   /** Since when it is so; null: not known. Milliseconds since the epoch, as all times here. */
   readonly sinceMs: number | null;
   readonly showsUptime: boolean;
-  /** Of what was measured in the days of the page, cut at two decimals and never rounded up; null: nothing was measured. */
+  /** The share of what was measured in the days of the page, cut at two decimals and never rounded up; null: nothing was measured. */
   readonly uptimePercent: number | null;
   /** How much of the time of its days was measured; null: of no time. */
   readonly measuredPercent: number | null;
@@ -135,7 +135,7 @@ export type PageTheme = {
   readonly light: PageColours;
   readonly dark: PageColours;
   readonly font: 'system' | 'serif' | 'mono';
-  /** Of corners, in pixels, 0 to 24. */
+  /** The radius of corners, in pixels, 0 to 24. */
   readonly radius: number;
 };
 

@@ -28,7 +28,7 @@ export type AccessVersion = { readonly pageId: number; readonly accessVersion: n
 
 const versionRow = z.object({ slug: z.string(), page_id: z.number(), access_version: z.number() });
 
-/** Of slugs those of published pages. In whatever workspace. */
+/** Returns the slugs that belong to published pages, in whatever workspace. */
 export async function versionsOfSlugs(
   api: DatabasePool,
   slugs: readonly string[],
@@ -133,7 +133,7 @@ export type PageItem = {
   readonly showsResponseTimes: boolean;
   readonly isOnlyIfDegraded: boolean;
   readonly isGroup: boolean;
-  /** Of a group its members, in order; else the one that it is. */
+  /** The members of a group in their order; else the one that it is. */
   readonly subjects: readonly PageSubject[];
 };
 

@@ -3,7 +3,7 @@ import { publicIdOf } from './public-id.ts';
 
 /** An occurrence of a maintenance as it is stored or planned. Milliseconds since the epoch. */
 export type StoredOccurrence = {
-  /** Of the maintenance. */
+  /** The public name of the maintenance. */
   readonly publicId: string;
   readonly isPublic: boolean;
   readonly publicTitle: string | null;

@@ -102,7 +102,7 @@ function keyOf({ id, body, status }: UpdateView): string {
   return status === 'resolved' ? endKey : 'begin';
 }
 
-/** Of one that is not public the word alone is, which no message is made of. */
+/** Maintenance that is not public shows as a word on the page alone: nobody is told of it. */
 function newsOfOccurrence(occurrence: StoredOccurrence, { names }: Happenings, nowMs: number): News[] {
   const { publicId, startsMs, endedMs, hasStarted, componentIds } = occurrence;
   if (!occurrence.isPublic || componentIds.length === 0) return [];
@@ -126,7 +126,7 @@ function newsOfOccurrence(occurrence: StoredOccurrence, { names }: Happenings, n
   if (endedMs !== null) return [news('completed', `completed ${id}`, endedMs)];
   if (hasStarted) return [news('in_progress', `in_progress ${id}`, startsMs)];
   return plannedNews(occurrence, nowMs, (event, key, knownMs) => news(event, `${key} ${id}`, knownMs)).map((each) =>
-    // Of what comes again the plan is told once, and each time by its reminder.
+    // A series is announced once, and each of its occurrences by the reminder.
     each.facts.type === 'maintenance' && each.facts.event === 'scheduled' && occurrence.isRecurring === true
       ? { ...each, key: 'scheduled' }
       : each,
