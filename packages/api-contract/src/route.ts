@@ -19,6 +19,8 @@ export type RouteContract<
   /** Fastify form: `/api/v1/monitors/:monitor_id`. */
   readonly path: string;
   readonly credentials: Access;
+  /** The token that it may be sent stands in the description alone, for the specification of the route names no credentials. */
+  readonly isTokenUnlisted?: true;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;

@@ -127,11 +127,12 @@ export const messengerLoginRoute = route({
   method: 'POST',
   path: '/api/v1/auth/messenger/login',
   credentials: 'bearer-or-none',
+  isTokenUnlisted: true,
   requestHeaders: [inviteTokenHeader],
   tag,
   summary: 'Exchange the data of the messenger login widget for tokens',
   description:
-    'Send what the widget gave, all of it and nothing else: its signature is over every field. It counts once and for 10 minutes. Makes the account where there is none and registration is open, or where an invitation comes in the header X-Invite-Token; with an access token the person is linked to that account.',
+    'Send what the widget gave, all of it and nothing else: its signature is over every field. It counts once and for 10 minutes. Makes the account where there is none and registration is open, or where an invitation comes in the header X-Invite-Token; sent with an access token (`Authorization: Bearer …`), it links the person to that account.',
   // A record and no object: fields that nobody knows today are part of what is signed.
   body: z
     .record(z.string().max(64), signedValue)
@@ -149,6 +150,7 @@ export const messengerWebappRoute = route({
   method: 'POST',
   path: '/api/v1/auth/messenger/webapp',
   credentials: 'bearer-or-none',
+  isTokenUnlisted: true,
   requestHeaders: [inviteTokenHeader],
   tag,
   summary: 'Exchange the init data of a messenger mini app for tokens',

@@ -104,6 +104,8 @@ void t.test('credentials, bodies and statuses are those of the contract', async 
   t.same(paths['/api/v1/things']?.['post']?.security, [{ bearer: [] }]);
   t.same(paths['/api/v1/things/{thing_id}/act']?.['post']?.security, [{ bearer: [] }, {}]);
   t.same(paths['/health']?.['get']?.security, []);
+  const unlisted = document([{ ...act, isTokenUnlisted: true }]).paths[act.path.replace(':thing_id', '{thing_id}')];
+  t.same(unlisted?.['post']?.security, [], 'a token that stands in the description alone');
   const created = paths['/api/v1/things']?.['post'];
   t.equal(created?.requestBody.required, true);
   t.equal(paths['/api/v1/things/{thing_id}/act']?.['post']?.requestBody.required, false);

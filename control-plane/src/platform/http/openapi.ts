@@ -74,7 +74,7 @@ function operation(contract: RouteContract, routes: Routes, components: Componen
     tags: [contract.tag],
     summary: contract.summary,
     ...(contract.description === undefined ? {} : { description: contract.description }),
-    security: securityOf[contract.credentials],
+    security: contract.isTokenUnlisted === true ? [] : securityOf[contract.credentials],
     'x-role': roleOf(contract),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(contract.body === undefined ? {} : { requestBody: requestBody(contract.body, repeated, components) }),

@@ -3,7 +3,7 @@ import { bars, letters, oneBar } from './bars.ts';
 import { type PageContext, shortTime } from './context.ts';
 import { icon, toneOf } from './icons.ts';
 import { type Html, html } from './markup.ts';
-import { sparkline } from './sparkline.ts';
+import { responseTimes } from './response-times.ts';
 
 /** A page of so few components shows all of them at once. */
 const fewComponents = 8;
@@ -48,7 +48,7 @@ function component(context: PageContext, view: ComponentView): Html {
       <div class="h"><b>${view.name}</b><span class="s">${icon(tone)}${since === false ? status : html`<span>${status} ${since}</span>`}</span></div>
       ${view.description !== '' && html`<p>${view.description}</p>`}
       ${view.showsUptime && uptime(context, view)}
-      ${view.responseTimesMs !== undefined && sparkline(context, view.responseTimesMs)}`;
+      ${responseTimes(context, view)}`;
 }
 
 function uptime(context: PageContext, view: ComponentView): Html {

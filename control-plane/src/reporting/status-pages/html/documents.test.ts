@@ -17,6 +17,29 @@ t.test('A page of 40 components stays below 60,000 bytes', async (t) => {
       const bytes = Buffer.byteLength(rendered(largeView({ days }), '', locale));
       t.ok(bytes <= 60_000, `${name}, ${locale}: ${bytes} bytes`);
     }
+  for (const days of [rows.quiet, rows['two in turn']]) {
+    const bytes = Buffer.byteLength(rendered(largeView({ days, responseTimes: true }), '', 'en'));
+    t.ok(bytes <= 60_000, `with the response times of all: ${bytes} bytes`);
+  }
+});
+
+t.test('Response times are lines on a page of few, and charts to be opened on a page of many', async (t) => {
+  const few = elementsOf(
+    rendered(
+      viewOf({
+        sections: [sectionOf('Shop', 'operational', [componentOf('Checkout', { responseTimesMs: [120, null, 140] })])],
+      }),
+    ),
+  );
+  t.equal(few.filter(({ tagName }) => tagName === 'img').length, 0);
+  t.equal(few.filter(({ attrs }) => attrs.some(({ value }) => value === 'sp')).length, 1);
+  const many = elementsOf(rendered(largeView({ days: daysOf('u'), responseTimes: true })));
+  const charts = many.filter(({ tagName }) => tagName === 'img');
+  t.equal(charts.length, 40);
+  for (const { attrs } of charts) {
+    const given = Object.fromEntries(attrs.map(({ name, value }) => [name, value]));
+    t.match(given, { loading: 'lazy', src: /^\/status\/shop\/charts\/[a-z0-9]{12}\.svg\?lang=en$/, alt: /90 days/ });
+  }
 });
 
 t.test('Everything that is written in it is text', async (t) => {

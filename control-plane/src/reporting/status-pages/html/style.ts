@@ -72,7 +72,7 @@ p.card{padding:20px}
 .o{position:absolute;width:0;height:0;margin:0}
 .sp{display:block;width:100%;height:32px;overflow:visible}
 .sp path{fill:none;stroke:var(--a);stroke-width:1.5;stroke-linecap:round;stroke-linejoin:round;vector-effect:non-scaling-stroke}
-.rt{margin-top:10px}
+.rt{margin-top:10px}.cs img{display:block;width:100%;aspect-ratio:16/5;margin-top:6px}
 .lg{margin:16px 0 0}
 .lg ul{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,300px),1fr));gap:4px 16px}
 .lg li{display:flex;gap:10px;align-items:flex-end}

@@ -1,25 +1,44 @@
-import { type Html, html } from './markup.ts';
+import type { ComponentView, PageView } from '../view/page-view.ts';
+import { pathTo } from './context.ts';
 import type { PageContext } from './context.ts';
+import { type Html, html } from './markup.ts';
 
+/** A page with more lines than this shows charts in their place, which are fetched when somebody opens them: a line takes 600 bytes. */
+const maxLines = 10;
+/** The size of the line in its own units. */
 const height = 24;
 
-/** The response times of a component as a line, with their bounds in words; nothing where none was measured. */
-export function sparkline({ words, formats }: PageContext, times: readonly (number | null)[]): Html | null {
+/** The response times of a component with their bounds in words, as a line or a chart; nothing where none was measured. */
+export function responseTimes(context: PageContext, { id, responseTimesMs: times = [] }: ComponentView): Html | null {
+  const { view, words, formats } = context;
   const known = times.filter((each): each is number => each !== null && Number.isFinite(each));
   const latest = known.at(-1);
   if (latest === undefined) return null;
   const [least, most] = [Math.min(...known), Math.max(...known)];
-  const range = words.responseRange(formats.whole(least), formats.whole(most));
+  const range = `${words.responseTime}: ${words.responseRange(formats.whole(least), formats.whole(most))}`;
   const detail = words.responseDetail(words.days(times.length), formats.whole(latest));
+  if (lineCount(view) > maxLines) {
+    const chart = html`<img loading="lazy" src="${pathTo(context, `/charts/${id}.svg`)}" alt="${detail}">`;
+    return html`
+      <details>
+        <summary>${range}</summary>
+        ${chart}
+      </details>`;
+  }
   return html`
     <div class="rt">
-      <span>${words.responseTime}: ${range}</span>
-      <svg class="sp" viewBox="0 -2 ${Math.max(1, times.length - 1)} ${height + 4}" preserveAspectRatio="none" role="img">
-        <title>${words.responseTime}: ${range}</title>
-        <desc>${detail}</desc>
+      <span>${range}</span>
+      <svg class="sp" viewBox="0 -2 ${Math.max(1, times.length - 1)} ${height + 4}" preserveAspectRatio="none" role="img" aria-label="${detail}">
         <path d="${line(times, least, most)}"/>
       </svg>
     </div>`;
+}
+
+function lineCount({ sections }: PageView): number {
+  return sections.reduce(
+    (sum, { components }) => sum + components.filter((each) => each.responseTimesMs !== undefined).length,
+    0,
+  );
 }
 
 /** Relative steps, which are short; a day without a time is a gap. */
