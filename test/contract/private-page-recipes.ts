@@ -6,8 +6,17 @@ import type { World } from './world.ts';
 
 const password = 'correct horse';
 
-/** A published page that has a password. */
-async function privatePage(world: World): Promise<{ readonly id: number; readonly slug: string }> {
+type PrivatePage = { readonly id: number; readonly slug: string };
+const pages = new WeakMap<World, Promise<PrivatePage>>();
+
+/** A published page that has a password. One serves all who try, for a workspace has a bounded number of them. */
+function privatePage(world: World): Promise<PrivatePage> {
+  const known = pages.get(world) ?? makePrivatePage(world);
+  pages.set(world, known);
+  return known;
+}
+
+async function makePrivatePage(world: World): Promise<PrivatePage> {
   const slug = `private-${world.unique()}`.toLowerCase();
   const made = await world.make('POST', '/api/v1/status-pages', {
     workspace_id: world.workspaceId,

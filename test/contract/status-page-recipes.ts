@@ -16,6 +16,15 @@ async function page(world: World): Promise<{ readonly path: string; readonly mon
   return { path: `/api/v1/status-pages/${String(made.body['id'])}`, monitorId };
 }
 
+const pages = new WeakMap<World, ReturnType<typeof page>>();
+
+/** A page that serves all who try something that leaves it as it was: a workspace has a bounded number of them. */
+function sharedPage(world: World): ReturnType<typeof page> {
+  const known = pages.get(world) ?? page(world);
+  pages.set(world, known);
+  return known;
+}
+
 const svg = { 'content-type': 'image/svg+xml' };
 const picture = (colour: string): string =>
   `<svg xmlns="http://www.w3.org/2000/svg"><rect fill="${colour}" width="1" height="1"/></svg>`;
@@ -51,19 +60,34 @@ export const statusPageRecipes: Readonly<Record<string, Recipe>> = {
   },
 };
 
-/** A subscriber of a new page that is published. */
-async function subscriber(world: World) {
+type PublishedPage = { readonly id: number; readonly slug: string };
+const publishedPages = new WeakMap<World, Promise<PublishedPage>>();
+
+/** A published page, the same for all who try. */
+function publishedPage(world: World): Promise<PublishedPage> {
+  const known = publishedPages.get(world) ?? publish(world);
+  publishedPages.set(world, known);
+  return known;
+}
+
+async function publish(world: World): Promise<PublishedPage> {
   const slug = `contract-${world.unique()}`.toLowerCase();
-  const { worker } = world.database;
-  const pageId = await worker.oneFirst(sql.typeAlias('id')`
+  const id = await world.database.worker.oneFirst(sql.typeAlias('id')`
     insert into status_pages (workspace_id, name, slug, is_published, timezone)
     values (${world.workspaceId}, 'Shop', ${slug}, true, 'Europe/Berlin') returning id`);
+  return { id, slug };
+}
+
+/** A new subscriber of it. */
+async function subscriber(world: World) {
+  const { id: pageId, slug } = await publishedPage(world);
   const token = subscriberToken.make();
   const { sealer } = world.context;
-  const id = await worker.oneFirst(sql.typeAlias('id')`
+  const sealed = (text: string, what: string) => sql.binary(sealer.seal(text, what));
+  const id = await world.database.worker.oneFirst(sql.typeAlias('id')`
     insert into status_page_subscribers (workspace_id, page_id, kind, target_sealed, target_hash, locale, token_hash, token_sealed)
-    values (${world.workspaceId}, ${pageId}, 'email', ${sql.binary(sealer.seal('reader@example.com', sealedFor.target))}, '\\x00', 'en',
-      ${sql.binary(randomKeyHash(token))}, ${sql.binary(sealer.seal(token, sealedFor.token))}) returning id`);
+    values (${world.workspaceId}, ${pageId}, 'email', ${sealed('reader@example.com', sealedFor.target)},
+      ${sql.binary(Buffer.from(String(world.unique())))}, 'en', ${sql.binary(randomKeyHash(token))}, ${sealed(token, sealedFor.token)}) returning id`);
   return { slug, token, of: `/api/v1/status-pages/${pageId}/subscribers`, id };
 }
 
@@ -106,12 +130,12 @@ export const moreStatusPageRecipes: Readonly<Record<string, Recipe>> = {
     return { path: `${path}/domain/verify` };
   },
   'PUT /api/v1/status-pages/:id/files/:kind': async (world) => ({
-    path: `${(await page(world)).path}/files/logo-light`,
+    path: `${(await sharedPage(world)).path}/files/logo-light`,
     body: picture('red'),
     headers: svg,
   }),
   'DELETE /api/v1/status-pages/:id/files/:kind': async (world) => {
-    const path = `${(await page(world)).path}/files/favicon`;
+    const path = `${(await sharedPage(world)).path}/files/favicon`;
     const { status, text } = await world.call('PUT', path, {
       token: world.token,
       body: picture('blue'),

@@ -38,11 +38,18 @@ const claimedRow = z.object({
 /** A message that this process may send now. */
 export type ClaimedNotice = z.output<typeof claimedRow>;
 
+/** Whether any message is due: the one statement of a second in which nothing is. */
+async function areDue(worker: DatabasePool): Promise<boolean> {
+  return worker.exists(sql.unsafe`
+    select from status_page_notices where told_id < wanted_id and due_at <= clock_timestamp()`);
+}
+
 /**
  * Leases the messages that are due, of all pages in turn, as many as the second has room for. One whose sender was killed comes again when its lease
  * is over, with what it told then. Pages that are not published, and subscribers who have left, have none.
  */
 export async function claimNotices(worker: DatabasePool): Promise<readonly ClaimedNotice[]> {
+  if (!(await areDue(worker))) return [];
   return worker.transaction(async (tx) => {
     await tx.query(sql.unsafe`select pg_advisory_xact_lock(hashtextextended('notices of status pages', 0))`);
     return tx.any(sql.type(claimedRow)`
