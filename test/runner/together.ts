@@ -5,6 +5,8 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const standIn = (name: string): string => pathToFileURL(path.join(import.meta.dirname, name)).href;
+/** Connections may take so long to close after the last file; a test of the runner waits less. */
+const leftOpenMs = Number(process.env['PARALLAX_TEST_LEFT_OPEN_MS'] ?? 20_000);
 const timeout = Number(process.env['PARALLAX_TEST_FILE_TIMEOUT']) * 1_000;
 
 // Before tap is loaded, which asks for it.
@@ -19,6 +21,14 @@ for (const file of JSON.parse(process.env['PARALLAX_TEST_FILES'] ?? '[]') as rea
     await runWith(file, test, () => import(pathToFileURL(path.resolve(file)).href));
   });
 }
+
+// What a file leaves open would keep the process alive for as long as all of its files may take.
+setTimeout(() => {
+  console.error(
+    `all files have ended, and something keeps the process alive: ${process.getActiveResourcesInfo().join(', ')}`,
+  );
+  process.exit(1);
+}, leftOpenMs).unref();
 
 function replace(name: string, by: string): void {
   registerHooks({ resolve: (specifier, context, next) => next(specifier === name ? by : specifier, context) });

@@ -201,11 +201,31 @@ void t.test('names, addresses and values are read in the forms that people write
   t.equal(dns.settings().safeParse({ server: 'a b' }).success, false);
 });
 
+/** A port that nobody else has by UDP nor by TCP, with a socket of each. */
+async function oneServerPort() {
+  for (;;) {
+    const udp = createSocket('udp4');
+    await new Promise<void>((resolve) => udp.bind(0, '127.0.0.1', resolve));
+    const { port } = udp.address();
+    const tcp = createServer();
+    const isOurs = await new Promise<boolean>((resolve) => {
+      tcp.once('error', () => resolve(false));
+      tcp.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (isOurs) return { udp, tcp, port };
+    udp.close();
+  }
+}
+
 void t.test(
   'a server from before EDNS is asked again without, and an answer that was cut anywhere over TCP',
   async (t) => {
     const answers: Answer[] = [{ type: 'A', name: 'old.test', ttl: 1, data: '192.0.2.7' }];
-    const udp = createSocket('udp4');
+    const { udp, tcp, port } = await oneServerPort();
+    t.teardown(() => {
+      udp.close();
+      tcp.close();
+    });
     udp.on('message', (query, from) => {
       const { id, questions = [], additionals = [] } = decode(query);
       const say = (bytes: Uint8Array) => udp.send(bytes, from.port, from.address);
@@ -216,18 +236,11 @@ void t.test(
       if (additionals.length > 0) return say(encode({ type: 'response', id, flags: 1, questions }));
       return say(encode({ type: 'response', id, questions, answers }));
     });
-    await new Promise<void>((resolve) => udp.bind(0, '127.0.0.1', resolve));
-    const tcp = createServer((socket) => {
+    tcp.on('connection', (socket) => {
       socket.on('data', (query: Buffer) => {
         const { id, questions = [] } = decode(query.subarray(2));
         socket.write(streamEncode({ type: 'response', id, questions, answers }));
       });
-    });
-    const { port } = udp.address();
-    await new Promise<void>((resolve) => tcp.listen(port, '127.0.0.1', resolve));
-    t.teardown(() => {
-      udp.close();
-      tcp.close();
     });
     const settings = { server: `127.0.0.1:${port}`, expected_values: ['192.0.2.7'] };
     t.match(await check('old.test', settings), { outcome: 'ok', evidence: { details: { transport: 'udp' } } });

@@ -147,3 +147,16 @@ t.test('what listens itself for what nobody catches is not disturbed in a proces
   const results = await runFiles({ ...usual, isShared: true, files: [path.join(folder, 'listens.test.ts')] });
   t.match(results, [{ isGood: true, passed: 1 }]);
 });
+
+t.test('a process of several files that does not end by itself is ended, and says what keeps it alive', async (t) => {
+  const file = path.join(t.testdir(), 'made.test.ts');
+  const source = `import { createSocket } from 'node:dgram';
+    import t from 'tap';
+    t.test('a', async (t) => { createSocket('udp4').bind(0, '127.0.0.1'); t.ok(1); });`;
+  writeFileSync(file, source);
+  const env = { ...process.env, PARALLAX_TEST_LEFT_OPEN_MS: '50' };
+  const [result] = await runFiles({ ...usual, isShared: true, files: [file], env });
+  t.match(result, { isGood: false, passed: 1, failed: 1 });
+  t.match(result?.complaints.join('\n'), 'something keeps the process alive: ');
+  t.match(result?.complaints.join('\n'), 'UDPWrap');
+});
