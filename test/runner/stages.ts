@@ -38,17 +38,27 @@ const walls = ['test/contract/access-without-*.test.ts'];
  */
 const slowFiles = [
   'test/contract/{bad-input,generated-python-client,hostile-*,parameters}.test.ts',
-  'packages/checks/src/{leaks,pagespeed}.test.ts',
+  'packages/checks/src/{contract-secrets,leaks,pagespeed}.test.ts',
   'packages/checks/src/net/address-policy-outside.test.ts',
-  'control-plane/src/commands/{as-code,as-code-groups,as-code-round-trip,import,user}.test.ts',
-  'control-plane/src/monitoring/heartbeats/schedules/calendar.test.ts',
-  'control-plane/src/monitoring/monitors/list/reference.test.ts',
+  'packages/embedded/src/postgres.test.ts',
+  'probe-agent/src/workers/pool.test.ts',
+  'control-plane/src/commands/*.test.ts',
+  'control-plane/src/identity/plans/limits.test.ts',
+  'control-plane/src/installation/backup/backup.test.ts',
+  'control-plane/src/monitoring/check-results/ingest/central.test.ts',
+  'control-plane/src/monitoring/check-results/recompute/damage.test.ts',
+  'control-plane/src/monitoring/heartbeats/schedules/{calendar,cron}.test.ts',
+  'control-plane/src/monitoring/monitors/{list/reference,simulate/ingest,transfer/round-trip}.test.ts',
+  'control-plane/src/monitoring/probes/gateway.test.ts',
   'control-plane/src/reporting/scheduled-reports/{files,killed}.test.ts',
   'control-plane/src/reporting/sla/pdf/render.test.ts',
+  'control-plane/src/reporting/status-pages/html/in-browser.test.ts',
+  'control-plane/src/reporting/status-pages/subscribers/telling.test.ts',
   'control-plane/src/response/channels/contract.test.ts',
   'control-plane/src/response/maintenance/recurrence/occurrences.test.ts',
-  'control-plane/src/response/webhooks/{database-killed,killed}.test.ts',
+  'control-plane/src/response/webhooks/{database-killed,killed,sending}.test.ts',
   'control-plane/src/supervisor/up.test.ts',
+  'test/unit/loaded-modules.test.ts',
 ];
 
 const unitFiles = [
