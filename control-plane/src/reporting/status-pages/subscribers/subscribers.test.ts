@@ -23,6 +23,23 @@ void t.test('subscribers by mail', async (t) => {
     t.equal((await api.form('nowhere/subscribe', [['target', 'a@example.com']])).status, 404);
   });
 
+  await t.test('whoever may not read a private page cannot subscribe to it', async (t) => {
+    const closed = await api.page();
+    await api.database.worker.query(sql.unsafe`
+      update status_pages set allowed_addresses = '{192.0.2.0/24}', access_version = access_version + 1 where id = ${closed.id}`);
+    const refused = await api.form(`${closed.slug}/subscribe`, [['target', 'stranger@example.com']]);
+    t.equal(refused.status, 303);
+    t.equal(refused.headers.get('location'), 'subscribe', 'where the form stands that lets readers in');
+    t.equal(await api.count(sql.fragment`status_page_subscribers where page_id = ${closed.id}`), 0);
+    t.same(await api.asked(), []);
+    const own = [['target', 'reader-of-it@example.com']] as const;
+    const taken = await api.form(`${closed.slug}/subscribe`, own, '192.0.2.9');
+    t.equal(taken.status, 200);
+    t.equal(await api.count(sql.fragment`status_page_subscribers where page_id = ${closed.id}`), 1);
+    await api.asked();
+    await api.database.worker.query(sql.unsafe`delete from status_page_subscribers where page_id = ${closed.id}`);
+  });
+
   let link = '';
   await t.test('nothing is told before the button of the mailed page is pressed', async (t) => {
     const answer = await api.form(`${page.slug}/subscribe`, [
