@@ -85,7 +85,7 @@ export class PageCache {
   readonly #ahead = new Set<Promise<void>>();
   /** Until one of them may be read again. */
   #later: Promise<void> | undefined;
-  /** Counts pages that others may read now: what is being read at that time may be of before. */
+  /** Counts changes of who may read pages: what is being read at that time may be older than one. */
   #accessChanges = 0;
 
   constructor(options: PageCacheOptions) {

@@ -148,7 +148,7 @@ t.test('a page that becomes private while it is read is read again, be it for th
     cache.forget(1);
     go();
     t.equal((await first).status, 401);
-    t.equal(kept.get('shop')?.found.accessVersion, version + 1, 'what was read of before is not kept either');
+    t.equal(kept.get('shop')?.found.accessVersion, version + 1, 'what was read before the change is not kept either');
     t.equal((await server.fetch(asked)).status, 401);
   }
 });
