@@ -96,10 +96,11 @@ void t.test('the page tells what is public, with the days that the ranges come t
   const { nowMs } = api;
   const ago = (days: number) => (days === 0 ? nowMs : aligned(nowMs - days * dayMs));
   const piece = (kind: Kind, from: number, to: number): Piece => ({ kind, fromMs: ago(from), toMs: ago(to) });
+  // The shortest piece is longer than a step, so that no present can make it empty.
   const shop = [
     piece('UP', 100, 71.3),
-    piece('DOWN', 71.3, 71.2999),
-    piece('UP', 71.2999, 50.4),
+    piece('DOWN', 71.3, 71.2998),
+    piece('UP', 71.2998, 50.4),
     piece('TIMEOUT', 50.4, 49.9),
     piece('UP', 49.9, 30.2),
     piece('DEGRADED', 30.2, 30.1),
