@@ -73,7 +73,14 @@ export async function serve(
     ...(namedShards === undefined ? {} : { shards: namedShards }),
   });
   const replicas = await joinReplicas({ settings, pool: database.worker, replica, ownListeners, log, shutdown });
-  const keys = await startKeyWatch({ pool: database.worker, ring: installation.sealer, source, replica, log });
+  const keys = await startKeyWatch({
+    pool: database.worker,
+    signals: database.signals,
+    ring: installation.sealer,
+    source,
+    replica,
+    log,
+  });
   shutdown.onShutdown('keys', () => keys.stop());
   const bus = await connectBus({
     servers: natsUrl,

@@ -76,7 +76,7 @@ function note(hash, file) {
 }
 
 async function bundle() {
-  const { build } = await import('esbuild');
+  const { build, stop } = await import('esbuild');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(path.join(cache, 'new-'));
   // Other accounts may run it too.
@@ -96,10 +96,15 @@ async function bundle() {
     banner: { js: requireForPackages },
     plugins: [asItLies, httpAlone],
   };
-  await build(options).catch((error) => {
+  try {
+    await build(options);
+  } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
-  });
+  } finally {
+    // Its process would stay, with some hundred MB, for as long as this one.
+    await stop();
+  }
   return folder;
 }
 

@@ -7,6 +7,7 @@ import type { RunningService } from '../../platform/running-service.ts';
 import { keyIdOfCheck } from '../fixed.ts';
 import { findKeys } from '../key-encryption-key.ts';
 import type { KeySource } from '../key-encryption-key.ts';
+import type { TableSignals } from '../../platform/database/table-signals.ts';
 
 export type KeyWatchOptions = {
   /** A pool of the worker login. */
@@ -18,7 +19,12 @@ export type KeyWatchOptions = {
   readonly replica: string;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
   readonly everyMs?: number;
+  /** Tells that another key counts from now on; absent: the database is asked at each look. */
+  readonly signals?: Pick<TableSignals, 'on' | 'isHeard'>;
 };
+
+/** The database is asked so often although nothing was signalled. */
+const askEveryMs = 10_000;
 
 const checkRow = z.object({ key_check: z.instanceof(Buffer) });
 
@@ -28,9 +34,23 @@ const checkRow = z.object({ key_check: z.instanceof(Buffer) });
  * @throws when the database does not answer at the start
  */
 export async function startKeyWatch(options: KeyWatchOptions): Promise<RunningService & { look: () => Promise<void> }> {
-  const { pool, ring, source, replica, log, everyMs = 2_000 } = options;
+  const { pool, ring, source, replica, log, everyMs = 2_000, signals } = options;
+  let isSignalled = false;
+  let told = '';
+  let askedMs = Number.NEGATIVE_INFINITY;
+  const listening = signals?.on(['installation'], () => {
+    isSignalled = true;
+  });
+  const isQuiet = (): boolean =>
+    !isSignalled &&
+    signals?.isHeard() === true &&
+    ring.holds().join() === told &&
+    performance.now() - askedMs < askEveryMs;
   const look = async (): Promise<void> => {
     ring.add((await findKeys(source)) ?? []);
+    if (isQuiet()) return;
+    isSignalled = false;
+    askedMs = performance.now();
     const row = await pool.one(sql.type(checkRow)`select key_check from installation`);
     const wanted = keyIdOfCheck(row, ring);
     if (wanted === undefined || !ring.holds().includes(wanted)) {
@@ -46,6 +66,7 @@ export async function startKeyWatch(options: KeyWatchOptions): Promise<RunningSe
       update replicas set seals_with = ${ring.sealsWith()}, holds_keys = ${sql.array([...ring.holds()], 'text')}
       where name = ${replica}
         and (seals_with, holds_keys) is distinct from (${ring.sealsWith()}, ${sql.array([...ring.holds()], 'text')})`);
+    told = ring.holds().join();
   };
   await look();
   let looking: Promise<void> | undefined;
@@ -60,6 +81,7 @@ export async function startKeyWatch(options: KeyWatchOptions): Promise<RunningSe
     look,
     stop: async () => {
       clearInterval(timer);
+      listening?.stop();
       await looking;
     },
   };

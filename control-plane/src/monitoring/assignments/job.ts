@@ -2,7 +2,7 @@ import { groupProtocol } from '@parallax/api-contract';
 import type { Logger } from '@parallax/telemetry';
 import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
-import { repeat } from '../../platform/repeat.ts';
+import { repeatWhenDue } from '../../platform/repeat-when-due.ts';
 import type { RunningService } from '../../platform/running-service.ts';
 import type { Context } from '../../context.ts';
 import { sql } from '../../platform/database/pools.ts';
@@ -12,11 +12,13 @@ import { planSeats } from './rebalance.ts';
 import type { SeatedMonitor, SeatingProbe } from './rebalance.ts';
 import { writeSeats } from './seats/queries.ts';
 
-const lookMs = 1_000;
+const unheardMs = 1_000;
 /** A monitor that was made while a pass ran may have missed the change, so the pass is made once more. */
 const secondPassMs = 10_000;
 const regularPassMs = 300_000;
 const batchSize = 200;
+/** However often probes change, they are looked at no more often. */
+const leastLookMs = 500;
 // Any constant that no other program uses on this database.
 const seatLock = 7_152_036_402n;
 
@@ -29,18 +31,22 @@ export async function startRebalance(context: Context, log: Logger): Promise<Run
   let seen = '';
   let nextPassMs = 0;
 
-  const look = async (isStopped: () => boolean): Promise<void> => {
+  const look = async (isStopped: () => boolean): Promise<number> => {
     const present = await probesFingerprint(pool);
     const nowMs = performance.now();
-    if (present === seen && nowMs < nextPassMs) return;
+    if (present === seen && nowMs < nextPassMs) return nextPassMs - nowMs;
     const isNew = present !== seen;
     const changed = await rebalanceAll(pool, isStopped);
     seen = present;
     nextPassMs = performance.now() + (isNew ? secondPassMs : regularPassMs);
     if (changed > 0) log.info({ seats: changed }, 'seats of monitors were changed because probes changed');
+    return nextPassMs - performance.now();
   };
-  return repeat({
-    everyMs: lookMs,
+  return repeatWhenDue({
+    signals: context.database.signals,
+    tables: ['probes'],
+    unheardMs,
+    leastMs: leastLookMs,
     work: look,
     onError: (error) => log.warn({ err: error }, 'seats of monitors could not be looked through; trying again'),
   });

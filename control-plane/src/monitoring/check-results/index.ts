@@ -40,7 +40,8 @@ export const checkResultsCapability: Capability<Context> = {
       name: 'ingest',
       role: 'ingest',
       start: async (context, log) => {
-        const connectionString = context.database.raw.options.connectionString;
+        const { raw, signals } = context.database;
+        const connectionString = raw.options.connectionString;
         if (connectionString === undefined) throw new Error('the pool of the ingest has no connection string');
         const central = startCentralRunner(context, log.child({ part: 'central-checks' }));
         const live = startLiveNews(context.bus);
@@ -51,21 +52,25 @@ export const checkResultsCapability: Capability<Context> = {
             shards: context.shards,
             replica: context.replica,
             openClient: () => openIngestClient(connectionString, `parallax ingest ${shard}`),
-            reader: context.database.raw,
+            reader: raw,
             connection: context.bus.connection,
             bus: context.bus,
             log,
             now: context.now,
             central,
             live,
+            areChangesTold: signals.isHeard,
           });
-          const hints = context.bus.listen(configurationSubject(shard), running.hint);
+          const hints = [
+            context.bus.listen(configurationSubject(shard), running.hint),
+            signals.on(['monitors', 'quarantines', 'probes'], running.hint),
+          ];
           return { running, hints };
         });
         return {
           stop: async () => {
             statuses.stop();
-            for (const { hints } of shards) hints.stop();
+            for (const hint of shards.flatMap(({ hints }) => hints)) hint.stop();
             await Promise.all(shards.map(({ running }) => running.stop()));
             await live.stop();
             await central.stop();

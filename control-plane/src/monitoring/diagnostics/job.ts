@@ -2,7 +2,8 @@ import { readDiagnosis } from '@parallax/checks';
 import type { Logger } from '@parallax/telemetry';
 import type { DatabasePool } from 'slonik';
 import type { Context } from '../../context.ts';
-import { repeat } from '../../platform/repeat.ts';
+import { untilFirstDue } from '../../platform/database/first-due.queries.ts';
+import { repeatWhenDue } from '../../platform/repeat-when-due.ts';
 import type { RunningService } from '../../platform/running-service.ts';
 import { askDiagnosis } from '../probes/index.ts';
 import type { DiagnosisAnswer } from '../probes/index.ts';
@@ -10,13 +11,13 @@ import { conclude, isAnyGiven } from './conclusion.ts';
 import type { Testimony } from './conclusion.ts';
 import { chooseSides } from './pair.ts';
 import type { Witness } from './pair.ts';
-import { claimDue, forget, giveBack, keep, witnessesOf } from './queries.ts';
+import { claimDue, firstDue, forget, giveBack, keep, witnessesOf } from './queries.ts';
 import type { Claimed } from './queries.ts';
 
 /** Asks one probe; replaced in tests. */
 export type Ask = (probeId: number, monitorId: number) => Promise<DiagnosisAnswer>;
 
-const lookEveryMs = 1_000;
+const againMs = 1_000;
 /** Diagnoses under way at the same time in one process. */
 const mostAtOnce = 4;
 /** What a probe may take. */
@@ -30,14 +31,16 @@ export async function startDiagnostics(
   log: Logger,
   ask: Ask = (probeId, monitorId) => askDiagnosis(context.bus, probeId, { monitorId, deadlineMs }),
 ): Promise<RunningService & { readonly soon: () => Promise<void> }> {
-  const pool = context.database.worker;
+  const { worker: pool, signals } = context.database;
   const underWay = new Map<Claimed, Promise<void>>();
   let isStopping = false;
-  const look = repeat({
-    everyMs: lookEveryMs,
+  const look = repeatWhenDue({
+    signals,
+    tables: ['diagnoses'],
+    unheardMs: againMs,
     work: async () => {
       const room = mostAtOnce - underWay.size;
-      if (room <= 0) return;
+      if (room <= 0) return againMs;
       for (const claimed of await claimDue(pool, room)) {
         const running = examine(pool, claimed, ask)
           .catch((error: unknown) => {
@@ -47,6 +50,7 @@ export async function startDiagnostics(
           .finally(() => underWay.delete(claimed));
         underWay.set(claimed, running);
       }
+      return untilFirstDue(pool, firstDue, againMs);
     },
     onError: (error) => log.warn({ err: error }, 'diagnoses that are due were not read; tried again'),
   });

@@ -221,3 +221,7 @@ export async function removeDiagnoses(
       (select count(*) from gone)::integer as rows`);
   return { removed: { diagnoses: row.rows }, wasAny: row.was_any, wasHeld: row.was_any && row.rows === 0 };
 }
+
+/** When one is due next, a query of one instant. */
+export const firstDue = sql.fragment`
+  select min(greatest(due_at, coalesce(leased_until, due_at))) from diagnoses where state = 'wanted'`;

@@ -36,7 +36,7 @@ export async function startProbeListeners(
   log: Logger,
   limits: ProbeListenerLimits = {},
 ): Promise<ProbeListeners> {
-  const { worker } = context.database;
+  const { worker, signals } = context.database;
   const authority = await loadAuthority(worker, context.sealer, context.now());
   const natsAuthority = context.externalBroker?.access ?? (await loadNatsAuthority(worker, context.sealer));
   const names = [context.listen.grpcHost, hostOf(context.addresses.session), hostOf(context.addresses.enrolment)];
@@ -45,6 +45,7 @@ export async function startProbeListeners(
 
   const sessions = new SessionGateway({
     pool: worker,
+    signals,
     bus: context.bus,
     sealer: context.sealer,
     natsAuthority,

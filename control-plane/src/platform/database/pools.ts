@@ -2,6 +2,8 @@ import { createPool, createSqlTag, SchemaValidationError } from 'slonik';
 import type { DatabasePool, DatabaseTransactionConnection, Interceptor } from 'slonik';
 import pg from 'pg';
 import { z } from 'zod';
+import { createTableSignals } from './table-signals.ts';
+import type { TableSignals } from './table-signals.ts';
 
 /** URLs of the three logins: the owner migrates, requests cannot bypass row-level security, ingest and workers can. */
 export type DatabaseUrls = { readonly owner: string; readonly api: string; readonly worker: string };
@@ -12,8 +14,10 @@ export type Database = {
   readonly api: DatabasePool;
   /** Workers, dispatchers, readers across tenants. */
   readonly worker: DatabasePool;
-  /** The same login as `worker`, without slonik: COPY, LISTEN and transactions of the ingest. */
+  /** The same login as `worker`, without slonik: COPY and transactions of the ingest. */
   readonly raw: pg.Pool;
+  /** What was written by whomever wakes who waits for it. */
+  readonly signals: TableSignals;
   readonly close: () => Promise<void>;
 };
 
@@ -96,7 +100,7 @@ export async function openDatabase(urls: DatabaseUrls, sizes: { api: number; wor
     ...common,
     maximumPoolSize: sizes.worker,
     statementTimeout: 60_000,
-    // Nothing that it sees depends on a setting, and it is asked thirty times a second while nothing happens.
+    // Nothing that it sees depends on a setting.
     resetConnection: () => Promise.resolve(),
   }).catch(async (error: unknown) => {
     await api.end();
@@ -107,12 +111,14 @@ export async function openDatabase(urls: DatabaseUrls, sizes: { api: number; wor
   raw.on('error', () => undefined);
   // Nor one that is killed in the moment in which its connection is handed over: the pool has stopped to listen then, and the receiver has not begun.
   raw.on('connect', (client) => client.on('error', () => undefined));
+  const signals = createTableSignals(urls.worker);
   return {
     api,
     worker,
     raw,
+    signals,
     close: async () => {
-      await Promise.all([api.end(), worker.end(), raw.end()]);
+      await Promise.all([api.end(), worker.end(), raw.end(), signals.close()]);
     },
   };
 }

@@ -10,20 +10,23 @@ import { mailKind, openMail } from './mail.ts';
 import { MailAddressError, maskedAddress } from './mail-address.ts';
 import { MailRefusedError } from './mailer.ts';
 import type { Mailer } from './mailer.ts';
-import { claimMails, giveUp, putBack, queueMail, removeSent, sweepGivenUp } from './queue.ts';
+import { claimMails, firstDue, giveUp, putBack, queueMail, removeSent, sweepGivenUp } from './queue.ts';
 import type { QueuedMail } from './queue.ts';
 import { retryAfterSeconds } from './retries.ts';
+import { untilFirstDue } from '../database/first-due.queries.ts';
+import type { TableSignals } from '../database/table-signals.ts';
+import { repeatWhenDue } from '../repeat-when-due.ts';
 
 /** What sending mails needs. */
 export type MailContext = {
-  readonly database: { readonly worker: DatabasePool };
+  readonly database: { readonly worker: DatabasePool; readonly signals: Pick<TableSignals, 'on' | 'isHeard'> };
   readonly sealer: Sealer;
   readonly mailer: Mailer;
   readonly log: Logger;
   readonly now: () => number;
 };
 
-const everyMs = 1_000;
+const againMs = 1_000;
 const sweepEveryMs = 3_600_000;
 
 const payloadShape = z.object({
@@ -44,13 +47,17 @@ export const mailConsumer: OutboxConsumer<unknown> = {
 /** At a stop, mails under way get so long; then they are broken off and sent again by whoever runs next. */
 const graceMs = 3_000;
 
-/** Sends the mails that are due, once a second, until it is stopped. */
+/** Sends the mails that are due until it is stopped. */
 export async function startMailSender(context: MailContext, log: Logger): Promise<RunningService> {
   const stopping = new AbortController();
-  const sending = repeat({
-    everyMs,
+  const { worker, signals } = context.database;
+  const sending = repeatWhenDue({
+    signals,
+    tables: ['mails'],
+    unheardMs: againMs,
     work: async (isStopped) => {
       while (!isStopped() && (await sendDue(context, log, stopping.signal)) > 0);
+      return untilFirstDue(worker, firstDue, againMs);
     },
     onError: (error) => log.warn({ err: error }, 'mails could not be looked for; tried again in a second'),
   });

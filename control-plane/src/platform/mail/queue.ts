@@ -67,3 +67,7 @@ export async function sweepGivenUp(worker: DatabasePool): Promise<void> {
     sql.unsafe`delete from mails where given_up_at < now() - make_interval(days => ${keepGivenUpDays})`,
   );
 }
+
+/** When one is due next, a query of one instant. */
+export const firstDue = sql.fragment`
+  select min(greatest(due_at, coalesce(leased_until, due_at))) from mails where given_up_at is null`;

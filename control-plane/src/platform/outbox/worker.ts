@@ -7,6 +7,10 @@ import { sql } from '../database/pools.ts';
 import type { Transaction } from '../database/pools.ts';
 import type { OutboxConsumer, OutboxRow } from './consumer.ts';
 import { outboxSubject } from '../bus/subjects.ts';
+import { untilFirstDue } from '../database/first-due.queries.ts';
+import type { TableSignals } from '../database/table-signals.ts';
+import { repeatWhenDue } from '../repeat-when-due.ts';
+import { repeat } from '../repeat.ts';
 
 /** After so many failures a row is left as it is, with its last error, and the rows behind it go on. */
 export const poisonAttempts = 20;
@@ -17,7 +21,8 @@ export const poisonAttempts = 20;
  */
 export const leaseSeconds = 10;
 
-const pollMs = 500;
+/** What others hold, or what waits for an elder of its key that failed, is looked at again after so long. */
+const againMs = 500;
 const rowsAtOnce = 20;
 /** Of kinds whose consumers all take many at once. */
 const manyAtOnce = 100;
@@ -28,7 +33,7 @@ const cleanEveryMs = 60_000;
 
 /** What the worker itself needs of the context that it hands to consumers. */
 export type OutboxContext = {
-  readonly database: { readonly worker: DatabasePool };
+  readonly database: { readonly worker: DatabasePool; readonly signals: Pick<TableSignals, 'on' | 'isHeard'> };
   readonly bus: Pick<Bus, 'listen'>;
   readonly log: Logger;
 };
@@ -145,6 +150,8 @@ async function readInOrder(transaction: Transaction, only: boolean): Promise<voi
 // waits for a later round.
 const isDue = sql.fragment`o.done_at is null and o.available_at <= now() and o.attempts < ${poisonAttempts}`;
 
+const firstDue = sql.fragment`select min(available_at) from outbox where done_at is null and attempts < ${poisonAttempts}`;
+
 // With an offset it is asked of each row in turn, until there are enough: all that waits in a flood is not read for each round.
 const isOldestOfKey = sql.fragment`not exists (
   select from outbox elder
@@ -242,55 +249,38 @@ export async function cleanOnce(pool: DatabasePool): Promise<number> {
   return deleted.rowCount;
 }
 
-/** Works until stopped: woken by the hint of a writer, and every 500 ms anyway. Stopping waits for the round that runs. */
+/** Works until stopped: woken by whoever writes a row, and when one that failed is due again. Stopping waits for the round that runs. */
 export async function startOutboxWorker<Context extends OutboxContext>(
   context: Context,
   consumers: readonly OutboxConsumer<Context>[],
 ): Promise<RunningService> {
   const { log } = context;
-  const pool = context.database.worker;
-  const stopping = new AbortController();
-  let wake: (() => void) | undefined;
-  let wasHinted = false;
-  const hints = context.bus.listen(outboxSubject, () => {
-    wasHinted = true;
-    wake?.();
+  const { worker: pool, signals } = context.database;
+  const turn: Turn = { afterWorkspace: 0 };
+  const working = repeatWhenDue({
+    signals,
+    tables: ['outbox'],
+    unheardMs: againMs,
+    leastMs: 0,
+    work: async (isStopped) => {
+      while (!isStopped() && (await workOnce(context, consumers, turn)) > 0);
+      return untilFirstDue(pool, firstDue, againMs);
+    },
+    onError: (error) => log.warn({ err: error }, 'outbox: the database did not answer'),
   });
-
-  async function run(): Promise<void> {
-    const turn: Turn = { afterWorkspace: 0 };
-    let cleanedAtMs = performance.now();
-    while (!stopping.signal.aborted) {
-      wasHinted = false;
-      const handed = await workOnce(context, consumers, turn).catch((error: unknown) => {
-        log.warn({ err: error }, 'outbox: the database did not answer');
-        return 0;
-      });
-      if (performance.now() - cleanedAtMs > cleanEveryMs) {
-        cleanedAtMs = performance.now();
-        await cleanOnce(pool).catch((error: unknown) => log.warn({ err: error }, 'outbox: not cleaned'));
-      }
-      if (handed === 0 && !wasHinted && !stopping.signal.aborted) await pause();
-    }
-  }
-
-  function pause(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, pollMs);
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
-  const running = run();
+  const cleaning = repeat({
+    everyMs: cleanEveryMs,
+    work: () => cleanOnce(pool),
+    onError: (error) => log.warn({ err: error }, 'outbox: not cleaned'),
+  });
+  // Where the database tells of rows, a hint tells of nothing more.
+  const hints = context.bus.listen(outboxSubject, () => {
+    if (!signals.isHeard()) void working.soon();
+  });
   return {
     stop: async () => {
-      stopping.abort();
       hints.stop();
-      wake?.();
-      await running;
+      await Promise.all([working.stop(), cleaning.stop()]);
     },
   };
 }

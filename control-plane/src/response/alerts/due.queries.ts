@@ -16,7 +16,7 @@ export type Due = {
   readonly isSending: boolean;
 };
 
-/** Looks for work of every step in one statement: it is asked four times a second, mostly for nothing. */
+/** Looks for work of every step in one statement. */
 export async function findDue(pool: DatabasePool, nowMs: number): Promise<Due> {
   const row = await pool.one(sql.prepared('alerts-due', dueRow)`
     select exists (select from alert_occasions where ${isPlannable(nowMs)}) or exists (${isHeld})
@@ -24,3 +24,11 @@ export async function findDue(pool: DatabasePool, nowMs: number): Promise<Due> {
       exists (select from deliveries where ${isDue(nowMs)}) as is_sending`);
   return { isPlanning: row.is_planning, isSending: row.is_sending };
 }
+
+/** When time alone gives work next, a query of one instant; null where it does not. What a maintenance holds is work at any time. */
+export const firstDue = sql.fragment`
+  select least(
+    (select min(due_at) from alert_occasions where due_at is not null),
+    (select min(due_at) from notifications where status = 'queued' and delivery_id is null),
+    (select min(greatest(next_attempt_at, coalesce(lease_until, next_attempt_at))) from (
+      select next_attempt_at, lease_until from deliveries where status = 'queued' order by next_attempt_at limit 100) first))`;

@@ -5,14 +5,18 @@ import { repeat } from '../../platform/repeat.ts';
 import type { RunningService } from '../../platform/running-service.ts';
 import { bundleOnce } from './bundling/job.ts';
 import type { AlertParts } from './channels-gateway.ts';
-import { findDue } from './due.queries.ts';
+import { findDue, firstDue } from './due.queries.ts';
 import { planOnce } from './planning/job.ts';
 import type { Undecided } from './planning/job.ts';
 import { createSender } from './sending/job.ts';
 import { sweepOnce } from './sweep/queries.ts';
+import { repeatWhenDue } from '../../platform/repeat-when-due.ts';
+import { untilFirstDue } from '../../platform/database/first-due.queries.ts';
 
-/** So often work is looked for; an occasion that is made is hinted at besides. */
-const lookEveryMs = 250;
+/** What is due and could not be done is looked at again after so long. */
+const againMs = 250;
+/** However much is written, work is looked for no more often. */
+const lookLeastMs = 100;
 /** What is found, hinted at or has room is done at once; this is for what none of these tells of. */
 const everyMs = 30_000;
 /** While much is decided, what is decided already is made messages of so often: who has a single message waiting does not wait for the rest. */
@@ -65,12 +69,16 @@ export function startAlerting(parts: (context: Context) => AlertParts) {
       },
       onError: (error) => log.warn({ err: error }, 'alerts could not be decided; tried again'),
     });
-    const looking = repeat({
-      everyMs: lookEveryMs,
+    const looking = repeatWhenDue({
+      signals: context.database.signals,
+      tables: ['alert_occasions', 'notifications', 'deliveries', 'incidents'],
+      unheardMs: againMs,
+      leastMs: lookLeastMs,
       work: async () => {
         const due = await findDue(pool, context.now());
         if (due.isPlanning) void planning.soon();
         if (due.isSending) again();
+        return due.isPlanning || due.isSending ? againMs : untilFirstDue(pool, firstDue, againMs);
       },
       onError: (error) => log.warn({ err: error }, 'work on alerts could not be looked for; tried again'),
     });

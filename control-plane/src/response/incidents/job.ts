@@ -1,21 +1,27 @@
 import type { Logger } from '@parallax/telemetry';
 import type { Context } from '../../context.ts';
 import { outboxSubject } from '../../platform/bus/subjects.ts';
-import { repeat } from '../../platform/repeat.ts';
+import { untilFirstDue } from '../../platform/database/first-due.queries.ts';
+import { sql } from '../../platform/database/pools.ts';
+import { repeatWhenDue } from '../../platform/repeat-when-due.ts';
 import type { RunningService } from '../../platform/running-service.ts';
 import { dueIncidents, isAnyToBeTold, settleIncidents } from './state/queries.ts';
 
-/** A first message waits three seconds for company, so half a second more is little. */
-const everyMs = 500;
+/** What is due and held by somebody else is looked at again after so long. */
+const againMs = 500;
 
 const incidentsAtOnce = 50;
 
 /** Announces incidents whose message is due. Any number of replicas may run it: each message is claimed by the lock of its incident. */
 export async function startTelling(context: Context, log: Logger): Promise<RunningService> {
-  return repeat({
-    everyMs,
+  const { worker, signals } = context.database;
+  return repeatWhenDue({
+    signals,
+    tables: ['incidents'],
+    unheardMs: againMs,
     work: async (isStopped) => {
       while (!isStopped() && (await tellDue(context)) === incidentsAtOnce);
+      return untilFirstDue(worker, sql.fragment`select min(tell_at) from incidents`, againMs);
     },
     onError: (error) => log.warn({ err: error }, 'incidents were not announced; it is tried again'),
   });

@@ -4,20 +4,37 @@ import { repeat } from '../../platform/repeat.ts';
 import type { RunningService } from '../../platform/running-service.ts';
 import { dueEnds, dueStarts, endOccurrence, startOccurrence } from './claims/queries.ts';
 import { finishReleased, isAnyCovered, joinOccurrences, releaseSome } from './cover/queries.ts';
+import { untilFirstDue } from '../../platform/database/first-due.queries.ts';
+import { sql } from '../../platform/database/pools.ts';
+import { repeatWhenDue } from '../../platform/repeat-when-due.ts';
 
-/** A start or an end is noticed within this; its time is the planned one all the same. */
-const everyMs = 1_000;
+/** What is due and could not be done is tried again after so long; its time is the planned one all the same. */
+const againMs = 1_000;
 /** Whoever joins what is covered, or leaves it, counts within this; a change of status asks at once. */
 const settleEveryMs = 5_000;
 
 /** What is asked for the time, and where it is written what it means. */
 type Clock = Pick<Context, 'now'> & { readonly database: Pick<Context['database'], 'worker'> };
 
+/** When the clock gives something to do next: a start, an end, or subjects and windows that are still to be let go. */
+const firstDue = sql.fragment`
+  select least(
+    (select min(next_starts_at) from maintenance where status = 'scheduled' and deleted_at is null),
+    (select min(ends_at) from maintenance_occurrences where ended_at is null),
+    (select min(ended_at) from maintenance_occurrences where ended_at is not null and released_at is null),
+    (select min(deleted_at) from maintenance where deleted_at is not null))`;
+
 /** Starts and ends maintenance by the clock. */
 export async function startMaintenanceClock(context: Context, log: Logger): Promise<RunningService> {
-  return repeat({
-    everyMs,
-    work: (isStopped) => tick(context, () => !isStopped()),
+  const { worker, signals } = context.database;
+  return repeatWhenDue({
+    signals,
+    tables: ['maintenance', 'maintenance_occurrences'],
+    unheardMs: againMs,
+    work: async (isStopped) => {
+      await tick(context, () => !isStopped());
+      return untilFirstDue(worker, firstDue, againMs);
+    },
     onError: (error) => log.warn({ err: error }, 'maintenance was not started or ended; tried again'),
   });
 }

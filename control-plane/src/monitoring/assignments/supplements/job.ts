@@ -1,7 +1,7 @@
 import type { Logger } from '@parallax/telemetry';
 import type { DatabasePool } from 'slonik';
 import { z } from 'zod';
-import { repeat } from '../../../platform/repeat.ts';
+import { repeatWhenDue } from '../../../platform/repeat-when-due.ts';
 import type { RunningService } from '../../../platform/running-service.ts';
 import type { Context } from '../../../context.ts';
 import type { Bus } from '../../../platform/bus/bus.ts';
@@ -11,13 +11,16 @@ import { writeSeats } from '../seats/queries.ts';
 import { planSupplements } from '../supplements.ts';
 import { monitorsToSupplement, supplementedMonitors, supplementingProbes, watchProbes } from './queries.ts';
 
-const lookMs = 1_000;
+/** While a probe is lost, and where changes are not signalled. */
+const againMs = 1_000;
 /** While something is supplemented and no probe changes: what time alone decides. */
 const repeatMs = 10_000;
 /** While something is lost and no probe changes: seats that had no free probe, and monitors that were resumed or edited. */
 const thoroughMs = 30_000;
 /** A transaction holds the rows of so many monitors and of their probes: a fraction of a second. */
 const batchSize = 500;
+/** However often probes change, they are looked at no more often. */
+const leastLookMs = 250;
 // Any constant that no other program uses on this database.
 const supplementLock = 7_152_036_403n;
 
@@ -30,7 +33,7 @@ export async function startSupplements(context: Context, log: Logger): Promise<R
   let nextPassMs = 0;
   let nextThoroughMs = 0;
 
-  const look = async (isStopped: () => boolean): Promise<void> => {
+  const look = async (isStopped: () => boolean): Promise<number | undefined> => {
     const {
       fingerprint,
       is_any_lost: isAnyLost,
@@ -39,9 +42,9 @@ export async function startSupplements(context: Context, log: Logger): Promise<R
     const isNew = fingerprint !== seen;
     if (!isAnyLost && !hasSupplements) {
       seen = fingerprint;
-      return;
+      return undefined;
     }
-    if (!isNew && performance.now() < nextPassMs) return;
+    if (!isNew && performance.now() < nextPassMs) return againMs;
     const isThorough = isNew || performance.now() >= nextThoroughMs;
     const pass = await supplementAll(context.database.worker, {
       nowMs: context.now(),
@@ -56,13 +59,17 @@ export async function startSupplements(context: Context, log: Logger): Promise<R
       );
     }
     // What another replica does at this moment is looked at again in the next second.
-    if (!pass.isComplete) return;
+    if (!pass.isComplete) return againMs;
     seen = fingerprint;
     nextPassMs = performance.now() + repeatMs;
     if (isThorough) nextThoroughMs = performance.now() + thoroughMs;
+    return againMs;
   };
-  return repeat({
-    everyMs: lookMs,
+  return repeatWhenDue({
+    signals: context.database.signals,
+    tables: ['probes'],
+    unheardMs: againMs,
+    leastMs: leastLookMs,
     work: look,
     onError: (error) => log.warn({ err: error }, 'lost probes could not be supplemented; trying again'),
   });

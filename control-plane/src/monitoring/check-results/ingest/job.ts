@@ -27,6 +27,8 @@ export type ShardOptions = {
   /** The database's clock, milliseconds. */
   readonly now: () => number;
   readonly limits?: Partial<OwnerLimits> | undefined;
+  /** Whether changes of the configuration are hinted at now, by whomever they are made; absent: they are not. */
+  readonly areChangesTold?: (() => boolean) | undefined;
   /** Runs the control plane's own checks; absent: there are none. */
   readonly central?: CentralRunner | undefined;
   /** How often a shard that another owns is looked at; 1 s when absent. */

@@ -15,8 +15,9 @@ export type OwnerLimits = {
   readonly lingerMs: number;
   /** The shard's mark moves at least so often. */
   readonly idleMs: number;
-  /** How often changed configuration is looked for. */
+  /** How often changed configuration is looked for where nobody tells of changes, and where somebody does. */
   readonly pollMs: number;
+  readonly slowPollMs: number;
   readonly probesMs: number;
   /** How long time stands still after a takeover while a backlog is read. */
   readonly holdMs: number;
@@ -33,6 +34,7 @@ export const ownerLimits: OwnerLimits = {
   lingerMs: 250,
   idleMs: 1_000,
   pollMs: 250,
+  slowPollMs: 10_000,
   probesMs: 1_000,
   holdMs: 120_000,
   expiryMs: 50,
@@ -58,6 +60,8 @@ export type OwnerOptions = {
   /** Up to when the owner before has told; undefined when nobody ever has. */
   readonly foldedUntilUs: number | undefined;
   readonly limits: OwnerLimits;
+  /** Whether changes of the configuration are hinted at now, by whomever they are made; absent: they are not. */
+  readonly areChangesTold?: (() => boolean) | undefined;
   /** Runs the control plane's own checks; absent: there are none. */
   readonly central?: CentralRunner | undefined;
   /** Hears of what is committed, for those who watch. */

@@ -73,11 +73,13 @@ export class OwnerRounds {
   async #poll(): Promise<boolean> {
     const { configuration, options, takeHint } = this.#parts;
     const now = performance.now();
-    if (now - this.#probesReadMs >= options.limits.probesMs) {
+    const isHinted = takeHint();
+    const areChangesTold = options.areChangesTold?.() === true;
+    if ((isHinted && areChangesTold) || now >= this.#nextProbesMs()) {
       this.#probesReadMs = now;
       await configuration.refreshProbes();
     }
-    if (!takeHint() && now - this.#polledMs < options.limits.pollMs) return false;
+    if (!isHinted && now < this.#nextPollMs()) return false;
     this.#polledMs = now;
     return configuration.refresh();
   }
@@ -140,17 +142,22 @@ export class OwnerRounds {
     return now - this.#lookedMs >= limits.expiryMs && memory.fold.nextDueUs() <= nowUs();
   }
 
+  #nextPollMs(): number {
+    const { areChangesTold, limits } = this.#parts.options;
+    return this.#polledMs + (areChangesTold?.() === true ? limits.slowPollMs : limits.pollMs);
+  }
+
+  #nextProbesMs(): number {
+    const { areChangesTold, limits } = this.#parts.options;
+    return this.#probesReadMs + (areChangesTold?.() === true ? limits.slowPollMs : limits.probesMs);
+  }
+
   #waitMs(): number {
     const { inbox, commits, central, hold, memory, options, nowUs } = this.#parts;
     const { limits } = options;
     const now = performance.now();
     const gatheredMs = inbox.dueMs();
-    const times = [
-      commits.lastMs + limits.idleMs,
-      this.#polledMs + limits.pollMs,
-      this.#probesReadMs + limits.probesMs,
-      gatheredMs,
-    ];
+    const times = [commits.lastMs + limits.idleMs, this.#nextPollMs(), this.#nextProbesMs(), gatheredMs];
     if (central !== undefined) times.push(central.dueMs());
     if (hold.isOver && gatheredMs === Number.POSITIVE_INFINITY) {
       times.push(Math.max(now + (memory.fold.nextDueUs() - nowUs()) / 1_000, this.#lookedMs + limits.expiryMs));

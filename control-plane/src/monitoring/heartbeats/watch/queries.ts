@@ -36,7 +36,7 @@ const mostAtOnce = 100;
  * @returns how many deadlines had passed
  */
 export async function noticeMisses(worker: DatabasePool): Promise<number> {
-  // Asked twice a second, mostly for nothing.
+  // Mostly there is none.
   const isAny = await worker.exists(sql.unsafe`select from heartbeats where deadline_at <= clock_timestamp()`);
   if (!isAny) return 0;
   return worker.transaction(async (tx) => {

@@ -3,20 +3,24 @@ import type { DatabasePool } from 'slonik';
 import type { Context } from '../../../context.ts';
 import { deletedWorkspaces, recordWorkspaceEmpty } from '../../../identity/workspaces/index.ts';
 import { dispatchSubject, probesChangedSubject } from '../../../platform/bus/subjects.ts';
-import { repeat } from '../../../platform/repeat.ts';
+import { untilFirstDue } from '../../../platform/database/first-due.queries.ts';
+import { sql } from '../../../platform/database/pools.ts';
+import { repeatWhenDue } from '../../../platform/repeat-when-due.ts';
 import type { RunningService } from '../../../platform/running-service.ts';
 import { announceChange } from '../gateway.ts';
 import type { OnMonitorDeleted } from '../lifecycle/queries.ts';
 import { deleteSomeMonitors, revokeProbesOf } from './queries.ts';
 
 /** A look is one small index scan, and until it the monitors are still checked. */
-const everyMs = 2_000;
+const againMs = 2_000;
 
 /** Monitors deleted in one transaction, which locks the probes that let go of them. */
 const monitorsAtOnce = 20;
 
 /** Removes, of a deleted workspace whose monitors are all deleted, what another capability keeps. Repeating it does no harm. For the worker login. */
 export type OnWorkspaceEmptied = (worker: DatabasePool, workspaceId: number) => Promise<void>;
+
+const firstDeleted = sql.fragment`select min(deleted_at) from workspaces where deleted_at is not null and emptied_at is null`;
 
 /** Removes what is in deleted workspaces; a process that is killed at it leaves the rest to the next look. */
 export async function startEmptyingWorkspaces(
@@ -25,9 +29,15 @@ export async function startEmptyingWorkspaces(
   hooks: readonly OnMonitorDeleted[],
   ofWorkspace: readonly OnWorkspaceEmptied[],
 ): Promise<RunningService> {
-  return repeat({
-    everyMs,
-    work: (isStopped) => emptyDeletedWorkspaces(context, hooks, () => !isStopped(), ofWorkspace),
+  const { worker, signals } = context.database;
+  return repeatWhenDue({
+    signals,
+    tables: ['workspaces'],
+    unheardMs: againMs,
+    work: async (isStopped) => {
+      await emptyDeletedWorkspaces(context, hooks, () => !isStopped(), ofWorkspace);
+      return untilFirstDue(worker, firstDeleted, againMs);
+    },
     onError: (error) => log.warn({ err: error }, 'emptying workspaces that were deleted failed; it is tried again'),
   });
 }

@@ -5,17 +5,17 @@ import type { NatsRevocation } from '@parallax/pki';
 import type { Logger } from '@parallax/telemetry';
 import { loadAuthority, loadNatsAuthority, revokedProbeKeys } from '../../../installation/index.ts';
 import type { Context } from '../../../context.ts';
-import { repeat } from '../../../platform/repeat.ts';
+import { repeatWhenDue } from '../../../platform/repeat-when-due.ts';
 import type { RunningService } from '../../../platform/running-service.ts';
 import { probesChangedSubject } from '../../../platform/bus/subjects.ts';
 
 const updateSubject = '$SYS.REQ.CLAIMS.UPDATE';
 const lookupSubject = (account: string): string => `$SYS.REQ.ACCOUNT.${account}.CLAIMS.LOOKUP`;
-const pollMs = 2_000;
+const unheardMs = 2_000;
 
 /**
  * Keeps the broker's list of revoked probes equal to the database's: at the start, after every reconnect (a broker that was
- * restarted may have an old list), and within two seconds of a revocation.
+ * restarted may have an old list), and at a revocation.
  */
 export async function startBrokerAccess(context: Context, log: Logger): Promise<RunningService> {
   const { worker } = context.database;
@@ -44,9 +44,14 @@ export async function startBrokerAccess(context: Context, log: Logger): Promise<
     log.debug("the broker's list of revoked probes is up to date");
   };
 
-  const pushing = repeat({
-    everyMs: pollMs,
-    work: pushIfChanged,
+  const pushing = repeatWhenDue({
+    signals: context.database.signals,
+    tables: ['probes'],
+    unheardMs,
+    work: async () => {
+      await pushIfChanged();
+      return context.bus.connection.isClosed() ? unheardMs : undefined;
+    },
     onError: (error) =>
       log.warn({ err: error }, "the broker's list of revoked probes was not brought up to date; trying again"),
   });

@@ -24,10 +24,13 @@ import type { PresentedIdentity } from './queries.ts';
 import { ProbeSession } from './session.ts';
 import type { SessionEnd } from './session.ts';
 import { createSlots } from './slots.ts';
+import type { TableSignals } from '../../../platform/database/table-signals.ts';
 
 export type SessionGatewayOptions = {
   /** The worker's pool. */
   readonly pool: DatabasePool;
+  /** Absent: nothing is signalled. */
+  readonly signals?: Pick<TableSignals, 'on' | 'isHeard'>;
   readonly bus: Bus;
   readonly sealer: Sealer;
   readonly natsAuthority: Pick<NatsAuthority, 'mintProbeJwt'>;

@@ -4,10 +4,12 @@ import { repeat } from '../../../platform/repeat.ts';
 import type { Repeated } from '../../../platform/repeat.ts';
 import { committedCursors, lostAfterSeconds, noticeLostProbes, probeStates, writeReports } from './queries.ts';
 import type { ProbeSession } from './session.ts';
+import type { TableSignals } from '../../../platform/database/table-signals.ts';
+import { repeatWhenDue } from '../../../platform/repeat-when-due.ts';
 
 /** Times in ms. */
 export type UpkeepLimits = {
-  /** From one look for what hints may have missed to the next. */
+  /** From one look for what hints may have missed to the next, where changes of probes are not signalled. */
   readonly pollMs: number;
   /** From one writing of heartbeats to the next. */
   readonly reportMs: number;
@@ -18,6 +20,8 @@ export type UpkeepLimits = {
 export type UpkeepOptions = {
   /** The worker's pool. */
   readonly pool: DatabasePool;
+  /** Absent: nothing is signalled. */
+  readonly signals?: Pick<TableSignals, 'on' | 'isHeard'>;
   readonly sessions: () => readonly ProbeSession[];
   /** The product's own listeners as they are now. */
   readonly deniedListeners: () => readonly { readonly address: string; readonly port: number }[];
@@ -27,6 +31,10 @@ export type UpkeepOptions = {
   readonly limits: UpkeepLimits;
 };
 
+/** What no signal tells of: acknowledgements whose hint was lost, credentials that end, listeners of other replicas. */
+const slowPollMs = 5_000;
+/** However often probes change. */
+const leastPollMs = 100;
 /** Sessions that are ended in one look, when all have to begin anew. */
 const renewedAtOnce = 50;
 /** A tick that comes so late means that this process stood still. */
@@ -46,10 +54,23 @@ export class SessionUpkeep {
   }
 
   start(): void {
-    const { pollMs, reportMs } = this.#options.limits;
+    const { signals, limits } = this.#options;
+    const { pollMs, reportMs } = limits;
+    const poll = () => this.#poll();
     const onError = (error: unknown): void => this.#databaseAway(error);
     this.#loops = {
-      poll: repeat({ everyMs: pollMs, work: () => this.#poll(), onError }),
+      poll:
+        signals === undefined
+          ? repeat({ everyMs: pollMs, work: poll, onError })
+          : repeatWhenDue({
+              signals,
+              tables: ['probes', 'probe_sessions'],
+              everyMs: Math.max(pollMs, slowPollMs),
+              unheardMs: pollMs,
+              leastMs: Math.min(pollMs, leastPollMs),
+              work: poll,
+              onError,
+            }),
       report: repeat({ everyMs: reportMs, work: () => this.#report(), onError }),
     };
   }
@@ -65,10 +86,10 @@ export class SessionUpkeep {
   }
 
   /** Looks for what hints may have missed: two queries for all connected probes. */
-  async #poll(): Promise<void> {
+  async #poll(): Promise<undefined> {
     const { pool, now } = this.#options;
     const sessions = this.#options.sessions();
-    if (sessions.length === 0) return;
+    if (sessions.length === 0) return undefined;
     const sentBefore = new Map(sessions.map((session) => [session, session.feed.sentRevision]));
     const states = await probeStates(pool, sessions);
     const cursors = await committedCursors(pool, sessions);
@@ -91,6 +112,7 @@ export class SessionUpkeep {
         session.renewCredentials(now());
       }
     }
+    return undefined;
   }
 
   /** Agents are told at the beginning of a session which listeners are the product's own, so a change takes a new one. */

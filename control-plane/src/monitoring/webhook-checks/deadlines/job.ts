@@ -10,18 +10,25 @@ import { removeDeleted } from '../queries.ts';
 import { stateOf } from '../row.ts';
 import { miss } from '../state.ts';
 import { claimMiss, overdueChecks } from './queries.ts';
+import { untilFirstDue } from '../../../platform/database/first-due.queries.ts';
+import { sql } from '../../../platform/database/pools.ts';
+import { repeatWhenDue } from '../../../platform/repeat-when-due.ts';
 
-const lookMs = 1_000;
+const againMs = 1_000;
 const atOnce = 100;
 const tidyMs = 60_000;
 const removedAtOnce = 5_000;
 
 /** Notices what was missed. */
 export async function startMisses(context: Context, log: Logger): Promise<RunningService> {
-  return repeat({
-    everyMs: lookMs,
+  const { worker, signals } = context.database;
+  return repeatWhenDue({
+    signals,
+    tables: ['webhook_checks'],
+    unheardMs: againMs,
     work: async (isStopped) => {
       while (!isStopped() && (await noticeMisses(context)) === atOnce);
+      return untilFirstDue(worker, sql.fragment`select min(deadline_at) from webhook_checks`, againMs);
     },
     onError: (error) => log.warn({ err: error }, 'missed deliveries were not looked for; tried again'),
   });

@@ -4,14 +4,17 @@ import type { Context } from '../../../../context.ts';
 import type { Scope } from '../../../../platform/database/scope.ts';
 import type { Cursor } from '../../../../platform/ordered-log/cursor.ts';
 import { presentCursor } from '../../../../platform/ordered-log/present.queries.ts';
-import { repeat } from '../../../../platform/repeat.ts';
+import { repeatWhenDue } from '../../../../platform/repeat-when-due.ts';
 import { changedSince } from '../../serving/changes.queries.ts';
 import { readHappenings } from '../../view/happenings.gateway.ts';
 import { newsOf, openSubjects, shownSubjects } from './news.ts';
 import { dropHidden, forgetEnds, holdNews, listenedPages, queueNews } from './news.queries.ts';
 import type { ListenedPage } from './news.queries.ts';
 
-const everyMs = 2_000;
+/** So often events are looked at while they come; they can be read once everything that began before them has ended. */
+const againMs = 2_000;
+/** So many looks after the last event. */
+const looksAfter = 5;
 /** What no event tells, such as the delay of a page that is over or a reminder that is due, waits for so long at most. */
 const allEveryMs = 60_000;
 
@@ -24,6 +27,7 @@ export const newsService: Service<Context> = {
   start: async (context, log) => {
     let place: Cursor | undefined;
     let allMs = -Infinity;
+    let looksLeft = looksAfter;
     const look = async (): Promise<void> => {
       const { worker } = context.database;
       const nowMs = performance.now();
@@ -37,15 +41,32 @@ export const newsService: Service<Context> = {
       place = next;
       await tellNews(context, log, workspaceIds);
     };
-    return repeat({
-      everyMs,
-      work: look,
+    const listening = context.database.signals.on(['events'], () => {
+      looksLeft = looksAfter;
+    });
+    const looking = repeatWhenDue({
+      signals: context.database.signals,
+      tables: ['events'],
+      everyMs: allEveryMs,
+      unheardMs: againMs,
+      leastMs: againMs,
+      work: async () => {
+        await look();
+        looksLeft -= 1;
+        return looksLeft > 0 ? againMs : undefined;
+      },
       onError: (error) => {
         // Whatever was passed over is found when all pages are looked at.
         allMs = -Infinity;
         log.warn({ err: error }, 'news of status pages could not be looked for; tried again in two seconds');
       },
     });
+    return {
+      stop: async () => {
+        listening.stop();
+        await looking.stop();
+      },
+    };
   },
 };
 

@@ -2,21 +2,22 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from '@parallax/telemetry';
 import type { Service } from '../../../../capability.ts';
 import type { Context } from '../../../../context.ts';
-import { repeat } from '../../../../platform/repeat.ts';
+import { untilFirstDue } from '../../../../platform/database/first-due.queries.ts';
+import { repeatWhenDue } from '../../../../platform/repeat-when-due.ts';
 import { mostSubscribers } from '../plan.gateway.ts';
 import { mayConfirm } from '../room.ts';
 import { activate, lockCounts } from '../subscribers.queries.ts';
 import { pageUrlOf, sealedFor, subscriptionUrl } from '../token.ts';
 import { confirmChat } from './as-chat.ts';
 import { challengeBody } from './as-webhook.ts';
-import { claimChallenges, putChallenge } from './challenge.queries.ts';
+import { claimChallenges, firstDue, putChallenge } from './challenge.queries.ts';
 import type { Challenged } from './challenge.queries.ts';
 import { sendPlain, sendSigned } from './http.gateway.ts';
 
 /** What asking by requests needs. */
 export type ChallengeContext = Pick<Context, 'database' | 'sealer' | 'outbound' | 'publicUrl' | 'now' | 'limits'>;
 
-const everyMs = 2_000;
+const againMs = 2_000;
 /** A receiver that is being set up gets a little time. */
 const waitsSeconds = [30, 600] as const;
 
@@ -25,9 +26,14 @@ export const challengeSender: Service<Context> = {
   name: 'challenges to subscribers of status pages',
   role: 'worker',
   start: async (context, log) =>
-    repeat({
-      everyMs,
-      work: () => askDue(context, log),
+    repeatWhenDue({
+      signals: context.database.signals,
+      tables: ['status_page_subscribers'],
+      unheardMs: againMs,
+      work: async () => {
+        await askDue(context, log);
+        return untilFirstDue(context.database.worker, firstDue, againMs);
+      },
       onError: (error) => log.warn({ err: error }, 'subscribers could not be asked; tried again in two seconds'),
     }),
 };

@@ -44,3 +44,6 @@ export async function putChallenge(worker: DatabasePool, id: number, afterSecond
     update status_page_subscribers set challenge_due_at = clock_timestamp() + make_interval(secs => ${afterSeconds}::float8)
     where id = ${id} and state = 'pending'`);
 }
+
+/** When one is due next, a query of one instant. */
+export const firstDue = sql.fragment`select min(challenge_due_at) from status_page_subscribers`;

@@ -170,3 +170,6 @@ export async function sweepSubscribers(
       and not exists (select from status_page_notices x
         where x.page_id = n.page_id and x.subject = n.subject and x.told_id < x.wanted_id)`);
 }
+
+/** When one is due next, a query of one instant. */
+export const firstDue = sql.fragment`select min(due_at) from status_page_notices where told_id < wanted_id`;

@@ -1,15 +1,16 @@
 import type { Logger } from '@parallax/telemetry';
 import type { Service } from '../../../../capability.ts';
 import type { Context } from '../../../../context.ts';
-import { repeat } from '../../../../platform/repeat.ts';
-import { claimNotices, giveUp, newsOfNotices, noteTold, putBack } from './claim.queries.ts';
+import { untilFirstDue } from '../../../../platform/database/first-due.queries.ts';
+import { repeatWhenDue } from '../../../../platform/repeat-when-due.ts';
+import { claimNotices, firstDue, giveUp, newsOfNotices, noteTold, putBack } from './claim.queries.ts';
 import type { ClaimedNotice, StoredNews } from './claim.queries.ts';
 import { outcomeOf } from './outcome.ts';
 import { noticeOf, sendNotice } from './send.gateway.ts';
 import type { SendContext } from './send.gateway.ts';
 
-/** A second has room for so many messages, so more often is of no use. */
-const everyMs = 1_000;
+/** A second has room for so many messages, so more often is of no use while any wait. */
+const againMs = 1_000;
 /** At a stop, messages under way get so long; then they are broken off and sent again by whoever runs next. */
 const graceMs = 3_000;
 /** A message whose try takes longer than the second of its claim runs beside those of the next, up to so many. */
@@ -22,14 +23,19 @@ export const noticeSender: Service<Context> = {
   start: async (context, log) => {
     const stopping = new AbortController();
     const underWay = new Set<Promise<void>>();
-    const sending = repeat({
-      everyMs,
+    const { worker, signals } = context.database;
+    const sending = repeatWhenDue({
+      signals,
+      tables: ['status_page_notices'],
+      unheardMs: againMs,
+      leastMs: againMs,
       work: async () => {
-        if (underWay.size >= mostUnderWay) return;
+        if (underWay.size >= mostUnderWay) return againMs;
         for (const one of await beginDue(context, log, stopping.signal)) {
           underWay.add(one);
           void one.finally(() => underWay.delete(one));
         }
+        return untilFirstDue(worker, firstDue, againMs);
       },
       onError: (error) =>
         log.warn({ err: error }, 'messages to subscribers could not be looked for; tried again in a second'),
