@@ -11,6 +11,7 @@ import { diagnosticsConsumers } from './consumer.ts';
 import { startDiagnostics } from './job.ts';
 import type { Ask } from './job.ts';
 import { diagnosesOfRange } from './queries.ts';
+import { silentSignals } from '../../platform/database/testing.ts';
 
 const diagnosisOf = (address: string) => ({
   host: 'a.test',
@@ -64,7 +65,8 @@ async function world(t: TestContext) {
   };
   const due = () => database.worker.query(sql.unsafe`update diagnoses set due_at = now() - interval '1 second'`);
   const start = async (with_: Ask = ask) => {
-    const job = await startDiagnostics(context, log, with_);
+    // Only the test says when they are looked for.
+    const job = await startDiagnostics({ ...context, database: { ...database, signals: silentSignals } }, log, with_);
     t.teardown(() => job.stop());
     return job;
   };

@@ -4,6 +4,7 @@ import type { TestContext } from '@parallax/testkit';
 import { migrate, readMigrations } from './migrate.ts';
 import { openDatabase } from './pools.ts';
 import type { Database, DatabaseUrls } from './pools.ts';
+import type { TableSignals } from './table-signals.ts';
 
 /**
  * For tests: an empty database with the present schema and an installation row, cloned from a template that is built once for
@@ -24,3 +25,10 @@ export async function testDatabase(
   t.teardown(() => database.close());
   return { urls, database };
 }
+
+/** For tests that say themselves when work is looked for: nothing is signalled, and nobody polls for want of signals. */
+export const silentSignals: TableSignals = {
+  on: () => ({ stop: () => undefined }),
+  isHeard: () => true,
+  close: async () => undefined,
+};
