@@ -1,6 +1,6 @@
 import { inputErrors, problems } from '@parallax/api-contract';
-import swaggerUi from '@fastify/swagger-ui';
-import type { FastifyInstance } from 'fastify';
+import fastify from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Route } from './handler.ts';
 import { openApiDocument } from './openapi.ts';
@@ -10,22 +10,40 @@ export async function registerDocuments(app: FastifyInstance, routes: readonly R
   let text: string | undefined;
   // Made at the first request: it takes half a second, which most processes would spend for nobody.
   const documentText = (): string => (text ??= JSON.stringify(openApiDocument(routes.map((route) => route.contract))));
-  // The page asks for the document by the name of the plugin that would otherwise make one out of the framework's routes.
-  const provideDocument = async (server: FastifyInstance) => {
-    server.decorate('swagger', () => JSON.parse(documentText()) as Record<string, unknown>);
+  // Loaded at the first request, too: its files, routes and templates are a tenth of a start.
+  let pages: Promise<FastifyInstance> | undefined;
+  const servePages = async (request: FastifyRequest, reply: FastifyReply) => {
+    pages ??= documentPages(documentText);
+    const { statusCode, headers, rawPayload } = await (await pages).inject({ method: 'GET', url: request.url });
+    const { connection: _connection, 'content-length': _length, date: _date, ...others } = headers;
+    return reply.code(statusCode).headers(others).send(rawPayload);
   };
-  await app.register(fastifyPlugin(provideDocument, { name: '@fastify/swagger' }));
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    uiConfig: { deepLinking: true, tryItOutEnabled: true },
-    logo: { type: 'image/svg+xml', content: logo, href: '/docs' },
-  });
+  app.get('/docs', servePages);
+  app.get('/docs/*', servePages);
   app.get('/openapi.json', async (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(documentText()),
   );
   // Whoever opens the address in a browser finds the description of the API.
   app.get('/', async (_request, reply) => reply.redirect('/docs'));
   app.get('/docs/problems', async (_request, reply) => reply.type('text/html; charset=utf-8').send(problemsPage()));
+}
+
+/** The readable form of the document, as a server of its own that nothing reaches but what is handed to it. */
+async function documentPages(documentText: () => string): Promise<FastifyInstance> {
+  const { default: swaggerUi } = await import('@fastify/swagger-ui');
+  const pages = fastify();
+  // The page asks for the document by the name of the plugin that would otherwise make one out of the framework's routes.
+  const provideDocument = async (server: FastifyInstance) => {
+    server.decorate('swagger', () => JSON.parse(documentText()) as Record<string, unknown>);
+  };
+  await pages.register(fastifyPlugin(provideDocument, { name: '@fastify/swagger' }));
+  await pages.register(swaggerUi, {
+    routePrefix: '/docs',
+    uiConfig: { deepLinking: true, tryItOutEnabled: true },
+    logo: { type: 'image/svg+xml', content: logo, href: '/docs' },
+  });
+  await pages.ready();
+  return pages;
 }
 
 /** Paths beside the routes of capabilities, so that another method is refused with the right list. */

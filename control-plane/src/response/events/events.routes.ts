@@ -27,10 +27,11 @@ const keptMs = eventReading.keptDays * 86_400_000;
 
 /** What other systems can be told of, and what happened. */
 export function eventRoutes(context: Context): Route[] {
-  const catalogue = { events: describedEvents() };
+  // Their schemas take some ms, which nobody may ever ask for.
+  let catalogue: ReturnType<typeof describedEvents> | undefined;
   const waiting = createWaiting();
   return [
-    handle(listEventTypesRoute, async () => ({ events: [...catalogue.events] })),
+    handle(listEventTypesRoute, async () => ({ events: [...(catalogue ??= describedEvents())] })),
 
     handle(listEventsRoute, async ({ query, caller }) => {
       if (query.workspace_id !== undefined) requireRole(caller, query.workspace_id, 'viewer');

@@ -22,5 +22,9 @@ export const ownColumns = [
   'settings',
 ] as const;
 
-/** Names of secret settings over all protocols. */
-export const secretNames: ReadonlySet<string> = new Set(protocols.flatMap((protocol) => secretFieldsOf(protocol)));
+let secretNames: ReadonlySet<string> | undefined;
+
+/** Names of secret settings over all protocols: of every schema, so nobody makes them all at a start. */
+export function allSecretNames(): ReadonlySet<string> {
+  return (secretNames ??= new Set(protocols.flatMap((protocol) => secretFieldsOf(protocol))));
+}

@@ -1,7 +1,7 @@
 import { groupProtocol } from '@parallax/api-contract';
 import { checkTypeOf, isProtocol, secretFieldsOf } from '@parallax/checks';
 import type { Protocol } from '@parallax/checks';
-import { secretNames } from '../export/columns.ts';
+import { allSecretNames } from '../export/columns.ts';
 import { insteadOfIdentifier, namedGroupSettings, namedGroupTarget } from '../../../groups/check/index.ts';
 import type { NamedGroupSettings } from '../../../groups/check/index.ts';
 import { booleanCell, integerCell, jsonOf, listCell, RowFault, textCell, wholeNumber } from '../file/cells.ts';
@@ -183,7 +183,7 @@ function secretsOf(cells: Cells, protocol: string): Record<string, unknown> {
 
 /** What an export says that the monitor had and what is not in the file. */
 function lackingOf(cells: Cells, given: Readonly<Record<string, unknown>>): readonly string[] {
-  return [...secretNames]
+  return [...allSecretNames()]
     .filter((name) => booleanCell(cells, `has_${name}`) === true && !Object.hasOwn(given, name))
     .sort();
 }
