@@ -10,6 +10,7 @@ function handSignals(isHeard = true) {
     count: () => wakes.size,
     on: (_tables: readonly string[], wake: () => void) => {
       wakes.add(wake);
+      setImmediate(wake);
       return { stop: () => void wakes.delete(wake) };
     },
     isHeard: () => isHeard,
@@ -26,7 +27,7 @@ const onError = (error: unknown): never => {
   throw error;
 };
 
-void t.test('it runs at once, then after a signal, and not otherwise', async (t) => {
+void t.test('it runs when signals are heard, then after each, and not otherwise', async (t) => {
   const signals = handSignals();
   let runs = 0;
   const work = async () => {

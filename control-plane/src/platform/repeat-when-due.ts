@@ -21,8 +21,8 @@ export type RepeatWhenDueOptions = {
 };
 
 /**
- * Does work when there is some: after a signal, when what is known is due, and now and then for what neither tells of. The first run is at once, one
- * run at a time. `soon` asks for a run that begins after the call.
+ * Does work when there is some: after a signal, when what is known is due, and now and then for what neither tells of. The first run is when signals
+ * are heard, or cannot be; one run at a time. `soon` asks for a run that begins after the call.
  */
 export function repeatWhenDue(options: RepeatWhenDueOptions): Repeated {
   return new DueWork(options);
@@ -40,7 +40,7 @@ class DueWork implements Repeated {
   constructor(options: RepeatWhenDueOptions) {
     this.#options = options;
     this.#listening = options.signals.on(options.tables, () => this.#want());
-    this.#want();
+    this.#schedule(this.#longestMs());
   }
 
   soon = async (): Promise<void> => {

@@ -7,12 +7,13 @@ const channel = 'parallax_changes';
 const reopenMs = 2_000;
 /** A server, or a pooler before it, that has not handed back a notification after so long does not do so at all. */
 const echoMs = 5_000;
+const betweenWakesMs = 10;
 
 /** Wakes work when a transaction that changed a table has committed, whoever wrote it, so that nobody has to ask again and again. */
 export type TableSignals = {
   /**
-   * Calls `wake` after each commit that changed one of the tables in a way that its trigger tells of, and when notifications may have been missed.
-   * The first call opens the connection that listens.
+   * Calls `wake` once changes are heard of, or cannot be; then after each commit that changed one of the tables in a way that its trigger tells of, and
+   * when notifications may have been missed. The first call opens the connection that listens.
    */
   readonly on: (tables: readonly string[], wake: () => void) => { readonly stop: () => void };
   /** Whether notifications are known to arrive: else work is to be looked for as if there were none. */
@@ -43,7 +44,8 @@ class Listener implements TableSignals {
       const wakes = this.#wakes.get(table) ?? new Set();
       this.#wakes.set(table, wakes.add(wake));
     }
-    this.#open();
+    if (this.#isHeard) setImmediate(wake);
+    else this.#open();
     return {
       stop: () => {
         for (const table of tables) this.#wakes.get(table)?.delete(wake);
@@ -112,7 +114,9 @@ class Listener implements TableSignals {
     for (const wake of this.#wakes.get(table) ?? []) wake();
   }
 
+  /** One after another: all at once would each open a connection of the pool, which cost PostgreSQL more than what is asked on them. */
   #wakeAll(): void {
-    for (const wake of new Set([...this.#wakes.values()].flatMap((wakes) => [...wakes]))) wake();
+    const wakes = new Set([...this.#wakes.values()].flatMap((some) => [...some]));
+    for (const [place, wake] of [...wakes].entries()) setTimeout(wake, place * betweenWakesMs);
   }
 }
