@@ -4,7 +4,8 @@ import { certificatePem, certificateFacts, fingerprint, normalSerial } from './c
 import type { CertificateFacts } from './certificate-facts.ts';
 import { PkiError } from './errors.ts';
 import { generateKeys, importKeys, privateKeyPem, verifySigningRequest } from './signing-request.ts';
-import { ecdsaP256, toArrayBuffer, x509 } from './x509.ts';
+import { ecdsaP256, loadX509, toArrayBuffer } from './x509.ts';
+import type { X509 } from './x509.ts';
 
 const dayMs = 86_400_000;
 const authorityDays = 3_650;
@@ -68,6 +69,7 @@ export function probeIdOfUri(uri: string | undefined): number | undefined {
 /** Makes a new authority: ECDSA P-256, valid for ten years. */
 export async function createAuthority(nowMs: number): Promise<AuthorityMaterial> {
   const keys = await generateKeys();
+  const x509 = await loadX509();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: newSerial(),
     // A name of its own: two installations' authorities are told apart in chains and logs.
@@ -87,6 +89,7 @@ export async function createAuthority(nowMs: number): Promise<AuthorityMaterial>
 
 /** Opens a stored authority. @throws PkiError when key and certificate do not belong together */
 export async function openAuthority(material: AuthorityMaterial): Promise<Authority> {
+  const x509 = await loadX509();
   const certificate = new x509.X509Certificate(toArrayBuffer(material.certificateDer));
   const keys = await importKeys(material.keyPem);
   const ownKey = Buffer.from(await webcrypto.subtle.exportKey('spki', keys.publicKey));
@@ -97,9 +100,9 @@ export async function openAuthority(material: AuthorityMaterial): Promise<Author
 
   async function issue(
     subject: string,
-    publicKey: x509.PublicKeyType,
-    names: x509.JsonGeneralNames,
-    usage: x509.ExtendedKeyUsage,
+    publicKey: X509.PublicKeyType,
+    names: X509.JsonGeneralNames,
+    usage: X509.ExtendedKeyUsage,
     validity: { nowMs: number; days: number; fromMs: number },
   ): Promise<Uint8Array> {
     const issued = await x509.X509CertificateGenerator.create({

@@ -1,13 +1,14 @@
 import { createPublicKey, webcrypto } from 'node:crypto';
 import { fingerprint } from './certificate-facts.ts';
 import { PkiError } from './errors.ts';
-import { ecdsaP256, toArrayBuffer, x509 } from './x509.ts';
+import { ecdsaP256, loadX509, toArrayBuffer } from './x509.ts';
+import type { X509 } from './x509.ts';
 
 /** A private key (PKCS #8, PEM) and the signing request for it (PKCS #10, DER). The key stays where it was made. */
 export type SigningRequest = { readonly keyPem: string; readonly csrDer: Uint8Array };
 
 /** What an authority needs of a signing request: the key that it was signed with. Names in it are ignored. */
-export type VerifiedRequest = { readonly publicKey: x509.PublicKey; readonly publicKeyFingerprint: string };
+export type VerifiedRequest = { readonly publicKey: X509.PublicKey; readonly publicKeyFingerprint: string };
 
 // A P-256 request has about 250 bytes; anything much larger is no honest one.
 const maxRequestBytes = 4096;
@@ -15,6 +16,7 @@ const maxRequestBytes = 4096;
 /** Makes a P-256 key and a signing request for it. With `keyPem` the request is for that key. */
 export async function createSigningRequest(keyPem?: string): Promise<SigningRequest> {
   const keys = keyPem === undefined ? await generateKeys() : await importKeys(keyPem);
+  const x509 = await loadX509();
   const request = await x509.Pkcs10CertificateRequestGenerator.create({
     name: 'CN=parallax-probe',
     keys,
@@ -31,7 +33,8 @@ export async function verifySigningRequest(csrDer: Uint8Array): Promise<Verified
   if (csrDer.length > maxRequestBytes) throw new PkiError(`the signing request has ${csrDer.length} bytes`);
   // The library reads on past the end, so two different byte strings would be the same request.
   if (csrDer.length !== sequenceLength(csrDer)) throw new PkiError('not a signing request');
-  let request: x509.Pkcs10CertificateRequest;
+  const x509 = await loadX509();
+  let request: X509.Pkcs10CertificateRequest;
   try {
     request = new x509.Pkcs10CertificateRequest(toArrayBuffer(csrDer));
   } catch (error) {
@@ -72,11 +75,13 @@ export function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
 
 /** PKCS #8 in PEM form. */
 export async function privateKeyPem(key: webcrypto.CryptoKey): Promise<string> {
+  const x509 = await loadX509();
   return x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
 }
 
 /** The pair of a P-256 private key in PEM form. */
 export async function importKeys(keyPem: string): Promise<webcrypto.CryptoKeyPair> {
+  const x509 = await loadX509();
   const pkcs8 = x509.PemConverter.decode(keyPem)[0];
   if (pkcs8 === undefined) throw new PkiError('not a private key in PEM form');
   const spki = createPublicKey(keyPem).export({ type: 'spki', format: 'der' });

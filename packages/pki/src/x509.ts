@@ -1,11 +1,12 @@
-// @peculiar/x509 reads decorators' metadata when it is loaded, so this import must stand first.
-import 'reflect-metadata';
-import { webcrypto } from 'node:crypto';
-import * as x509 from '@peculiar/x509';
+import type * as X509 from '@peculiar/x509';
 
-x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
+export type { X509 };
 
-export { x509 };
+/** The library for certificates and signing requests. Who only holds a certificate never needs it: it takes 65 ms of a start and some MB. */
+export async function loadX509(): Promise<typeof X509> {
+  const { x509 } = await import('./x509-library.ts');
+  return x509;
+}
 
 /** Every certificate and signing request: ECDSA P-256 with SHA-256. */
 export const ecdsaP256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
