@@ -2,7 +2,7 @@ import type { CommonQueryMethods, DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
 import type { Transaction } from '../../platform/database/pools.ts';
-import { creditOf } from './credit.ts';
+import { creditOf, toleratedMs } from './credit.ts';
 import type { Uncounted } from './uncounted.ts';
 
 const watchRow = z.object({ taken_until: z.number().nullable(), now: z.number() });
@@ -21,6 +21,7 @@ export async function noteTaken(
   movers: readonly MoveDeadlines[],
   aheadMs = 0,
 ): Promise<number | null> {
+  if (await noteWithoutGap(worker, aheadMs)) return null;
   return worker.transaction(async (tx) => {
     // A note that a crash takes with it is as one that was not written: an outage counts from the one before.
     await tx.query(sql.unsafe`set local synchronous_commit = off`);
@@ -39,6 +40,19 @@ export async function noteTaken(
     for (const move of movers) await move(tx, beforeMs, creditMs);
     return creditMs;
   });
+}
+
+const notedRow = z.object({ is_noted: z.boolean() });
+
+/** The note as it is nearly always, in one statement. @returns false where it was not written, since none was for too long */
+async function noteWithoutGap(worker: DatabasePool, aheadMs: number): Promise<boolean> {
+  const nowAt = sql.fragment`(clock_timestamp() + ${aheadMs} * interval '1 millisecond')`;
+  const noted = await worker.maybeOne(sql.type(notedRow)`
+    with unsynchronized as (select set_config('synchronous_commit', 'off', true))
+    update intake_watch set taken_until = greatest(taken_until, ${nowAt}) from unsynchronized
+    where taken_until >= ${nowAt} - ${toleratedMs} * interval '1 millisecond'
+    returning true as is_noted`);
+  return noted !== null;
 }
 
 const uncountedRow = z.object({ from_at: z.number(), to_at: z.number() });
