@@ -1,4 +1,4 @@
-import type { Documented } from './document.ts';
+import type { Documented, ParameterSchema } from './document.ts';
 import type { Prepared } from './recipes.ts';
 
 /** The name of a parameter in the document, for a name in any case. */
@@ -8,7 +8,7 @@ function documentedHeader({ operation }: Documented, name: string): string | und
 }
 
 /** The values of the parts of a path that have names in the document. */
-function pathValues(one: Documented, path: string): Readonly<Record<string, string | number>> {
+function pathValues(one: Documented, path: string): Readonly<Record<string, Value>> {
   const given = path.split('/').map((part) => decodeURIComponent(part));
   const names = one.path.split('/').flatMap((part, index) => {
     const name = /^\{(.+)\}$/.exec(part)?.[1];
@@ -18,16 +18,19 @@ function pathValues(one: Documented, path: string): Readonly<Record<string, stri
 }
 
 /** A text as the type that the document gives the parameter. */
-function typed(one: Documented, place: string, name: string, text: string): string | number {
+function typed(one: Documented, place: string, name: string, text: string): Value {
   const parameter = (one.operation.parameters ?? []).find((each) => each.in === place && each.name === name);
   if (parameter === undefined) throw new Error(`${one.name} has no parameter ${name} in its ${place}`);
+  if (parameter.schema.type === 'boolean') return text === 'true';
   return parameter.schema.type === 'integer' || parameter.schema.type === 'number' ? Number(text) : text;
 }
 
+type Value = string | number | boolean;
+
 /** What a call is made of: the values of its parameters, each of the type that the document gives it, and the headers that the document does not name. */
 export type CallParts = {
-  readonly path: Readonly<Record<string, string | number>>;
-  readonly query: Readonly<Record<string, string | number>>;
+  readonly path: Readonly<Record<string, Value>>;
+  readonly query: Readonly<Record<string, Value>>;
   readonly header: Readonly<Record<string, string>>;
   readonly otherHeaders: Readonly<Record<string, string>>;
 };
@@ -53,23 +56,25 @@ export function partsOf(one: Documented, prepared: Prepared): CallParts {
  */
 export function callText(one: Documented, prepared: Prepared): string {
   const { otherHeaders: headers, ...params } = partsOf(one, prepared);
-  const body = takesAnything(one) && prepared.body !== undefined ? textOf(prepared.body) : prepared.body;
+  const body = takesFile(one) && prepared.body !== undefined ? textOf(prepared.body) : prepared.body;
   const init = {
     ...withoutEmpty({ params: withoutEmpty(params), headers }),
     ...(body === undefined ? {} : { body }),
   };
   const parts = Object.entries(init).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
   if (typeof body === 'string') parts.push('bodySerializer: (text) => text');
-  if (!answersJson(one)) parts.push("parseAs: 'text'");
+  if (isStream(one)) parts.push("parseAs: 'stream'");
+  else if (!answersJson(one)) parts.push("parseAs: 'text'");
   const method = one.name.split(' ')[0] ?? '';
   const token = prepared.token === undefined ? 'token' : JSON.stringify(prepared.token);
   const given = parts.length === 0 ? '' : `, { ${parts.join(', ')} }`;
   return `client(${token}).${method}(${JSON.stringify(one.path)}${given})`;
 }
 
-/** Whether the operation keeps whatever it is sent, such as a ping of a job. */
-function takesAnything({ operation }: Documented): boolean {
-  return Object.hasOwn(operation.requestBody?.content ?? {}, '*/*');
+/** Whether the operation takes a file, or keeps whatever it is sent, such as a ping of a job: the document knows it as bytes. */
+function takesFile({ operation }: Documented): boolean {
+  const schemas = Object.values(operation.requestBody?.content ?? {}).map(({ schema }) => schema as ParameterSchema);
+  return schemas.some(({ format }) => format === 'binary');
 }
 
 function textOf(body: unknown): string {
@@ -78,6 +83,12 @@ function textOf(body: unknown): string {
 
 function withoutEmpty(fields: Readonly<Record<string, object>>): Readonly<Record<string, object>> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => Object.keys(value).length > 0));
+}
+
+/** Whether it tells what happens for as long as somebody listens. */
+export function isStream({ operation }: Documented): boolean {
+  const types = Object.values(operation.responses).flatMap(({ content }) => Object.keys(content ?? {}));
+  return types.some((type) => type.startsWith('text/event-stream'));
 }
 
 /** Whether every success is JSON or has no body: some answer text unless JSON is asked for. */

@@ -3,10 +3,12 @@ import path from 'node:path';
 import { isWhole } from '@parallax/testkit/extent';
 import t from 'tap';
 import { root, runToEnd, startCommand } from '../harness/processes.ts';
+import { documented, undocumented } from './document.ts';
 import { callText } from './generated-call.ts';
 import { tableOf } from './generated-table.ts';
+import type { TableCall } from './generated-table.ts';
+import { rows } from './table.ts';
 import { openWorld } from './world.ts';
-import type { World } from './world.ts';
 
 /*
  * A client in TypeScript that is generated from the document that the product serves, compiled with strict types, and run against the product.
@@ -64,34 +66,62 @@ console.log(JSON.stringify({
 }));
 `;
 
-/** Every row of the specification that is built: its call in the words of the generated client, and the status that it must answer. */
-async function tableCalls(world: World): Promise<readonly { name: string; text: string; status: number }[]> {
-  const calls = await tableOf(world);
-  return calls.map(({ one, prepared, status }) => ({ name: one.name, text: callText(one, prepared), status }));
-}
+/** An answer as it came, of the operation by that name. */
+type Answered = Readonly<
+  Record<string, { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string }>
+>;
 
-/** What calls them, one after the other, and prints what each was answered. */
-function tableClient(calls: readonly { readonly name: string; readonly text: string }[]): string {
+/** What calls every operation, one after the other, and prints what each was answered. */
+function tableClient(calls: readonly TableCall[]): string {
   return `
 import createClient from 'openapi-fetch';
 import type { paths } from './schema.ts';
 
 const [baseUrl = '', token = ''] = process.argv.slice(2);
-const client = (own: string) => createClient<paths>({ baseUrl, headers: { authorization: \`Bearer \${own}\` }, redirect: 'manual' });
 const answered: Record<string, unknown> = {};
-const note = (name: string, { response, error }: { response: Response; error?: unknown }) => {
-  answered[name] = response.ok || response.status < 400 ? response.status : [response.status, error];
+let name = '';
+const client = (own: string) => {
+  const made = createClient<paths>({ baseUrl, headers: { authorization: \`Bearer \${own}\` }, redirect: 'manual' });
+  made.use({
+    onResponse: async ({ response }) => {
+      const { status, headers } = response;
+      const text = isStream(response) ? '' : await response.clone().text();
+      answered[name] = { status, headers: Object.fromEntries(headers), text };
+    },
+  });
+  return made;
 };
-${calls.map(({ name, text }) => `note(${JSON.stringify(name)}, await ${text});`).join('\n')}
+const isStream = ({ headers }: Response) => headers.get('content-type')?.startsWith('text/event-stream') === true;
+/** A stream does not end by itself. */
+const end = async ({ response }: { response: Response }) => {
+  if (isStream(response)) { await response.body?.cancel(); }
+};
+${calls.map(({ one, prepared }) => `name = ${JSON.stringify(one.name)};\nawait end(await ${callText(one, prepared)});`).join('\n')}
 console.log(JSON.stringify(answered));
 `;
+}
+
+/** What of the answers is not as the document and the specification have it. */
+function faultsOf(calls: readonly TableCall[], answered: Answered): readonly string[] {
+  return calls.flatMap(({ one: { name, path: documentedPath }, status }) => {
+    const given = answered[name];
+    if (given === undefined) return [`${name} was not called`];
+    const { headers, text } = given;
+    if (given.status !== status) return [`${name}: ${given.status} in place of ${status}: ${text.slice(0, 300)}`];
+    const isJson = /[/+]json\b/.test(headers['content-type'] ?? '');
+    const body = (isJson ? JSON.parse(text) : {}) as Record<string, unknown>;
+    const answer = { status, headers: new Headers(headers), body, text };
+    const fault = undocumented(name.split(' ', 1)[0] ?? '', documentedPath, answer);
+    return fault === undefined ? [] : [fault];
+  });
 }
 
 const options = ['--strict', '--noEmit', '--skipLibCheck', '--target', 'es2024', '--module', 'nodenext'];
 
 void t.test('a generated client compiles, and calls the product', { timeout: 580_000 }, async (t) => {
-  const world = await openWorld(t);
-  const table = await tableCalls(world);
+  // Passkeys belong to a name.
+  const world = await openWorld(t, { publicUrl: 'http://localhost' });
+  const table = await tableOf(world);
   const folder = t.testdir({
     'package.json': '{"type":"module"}',
     'client.ts': client,
@@ -131,9 +161,14 @@ void t.test('a generated client compiles, and calls the product', { timeout: 580
     });
   });
 
-  await t.test('every row of the specification', async (t) => {
+  await t.test('every operation of the document, and so every row of the specification', async (t) => {
+    t.same(
+      table.map(({ one }) => one.name).toSorted(),
+      documented.map(({ name }) => name).toSorted(),
+      'each is called once',
+    );
+    t.equal(table.filter(({ isListed }) => isListed).length, rows.length, 'every row is among them');
     const answered = await run([path.join(folder, 'table.ts'), world.url, world.token], 'the table');
-    t.ok(table.length > 140, `${table.length} rows`);
-    t.same(JSON.parse(answered), Object.fromEntries(table.map(({ name, status }) => [name, status])));
+    t.same(faultsOf(table, JSON.parse(answered) as Answered), []);
   });
 });

@@ -2,10 +2,12 @@ import { copyFileSync, globSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { runToEnd, startCommand } from '../harness/processes.ts';
-import { partsOf } from './generated-call.ts';
+import { documented } from './document.ts';
+import { isStream, partsOf } from './generated-call.ts';
 import { tableOf } from './generated-table.ts';
 import type { TableCall } from './generated-table.ts';
 import { generatePythonClient, pythonAndJava } from './python-client/generator.ts';
+import { rows } from './table.ts';
 import { openWorld } from './world.ts';
 
 /*
@@ -16,8 +18,12 @@ import { openWorld } from './world.ts';
 /** A call in the words of `table.py`. */
 function described({ one, prepared }: TableCall) {
   const { body, token } = prepared;
+  const taken = Object.keys(one.operation.requestBody?.content ?? {});
+  // What takes anything reads a form by its content; this client sends one only of parameters that the document names.
+  const mediaType = taken.includes('*/*') ? 'text/plain' : (prepared.headers?.['content-type'] ?? 'application/json');
   return {
     name: one.name,
+    mediaType,
     operation: one.operation.operationId,
     ...partsOf(one, prepared),
     ...(body === undefined ? {} : { body }),
@@ -28,8 +34,10 @@ function described({ one, prepared }: TableCall) {
 void t.test('a generated client in Python compiles, and calls the product', { timeout: 580_000 }, async (t) => {
   const programs = await pythonAndJava(t);
   if (programs === undefined) return;
-  const world = await openWorld(t);
-  const table = await tableOf(world);
+  // Passkeys belong to a name.
+  const world = await openWorld(t, { publicUrl: 'http://localhost' });
+  // This client reads an answer to its end, and a stream has none.
+  const table = (await tableOf(world)).filter(({ one }) => !isStream(one));
   const folder = t.testdir({ 'calls.json': JSON.stringify(table.map(described)) });
   const document = await (await fetch(`${world.url}/openapi.json`)).text();
   await generatePythonClient(programs.java, document, folder);
@@ -61,10 +69,11 @@ void t.test('a generated client in Python compiles, and calls the product', { ti
     });
   });
 
-  await t.test('every row of the specification', async (t) => {
+  await t.test('every operation of the document but the stream, and so every row of the specification', async (t) => {
     const given = [world.url, world.token, path.join(folder, 'calls.json')];
     const answered = await run([path.join(folder, 'table.py'), ...given], 'the table');
-    t.ok(table.length > 140, `${table.length} rows`);
+    t.equal(table.length, documented.length - 1);
+    t.equal(table.filter(({ isListed }) => isListed).length, rows.length, 'every row is among them');
     t.same(JSON.parse(answered), Object.fromEntries(table.map(({ one, status }) => [one.name, status])));
   });
 });

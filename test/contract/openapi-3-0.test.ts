@@ -66,8 +66,14 @@ void t.test('a document of 3.1 in the words of 3.0', async (t) => {
       { type: 'object', properties: {} },
     ],
   };
+  const word = (text: string) => ({ type: 'object', properties: { action: { type: 'string', const: text } } });
   const schema = { anyOf: [reference, { type: 'null' }] };
-  const schemas = { One: objects, Two: { anyOf: [{ type: 'string' }, { type: 'integer' }] } };
+  const schemas = {
+    One: objects,
+    Two: { anyOf: [{ type: 'string' }, { type: 'integer' }] },
+    // In one class only the last word would be taken.
+    Three: { oneOf: [word('pause'), word('move')] },
+  };
   const post = { requestBody: { content: { 'application/json': { schema, example: { type: ['kept'] } } } } };
   const document = {
     openapi: '3.1.0',
@@ -83,6 +89,9 @@ void t.test('a document of 3.1 in the words of 3.0', async (t) => {
         post: { requestBody: { content: { 'application/json': { schema: reference, example: { type: ['kept'] } } } } },
       },
     },
-    components: { securitySchemes: {}, schemas: { One: { anyOf: objects.oneOf }, Two: { nullable: true } } },
+    components: {
+      securitySchemes: {},
+      schemas: { One: { anyOf: objects.oneOf }, Two: { nullable: true }, Three: { nullable: true } },
+    },
   });
 });

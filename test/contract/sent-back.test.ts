@@ -1,5 +1,6 @@
 import type { RouteContract } from '@parallax/api-contract';
 import t from 'tap';
+import type { z } from 'zod';
 import { allRoutes } from '../../control-plane/src/app.ts';
 import { readOnlyFields } from '../../control-plane/src/platform/http/repeated-fields.ts';
 import type { TestAnswer, TestCall } from '../../control-plane/src/identity/testing.ts';
@@ -36,6 +37,9 @@ type Listed = { readonly errors?: readonly { readonly path: string; readonly cod
 const errorsOf = (answer: TestAnswer): readonly string[] =>
   ((answer.body as Listed).errors ?? []).map(({ path, code }) => `${code} ${path}`);
 
+/** Where a write counts though it says nothing new. */
+const everyWriteIsAVersion: ReadonlySet<string> = new Set(['PATCH /api/v1/auth/me', 'PATCH /api/v1/probes/:probe_id']);
+
 const changes = contracts.filter(
   (contract) =>
     ['PATCH', 'PUT'].includes(contract.method) &&
@@ -56,12 +60,13 @@ for (const contract of changes) {
     if (recipe === undefined) throw new Error('no recipe');
     const prepared = await recipe(world);
     const token = prepared.token ?? world.token;
-    // A write may be a new version though it says nothing new.
     const present = async () => (await world.call('GET', prepared.path, { token })).body;
     const read = await world.call('GET', prepared.path, { token });
     t.equal(read.status, 200, JSON.stringify(read.body));
     const same = await send(contract, prepared, read.body);
     t.equal(same.status, 200, JSON.stringify(same.body));
+    if (!everyWriteIsAVersion.has(`${contract.method} ${contract.path}`))
+      t.equal(same.body['version'], read.body['version'], 'what changes nothing is no version');
 
     const changed = await send(contract, prepared, { ...(await present()), ...(prepared.body as object) });
     t.equal(changed.status, 200, JSON.stringify(changed.body));
@@ -83,6 +88,53 @@ for (const contract of changes) {
     }
   });
 }
+
+type Def = { readonly type: string; readonly shape?: Shape; readonly innerType?: z.ZodType; readonly in?: z.ZodType };
+type Shape = Readonly<Record<string, z.ZodType>>;
+
+/** Fields of a body, through what stands around its object. */
+function fieldsOf(body: z.ZodType | undefined): Shape {
+  const { shape, innerType, in: input } = (body?.def ?? { type: 'none' }) as unknown as Def;
+  const inner = innerType ?? input;
+  return shape ?? (inner === undefined ? {} : fieldsOf(inner));
+}
+
+/** What is no default of a field by itself; see bodies.test.ts. */
+const withoutDefault: ReadonlySet<string> = new Set([
+  'PATCH /api/v1/alert-channel-configs/:config_id settings',
+  'PATCH /api/v1/monitors/:monitor_id url',
+  // Their values are shown to nobody.
+  'PATCH /api/v1/webhooks/:id headers',
+]);
+
+void t.test('null takes a field back to its default, and GET shows it', async (t) => {
+  let [tried, changed] = [0, 0];
+  for (const contract of changes) {
+    const creating = contracts.find(
+      ({ method, path }) => method === 'POST' && path === contract.path.replace(/\/:[a-z_]+$/, ''),
+    );
+    const recipe = recipeOf(contract);
+    const created = fieldsOf(creating?.body);
+    const names = Object.keys(fieldsOf(contract.body)).filter((name) => created[name]?.def.type === 'default');
+    if (recipe === undefined || names.length === 0) continue;
+    const prepared = await recipe(world);
+    const token = prepared.token ?? world.token;
+    for (const name of names.filter((each) => !withoutDefault.has(`${contract.method} ${contract.path} ${each}`))) {
+      const { defaultValue } = created[name]?.def as unknown as { readonly defaultValue: unknown };
+      // Others have words or parts of their own.
+      const isPlain = typeof defaultValue === 'number' || typeof defaultValue === 'boolean';
+      if (isPlain && (await send(contract, prepared, { [name]: another(defaultValue) })).status === 200) changed += 1;
+      const answer = await send(contract, prepared, { [name]: null });
+      const at = `${contract.method} ${contract.path} ${name}`;
+      t.equal(answer.status, 200, `${at}: ${JSON.stringify(answer.body)}`);
+      const shown = (await world.call('GET', prepared.path, { token })).body[name];
+      t.match(shown, defaultValue, at);
+      tried += 1;
+    }
+  }
+  t.ok(tried >= 18, `${tried} fields`);
+  t.ok(changed >= 10, `${changed} had another value before`);
+});
 
 void t.test('resources that can be read and changed are among them', async (t) => {
   t.ok(changes.length >= 12, `${changes.length} routes`);

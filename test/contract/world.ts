@@ -30,10 +30,13 @@ export type World = TestApi & {
   readonly unique: () => number;
 };
 
-/** @param options.administrator the address of an account that is made before, and so administers the installation in place of the one that is tried */
+/**
+ * @param options.administrator the address of an account that is made before, and so administers the installation in place of the one that is tried
+ * @param options.publicUrl by a name where passkeys are used, which belong to one
+ */
 export async function openWorld(
   t: TestContext,
-  options: { readonly database?: Database; readonly administrator?: string } = {},
+  options: { readonly database?: Database; readonly administrator?: string; readonly publicUrl?: string } = {},
 ): Promise<World> {
   const nats = await natsServer(t);
   const bus = await connectBus({ servers: nats.url, name: 'contract', log: quietLog });
@@ -59,6 +62,7 @@ export async function openWorld(
       signIn,
       channels,
       dnsServers: [`${dns.host}:${dns.port}`],
+      ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
     },
     ...(options.database === undefined ? {} : { database: options.database }),
   });

@@ -77,8 +77,13 @@ t.test('what holds messages back, and what is told after it', { timeout: 300_000
     await eventually('an incident that is held', async () => (await openIncident(ada)).is_held, { timeoutMs: 60_000 });
     await delay(silenceMs);
     t.same(subjects(ada).length, 1, 'nothing is told');
+    const opened = async () => (await historyOf(ada)).filter(({ kind }) => kind === 'opened');
+    t.match(await opened(), [{ status: 'held', reason: 'maintenance', channel: 'email' }], 'and the history says why');
     await ada.api.call('POST', `${path}/end`, 200);
     await mailThat(mails, ada.email, /Shop is down/, 1);
+    await eventually('the history to have it as sent', async () =>
+      (await opened()).every(({ status }) => status === 'sent'),
+    );
     await target.reopen();
     await mailThat(mails, ada.email, /Shop is up again/, 2);
   });

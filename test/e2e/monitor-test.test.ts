@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { fakeDocker, listenDockerAt } from '../../packages/checks/src/testing/docker-peer.ts';
+import { answerInTurns } from '../../packages/checks/src/testing/name-server.ts';
 import { startHttpProxy } from '../../packages/checks/src/testing/proxy-peer.ts';
 import { eventually } from '../harness/processes.ts';
 import { enrolAgent, signedIn, startProduct, untilOnline } from '../harness/product.ts';
@@ -94,4 +95,16 @@ t.test('a configuration is tested from a probe before it is stored', { timeout: 
   const failing = results.results.find((each) => JSON.stringify(each).includes('proxy_error'));
   t.match(failing, { outcome: 'fail', error_code: 'proxy_error' });
   t.notMatch(JSON.stringify(results), 'Marked-proxy-secret');
+
+  // The same monitor without a proxy, by a name server that alone knows the name.
+  const names = await answerInTurns((name) => [name === 'shop.test' ? ['127.0.0.1'] : []]);
+  t.teardown(names.stop);
+  const resolver = [names.server];
+  const changed = await api.call<{ settings: object }>('PATCH', `/api/v1/monitors/${id}`, 200, {
+    settings: { proxy: null, resolver },
+  });
+  t.match(changed.settings, { resolver });
+  const before = target.asked('127.0.0.21').length;
+  await statusIs('UP');
+  t.ok(target.asked('127.0.0.21').length > before, 'the probe looked it up there');
 });

@@ -133,6 +133,8 @@ export async function enrolAgent(
   options: {
     readonly name: string;
     readonly region: string;
+    /** Makes it a private probe of this workspace. */
+    readonly workspaceId?: number;
     readonly sourceAddress?: string;
     readonly environment?: Record<string, string>;
     readonly command?: AgentCommand;
@@ -141,6 +143,7 @@ export async function enrolAgent(
   const { token } = await api.call<{ token: string }>('POST', '/api/v1/probes/join-tokens', 201, {
     name: options.name,
     region: options.region,
+    ...(options.workspaceId === undefined ? {} : { workspace_id: options.workspaceId }),
   });
   const stateDir = path.join(product.dataDir, `agent-${options.name}`);
   const environment = {

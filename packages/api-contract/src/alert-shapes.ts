@@ -48,8 +48,7 @@ export const alertEvents = [
 ] as const;
 export type AlertEvent = (typeof alertEvents)[number];
 
-/** What a new alert tells of unless it says otherwise. */
-export const defaultAlertEvents: readonly AlertEvent[] = [
+const usualEvents: ReadonlySet<AlertEvent> = new Set([
   'monitor.down',
   'heartbeat.missed',
   'heartbeat.failed',
@@ -57,7 +56,9 @@ export const defaultAlertEvents: readonly AlertEvent[] = [
   'webhook_check.failed',
   'certificate.expiring',
   'domain.expiring',
-];
+]);
+/** What a new alert tells of unless it says otherwise, in the order in which events of a body are kept. */
+export const defaultAlertEvents: readonly AlertEvent[] = alertEvents.filter((event) => usualEvents.has(event));
 
 const localeSchema = z.enum(['en', 'ru']);
 const zoneSchema = z

@@ -42,11 +42,24 @@ function wholeTo30(schema: Json): Json {
   return nullable === true && Array.isArray(allOf) ? (allOf[0] ?? converted) : converted;
 }
 
-/** A schema with a name. The generator makes a class of a union there, if all of its members are objects. */
+/** A schema with a name. The generator makes a class of a union there, if all of its members are objects that can be told as one. */
 function namedTo30(schema: Json): Json {
   const converted = membersTo30(schema);
-  const members = unionOf(converted) ?? [];
-  return members.every((one) => fieldsOf(one)['type'] === 'object') ? converted : withoutUnion(converted);
+  const members = (unionOf(converted) ?? []).map((one) => fieldsOf(one));
+  const areObjects = members.every(({ type }) => type === 'object');
+  return areObjects && !haveOtherWords(members) ? converted : withoutUnion(converted);
+}
+
+/** Whether a field is a list of words that differs between objects: in the class of all of them the last list alone would count. */
+function haveOtherWords(objects: readonly Fields[]): boolean {
+  const words = objects.flatMap(({ properties = {} }) =>
+    Object.entries(fieldsOf(properties)).flatMap(([name, property]) => {
+      const { enum: listed } = fieldsOf(property);
+      return listed === undefined ? [] : [`${name} ${JSON.stringify(listed)}`];
+    }),
+  );
+  const names = new Set(words.map((each) => each.split(' ', 1)[0]));
+  return names.size < new Set(words).size;
 }
 
 /** A schema without a name, with all that it holds. */

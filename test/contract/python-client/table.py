@@ -34,10 +34,12 @@ def body_of(method):
     return name, kinds[name]
 
 
-def given_body(client, name, kind, body):
+def given_body(client, name, kind, body, media_type):
     """A body as the client takes it: objects of the classes that the document names, a text, or the name of a file that it uploads."""
     if kind != 'file':
         return client.deserialize(SimpleNamespace(data=json.dumps(body)), kind)
+    if media_type == 'application/json' and name != 'file':
+        return body
     # As JavaScript writes it, which has signed it.
     text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, separators=(',', ':'))
     if name != 'file':
@@ -59,13 +61,13 @@ def make(call):
         given = {python_name(name): value for part in parts for name, value in part}
         if 'body' in call:
             name, kind = body_of(method)
-            given[name] = given_body(client, name, kind, call['body'])
+            given[name] = given_body(client, name, kind, call['body'], call['mediaType'])
         for name, value in call['otherHeaders'].items():
             client.set_default_header(name, value)
         if 'file' in given or 'body' in given:
             # The client names JSON wherever it may, even while it sends a form, and writes a text as JSON then.
             client.default_headers.pop('content-type', None)
-            client.set_default_header('Content-Type', 'multipart/form-data' if 'file' in given else 'text/plain')
+            client.set_default_header('Content-Type', 'multipart/form-data' if 'file' in given else call['mediaType'])
         _, status, _ = method(**given, _request_timeout=30)
         return status
 

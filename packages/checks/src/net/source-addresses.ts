@@ -34,6 +34,8 @@ function routedFrom(family: 4 | 6): Promise<string | undefined> {
       resolve(address);
     };
     socket.once('error', () => finish(undefined));
-    socket.connect(53, outside[family], () => finish(socket.address().address));
+    // Where there is no route, or the family is switched off, the listener is called with an error and the socket has the unspecified address.
+    const connected = (error?: Error): void => finish(error === undefined ? socket.address().address : undefined);
+    socket.connect(53, outside[family], connected);
   });
 }

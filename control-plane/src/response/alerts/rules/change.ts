@@ -1,4 +1,4 @@
-import { Problem } from '@parallax/api-contract';
+import { alertEvents, Problem } from '@parallax/api-contract';
 import type { UpdateAlert } from '@parallax/api-contract';
 import type { Covered } from '../../maintenance/index.ts';
 import type { AlertRow } from './row.ts';
@@ -55,7 +55,8 @@ export function valuesOf(row: AlertRow): AlertValues {
     name: row.name,
     description: row.description,
     is_active: row.is_active,
-    events: row.events,
+    // Alerts that were made without a word about events may have them in another order than a body is read in.
+    events: alertEvents.filter((event) => row.events.includes(event)),
     steps: row.steps,
     failover: row.failover,
     notify_on_recovery: row.notify_on_recovery,

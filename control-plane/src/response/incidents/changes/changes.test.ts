@@ -179,6 +179,25 @@ void t.test('an own title stays while others join, and null makes it from the me
   t.match(await api.incidents('PUT', path, { title: null }), { title: 'a is down, and 1 more' });
 });
 
+void t.test('an incident that is sent back as it was read is as before, and nobody is told', async (t) => {
+  const api = await incidentsApi(t);
+  const [{ id: a }, { id: b }] = [await api.monitor({ name: 'a' }), await api.monitor({ name: 'b' })];
+  const cause = { code: 'connect_refused', evidence: { address: '192.0.2.1' } } as const;
+  await api.turns(a, 'DOWN', api.clock.nowMs, cause);
+  const { incidents } = (await api.incidents('GET')) as { incidents: { id: number }[] };
+  const path = `/${incidents[0]?.id}`;
+  const read = await api.incidents('GET', path);
+  const before = [await kinds(api), await audited(api)];
+  t.match(await api.incidents('PUT', path, read), { title: read['title'], version: read['version'] });
+  t.same([await kinds(api), await audited(api)], before);
+  await api.turns(b, 'DOWN', api.clock.nowMs, cause);
+  const both = await api.incidents('GET', path);
+  t.match(both, { title: 'a is down, and 1 more' }, 'its title is made from its members on');
+  const changed = await api.incidents('PUT', path, { ...both, severity: 'minor' });
+  t.match(changed, { severity: 'minor', title: both['title'] });
+  t.ok(Number(changed['version']) > Number(both['version']), 'and what differs is a change');
+});
+
 void t.test('the list is filtered, and counted over a window', async (t) => {
   const api = await incidentsApi(t);
   const { id: monitorId } = await api.monitor({ name: 'Shop' });

@@ -65,6 +65,37 @@ export async function endManualMembers(transaction: Transaction, incidentId: num
     where incident_id = ${incidentId} and is_manual and ended_at is null`);
 }
 
+const fieldsRow = z.object({
+  title: z.string(),
+  has_own_title: z.boolean(),
+  is_manual: z.boolean(),
+  description: z.string(),
+  severity: z.string(),
+  assignee_id: z.number().nullable(),
+  postmortem: z.string().nullable(),
+  visibility: z.string(),
+  public_title: z.string().nullable(),
+  postmortem_public: z.boolean(),
+});
+
+/**
+ * What a change says otherwise than a locked incident that is there. A title that is sent back as it was shown goes on being made from the members.
+ */
+export async function differingFields(
+  transaction: Transaction,
+  incidentId: number,
+  change: UpdateIncident,
+): Promise<UpdateIncident> {
+  const { has_own_title, is_manual, ...present } = await transaction.one(sql.type(fieldsRow)`
+    select title, has_own_title, is_manual, description, severity, assignee_id, postmortem, visibility, public_title, postmortem_public
+    from incidents where id = ${incidentId}`);
+  const isSame = (name: string, value: unknown): boolean => {
+    if (name === 'title' && value === null) return has_own_title === is_manual;
+    return (name === 'description' ? (value ?? '') : value) === present[name as keyof typeof present];
+  };
+  return Object.fromEntries(Object.entries(change).filter(([name, value]) => !isSame(name, value)));
+}
+
 /** Writes what is given of a locked incident as its next version; null clears. */
 export async function changeIncident(
   transaction: Transaction,

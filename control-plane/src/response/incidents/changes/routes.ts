@@ -37,6 +37,7 @@ import {
 import type { Actor } from './gateway.ts';
 import {
   changeIncident,
+  differingFields,
   countUpdates,
   endManualMembers,
   hideIncident,
@@ -60,10 +61,11 @@ export function incidentChangeRoutes(context: Context): Route[] {
     handle(updateIncidentRoute, async ({ params, body, caller, request }) => {
       const id = params.incident_id;
       const changed = await changing(context, { caller, request }, id, async (_scope, tx, incident) => {
-        const fields = Object.keys(body);
+        const change = await differingFields(tx, id, body);
+        const fields = Object.keys(change);
         if (fields.length === 0) return null;
-        await requireAssignee(tx, incident.workspace_id, body.assignee_id);
-        await changeIncident(tx, id, body);
+        await requireAssignee(tx, incident.workspace_id, change.assignee_id);
+        await changeIncident(tx, id, change);
         await settleIncident(tx, id, context.now());
         await announce(tx, id, { kind: 'updated', reason: 'changed' }, context.now());
         return { action: 'incident.updated', detail: { fields } };
