@@ -9,6 +9,7 @@ import type pg from 'pg';
 import { prepareAnswer } from '../../control-plane/src/platform/http/prepared/prepared-answer.ts';
 import { refreshDays } from '../../control-plane/src/reporting/day-sums/refresh.job.ts';
 import { documentBases } from '../../control-plane/src/reporting/status-pages/documents.ts';
+import { locales } from '../../control-plane/src/reporting/status-pages/view/locale.ts';
 import { readPageView } from '../../control-plane/src/reporting/status-pages/view/index.ts';
 import { percentile } from './agent/lateness.ts';
 import { startDatabase } from './database.ts';
@@ -133,9 +134,17 @@ async function measureFresh(
     const readMs = performance.now() - startedMs;
     if (view === null || htmlOf === undefined) throw new Error('there is no page');
     const text = htmlOf.render(view, { locale: 'en', nowMs: Date.now(), id: '' }) ?? '';
-    const answer = prepareAnswer(200, {}, text);
-    const gzipBytes = answer.body('gzip').length;
-    return { readMs, allMs: performance.now() - startedMs, bytes: answer.body('identity').length, gzipBytes };
+    prepareAnswer(200, {}, text).body('gzip');
+    const allMs = performance.now() - startedMs;
+    const longest = locales
+      .map((locale) => prepareAnswer(200, {}, htmlOf.render(view, { locale, nowMs: Date.now(), id: '' }) ?? ''))
+      .toSorted((one, other) => other.body('identity').length - one.body('identity').length)[0];
+    return {
+      readMs,
+      allMs,
+      bytes: longest?.body('identity').length ?? 0,
+      gzipBytes: longest?.body('gzip').length ?? 0,
+    };
   };
   const cold = await make();
   const times: Awaited<ReturnType<typeof make>>[] = [];
