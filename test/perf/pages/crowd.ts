@@ -68,7 +68,7 @@ export async function alertsWithCrowd(plan: CrowdPlan, teardown: (step: () => un
     loads.push(other.load);
   }
   const answered = loads.reduce((sum, load) => sum + load.answered, 0);
-  const seconds = loads.reduce((sum, load) => sum + load.seconds, 0);
+  const seconds = loads.reduce((sum, { untilLastSeconds }) => sum + untilLastSeconds, 0);
   const answers = loads.flatMap(({ latenciesMs }) => latenciesMs);
   return {
     alert_alone_p50_ms: percentile(alone ?? [], 0.5),

@@ -12,6 +12,7 @@ import { boundedMemo } from './bounded-memo.ts';
 import { answerIn, formFor, prepareAnswer } from './prepared-answer.ts';
 import type { PreparedAnswer, PreparedHeaders, SentForm } from './prepared-answer.ts';
 import type { TokenBuckets } from './token-buckets.ts';
+import { TurnBudget } from './turn-budget.ts';
 
 /** Who asks, for what is not for everybody. */
 export type PreparedClient = {
@@ -130,12 +131,10 @@ export function answerBeforeRoutes(
   const answer = (request: IncomingMessage, response: ServerResponse, isOwn: boolean | undefined): boolean => {
     const { method, url = '' } = request;
     if ((method !== 'GET' && method !== 'HEAD') || url.length > mostUrlCharacters) return false;
-    const mark = url.indexOf('?');
-    const path = mark === -1 ? url : url.slice(0, mark);
-    if (!prepared.covers(path)) return false;
+    const path = pathOf(url);
     const isOfMapped = isMapped(request);
     if (!isOfMapped && !(isOwn ?? isOwnHost(request))) return false;
-    const query = mark === -1 ? '' : url.slice(mark + 1);
+    const query = url.slice(path.length + 1);
     const asked = new AskedOf(request, path, query, isOfMapped, addressOf);
     const found = prepared.find(asked);
     if (found !== undefined) {
@@ -151,11 +150,17 @@ export function answerBeforeRoutes(
     );
     return true;
   };
+  // Whoever reads pages must not keep alerts waiting, which take dozens of turns: unbounded, a crowd of 256 made each turn 50 ms long.
+  const budget = new TurnBudget(answersPerTurnMs);
   app.server.removeAllListeners('request');
   app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const isOwn = options.mappedHosts === undefined ? undefined : isOwnHost(request);
     if (options.mappedHosts !== undefined) map(request, options.mappedHosts, isOwn === true);
-    if (!answer(request, response, isOwn)) routes.call(app.server, request, response);
+    if (!prepared.covers(pathOf(request.url ?? ''))) routes.call(app.server, request, response);
+    else
+      budget.run(() => {
+        if (!answer(request, response, isOwn)) routes.call(app.server, request, response);
+      });
   });
 }
 
@@ -188,6 +193,11 @@ class AskedOf implements PreparedRequest {
   }
 }
 
+function pathOf(url: string): string {
+  const mark = url.indexOf('?');
+  return mark === -1 ? url : url.slice(0, mark);
+}
+
 /** How the address of a client is read. @param trustedProxies networks (CIDRs) whose forwarded headers count */
 export function addressReader(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
   if (trustedProxies.length === 0) return ({ socket }) => socket.remoteAddress ?? 'unknown';
@@ -207,6 +217,8 @@ export function clientOf(request: IncomingMessage, addressOf: (request: Incoming
 }
 
 const mostUrlCharacters = 2_048;
+/** Answers from memory take so much of each turn of the event loop. */
+const answersPerTurnMs = 4;
 /** Addresses and hosts that something is remembered of. */
 const mostRemembered = 20_000;
 
