@@ -36,7 +36,7 @@ t.test('what comes at once is spread over turns, in its order', async (t) => {
   );
   const perTurn = [...Map.groupBy(done, (one) => one.turn).values()].map(({ length }) => length);
   // The count of turns may be a step behind.
-  t.ok(Math.max(...perTurn) <= 10, `${perTurn.join()}`);
+  t.ok(Math.max(...perTurn) <= 10, perTurn.join());
 });
 
 t.test('what comes alone never waits', async (t) => {
