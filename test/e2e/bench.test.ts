@@ -86,11 +86,13 @@ void t.test('the other benches run to their end and give what the goals are abou
     gives(t, 'pages', [
       'requests_per_second',
       'request_us',
+      'floor_us',
       'cached_p99_ms',
       'event_to_page_ms',
       'render_ms',
       'render_cold_ms',
       'page_bytes',
+      'subscribers_queued_ms',
       'away_answered',
       'restarted_p99_ms',
     ]);

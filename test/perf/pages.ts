@@ -1,20 +1,24 @@
-import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { prepareAnswer } from '../../control-plane/src/platform/http/prepared/prepared-answer.ts';
 import { refreshDays } from '../../control-plane/src/reporting/day-sums/refresh.job.ts';
 import { documentBases } from '../../control-plane/src/reporting/status-pages/documents.ts';
+import { locales } from '../../control-plane/src/reporting/status-pages/view/locale.ts';
 import { readPageView } from '../../control-plane/src/reporting/status-pages/view/index.ts';
 import { percentile } from './agent/lateness.ts';
 import { startDatabase } from './database.ts';
+import { keepTo } from './pages/cores.ts';
+import { alertsWithCrowd } from './pages/crowd.ts';
 import { change, fillPages, insertLasting } from './pages/fill.ts';
 import type { FilledPage } from './pages/fill.ts';
 import type { Load, LoadPlan } from './pages/load.ts';
+import { ask, end, startProcess } from './pages/processes.ts';
+import { queueForSubscribers } from './pages/subscribers.ts';
 import { processorTimeUs } from './processor-time.ts';
 import type { Bench, Figures } from './report.ts';
 
@@ -30,6 +34,8 @@ const sizes = {
     perSecond: 1_000,
     changes: 20,
     awaySeconds: 45,
+    subscribers: 10_000,
+    crowd: { readers: 256, perSecond: 10_000, fails: 15, everyMs: 500, turns: 2 },
   },
   brief: {
     monitors: 60,
@@ -42,6 +48,9 @@ const sizes = {
     perSecond: 100,
     changes: 2,
     awaySeconds: 1,
+    subscribers: 100,
+    // It starts the whole product; a test has a smaller one.
+    crowd: undefined,
   },
 } as const;
 type Size = (typeof sizes)[keyof typeof sizes];
@@ -49,7 +58,8 @@ type Size = (typeof sizes)[keyof typeof sizes];
 /** What status pages cost: to read and to render anew, to send from memory, while something changes, and while the database is away. */
 export const pagesBench: Bench = {
   name: 'pages',
-  summary: 'status pages of 40 components: made anew, from memory, while incidents change, and without the database',
+  summary:
+    'status pages of 40 components: made anew, from memory, while incidents change, without the database, and beside alerts',
   run: async (say, options) => {
     const undo: (() => unknown)[] = [];
     try {
@@ -86,9 +96,11 @@ async function measure(
   const world: World = { server: server.child, readers: readers.child, port: server.port };
 
   say('from memory');
-  const cached = await measureCached(world, page, size);
+  const cached = await measureCached(world, page, size, teardown);
   say(`${size.changes} changes, one a second, at ${size.perSecond} requests a second`);
   const changing = await measureChanges(world, database.worker, page, size);
+  say(`an incident of a page with ${size.subscribers} subscribers`);
+  const queued = await queueForSubscribers(database, pages.at(-1) ?? page, size.subscribers);
   say(`${size.pages} pages in memory`);
   const memory = await measureMemory(world, pages);
   say('PostgreSQL is stopped');
@@ -100,8 +112,13 @@ async function measure(
   await untilThere(`http://127.0.0.1:${world.port}/status/${page.slug}`);
   const restartMs = performance.now() - restartedMs;
   const restarted = await askAll({ ...world, server: again.child }, pages, { isReconnecting: true });
+  await end(again.child);
+  if (size.crowd !== undefined) say(`alerts of an outage, alone and beside ${size.crowd.perSecond} requests a second`);
+  const crowd = size.crowd === undefined ? {} : await alertsWithCrowd(size.crowd, teardown);
   const figures = {
     ...cached,
+    ...queued,
+    ...crowd,
     ...changing,
     ...fresh,
     ...memory,
@@ -133,9 +150,17 @@ async function measureFresh(
     const readMs = performance.now() - startedMs;
     if (view === null || htmlOf === undefined) throw new Error('there is no page');
     const text = htmlOf.render(view, { locale: 'en', nowMs: Date.now(), id: '' }) ?? '';
-    const answer = prepareAnswer(200, {}, text);
-    const gzipBytes = answer.body('gzip').length;
-    return { readMs, allMs: performance.now() - startedMs, bytes: answer.body('identity').length, gzipBytes };
+    prepareAnswer(200, {}, text).body('gzip');
+    const allMs = performance.now() - startedMs;
+    const longest = locales
+      .map((locale) => prepareAnswer(200, {}, htmlOf.render(view, { locale, nowMs: Date.now(), id: '' }) ?? ''))
+      .toSorted((one, other) => other.body('identity').length - one.body('identity').length)[0];
+    return {
+      readMs,
+      allMs,
+      bytes: longest?.body('identity').length ?? 0,
+      gzipBytes: longest?.body('gzip').length ?? 0,
+    };
   };
   const cold = await make();
   const times: Awaited<ReturnType<typeof make>>[] = [];
@@ -162,8 +187,13 @@ async function measureFresh(
 
 const gzip = 'accept-encoding: gzip';
 
-/** As many requests as are answered, whole pages and those that say that nothing is new, and what one costs the server. */
-async function measureCached(world: World, page: FilledPage, size: Size): Promise<Figures> {
+/** As many requests as one core answers, whole pages and those that say that nothing is new, and what one costs the server and Node itself. */
+async function measureCached(
+  world: World,
+  page: FilledPage,
+  size: Size,
+  teardown: (step: () => unknown) => void,
+): Promise<Figures> {
   const url = `http://127.0.0.1:${world.port}/status/${page.slug}`;
   const first = await fetch(url);
   const etag = first.headers.get('etag') ?? '';
@@ -171,22 +201,49 @@ async function measureCached(world: World, page: FilledPage, size: Size): Promis
   const plan = { paths: [`/status/${page.slug}`], readers: size.readers, seconds: size.seconds };
   await ask(world, { ...plan, headers: [gzip], seconds: size.seconds / 2 });
   const single = await ask(world, { ...plan, headers: [gzip], readers: 1, perSecond: 50 });
-  const measured = async (headers: readonly string[], status: string) => {
-    const before = processorTimeUs(world.server.pid ?? 0);
-    const load = await ask(world, { ...plan, headers });
-    const us = processorTimeUs(world.server.pid ?? 0) - before;
+  const floor = await startFloor(url, teardown);
+  const measured = async (child: ChildProcess, port: number, headers: readonly string[], status: string) => {
+    const before = processorTimeUs(child.pid ?? 0);
+    const load = await ask({ ...world, port }, { ...plan, headers, seconds: size.seconds / rounds });
     only(load, status);
-    return { perSecond: Math.round(load.answered / load.seconds), us: round(us / load.answered) };
+    const us = processorTimeUs(child.pid ?? 0) - before;
+    return { perSecond: load.answered / load.seconds, us: us / load.answered };
   };
-  const whole = await measured([gzip], '200');
-  const same = await measured([gzip, `if-none-match: ${etag}`], '304');
+  const isAlone = [world.server, floor.child].every(({ pid = 0 }) => keepTo(pid, 'first'));
+  keepTo(world.readers.pid ?? 0, 'others');
+  const [whole, same, bare]: Measured[][] = [[], [], []];
+  for (let round = 0; round < rounds; round += 1) {
+    whole?.push(await measured(world.server, world.port, [gzip], '200'));
+    bare?.push(await measured(floor.child, floor.port, [gzip], '200'));
+    same?.push(await measured(world.server, world.port, [gzip, `if-none-match: ${etag}`], '304'));
+  }
+  for (const { pid = 0 } of [world.server, world.readers]) keepTo(pid, 'any');
+  await end(floor.child);
   return {
-    requests_per_second: whole.perSecond,
-    request_us: whole.us,
-    not_modified_per_second: same.perSecond,
-    not_modified_us: same.us,
+    ...ofRounds('requests_per_second', 'request_us', whole ?? []),
+    ...ofRounds('floor_per_second', 'floor_us', bare ?? []),
+    ...ofRounds('not_modified_per_second', 'not_modified_us', same ?? []),
+    server_cores: isAlone ? 1 : availableParallelism(),
     first_byte_ms: round(percentile(single.latenciesMs, 0.5)),
   };
+}
+
+/** In turns, since the speed of a machine changes. */
+const rounds = 5;
+type Measured = { readonly perSecond: number; readonly us: number };
+
+function ofRounds(perSecond: string, us: string, measured: readonly Measured[]): Figures {
+  const middle = (of: (one: Measured) => number): number => percentile(measured.map(of), 0.5);
+  return { [perSecond]: Math.round(middle((one) => one.perSecond)), [us]: round(middle((one) => one.us)) };
+}
+
+/** Node's own server, which sends the same without looking at what is asked. */
+async function startFloor(of: string, teardown: (step: () => unknown) => void) {
+  const { child } = await startProcess('floor.ts', {}, [], teardown);
+  const answer = once(child, 'message');
+  child.send({ of });
+  const [{ port }] = (await answer) as [{ port: number }];
+  return { child, port };
 }
 
 /** Readers at a rate while something is said of an incident once a second, and how long it takes until the page says it, too. */
@@ -297,54 +354,16 @@ async function untilThere(url: string): Promise<void> {
   }
 }
 
-async function ask({ readers, port }: World, plan: Omit<LoadPlan, 'port'>): Promise<Load> {
-  const answer = once(readers, 'message');
-  readers.send({ ...plan, port });
-  const stop = new AbortController();
-  const ended = once(readers, 'exit', { signal: stop.signal }).then(() =>
-    Promise.reject(new Error('the readers have ended')),
-  );
-  try {
-    return ((await Promise.race([answer, ended])) as [Load])[0];
-  } finally {
-    stop.abort();
-  }
-}
-
-async function startProcess(
-  file: string,
-  env: Readonly<Record<string, string>>,
-  execArgv: readonly string[],
-  teardown: (step: () => unknown) => void,
-) {
-  const child = fork(path.join(import.meta.dirname, 'pages', file), {
-    env: { ...process.env, ...env },
-    execArgv: [...process.execArgv, ...execArgv],
-  });
-  teardown(() => end(child));
-  const [message] = (await Promise.race([
-    once(child, 'message'),
-    once(child, 'exit').then(() => Promise.reject(new Error(`${file} did not start`))),
-  ])) as [{ port?: number }];
-  return { child, port: message.port ?? 0 };
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  if (child.connected) child.disconnect();
-  await ended;
-}
-
 const round = (value: number): number => Math.round(value * 10) / 10;
 
 function tableOf(figures: Figures, size: Size): (readonly [string, string])[] {
   const figure = (key: string): string => String(figures[key]);
   return [
     [
-      'from memory, compressed',
+      `from memory, compressed, ${figure('server_cores')} of the cores`,
       `${figure('requests_per_second')} a second (goal 10,000), ${figure('request_us')} µs each (goal 40)`,
     ],
+    ["the same bytes from Node's own server", `${figure('floor_per_second')} a second, ${figure('floor_us')} µs each`],
     ['nothing is new (304)', `${figure('not_modified_per_second')} a second, ${figure('not_modified_us')} µs each`],
     ['one reader alone', `${figure('first_byte_ms')} ms (goal 5)`],
     [
@@ -360,6 +379,10 @@ function tableOf(figures: Figures, size: Size): (readonly [string, string])[] {
       `${figure('render_ms')} ms (goal 50), of which reading ${figure('render_read_ms')} ms; the first ${figure('render_cold_ms')} ms (goal 300)`,
     ],
     ['its bytes', `${figure('page_bytes')} (goal 60,000), compressed ${figure('page_gzip_bytes')}`],
+    [
+      `an incident is queued for ${size.subscribers} subscribers by mail`,
+      `after ${figure('subscribers_queued_ms')} ms (goal 5,000), each once`,
+    ],
     [`${size.pages} pages in memory`, `${figure('pages_memory_mib')} MiB (goal 256)`],
     [
       'while PostgreSQL is stopped',
@@ -368,6 +391,20 @@ function tableOf(figures: Figures, size: Size): (readonly [string, string])[] {
     [
       'after a restart without it',
       `the first page after ${figure('restart_ms')} ms; all answered, p99 ${figure('restarted_p99_ms')} ms`,
+    ],
+    ...(size.crowd === undefined ? [] : crowdRows(figure)),
+  ];
+}
+
+function crowdRows(figure: (key: string) => string): (readonly [string, string])[] {
+  return [
+    [
+      'from an outage to its message, nobody reading',
+      `median ${figure('alert_alone_p50_ms')} ms, at most ${figure('alert_alone_max_ms')} ms, of which 3000 wait for company`,
+    ],
+    [
+      `the same beside ${figure('crowd_per_second')} answers a second from the page of the outage`,
+      `median ${figure('alert_crowd_p50_ms')} ms, at most ${figure('alert_crowd_max_ms')} ms (goal 5,000); answers p99 ${figure('crowd_p99_ms')} ms`,
     ],
   ];
 }

@@ -28,6 +28,8 @@ export type Load = {
   readonly lost: number;
   readonly bytes: number;
   readonly seconds: number;
+  /** Until the last was answered. */
+  readonly untilLastSeconds: number;
   /** From when a request was due. */
   readonly latenciesMs: readonly number[];
   /** The longest time without any answer. */
@@ -94,6 +96,7 @@ export class Readers {
       lost: this.#lost,
       bytes: this.#bytes,
       seconds: tookSeconds,
+      untilLastSeconds: (this.#answeredMs - beganMs) / 1_000,
       latenciesMs: this.#latenciesMs,
       longestGapMs: this.#longestGapMs,
     };

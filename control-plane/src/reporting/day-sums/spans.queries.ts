@@ -54,11 +54,10 @@ export async function readSpans(
       from ${subjectTable[type]} s ${shards}
       where s.id = any(${sql.array([...ids[type]], 'int4')}) and s.deleted_at is null and s.workspace_id = any(${workspaces})`;
   };
-  const asked = subjectTypes.filter((type) => ids[type].length > 0);
-  if (asked.length === 0) return new Map();
-  const rows = await tx.any(sql.type(row)`
+  if (subjectTypes.every((type) => ids[type].length === 0)) return new Map();
+  const rows = await tx.any(sql.prepared('subject-spans', row)`
     select s.type, s.id, s.folded, d.days
-    from (${sql.join(asked.map(ofType), sql.fragment` union all `)}) s cross join lateral (
+    from (${sql.join(subjectTypes.map(ofType), sql.fragment` union all `)}) s cross join lateral (
       select string_agg(case when d.spans is null and d.tail is null then (d.day * ${spanFactor}::integer + ${kindOfDay})::text
         else concat_ws(' ', d.day, d.until_ms, coalesce(d.tail, ${noTail}::integer), array_to_string(d.spans, ' ')) end, ',' order by d.day) as days
       from subject_days d
@@ -76,14 +75,34 @@ export async function readSpans(
 
 const noTail = -1;
 
-/** Takes days apart: one of one kind is a number, any other its day, until when it is summed, its tail, and its spans. */
+/** Takes days apart: one of one kind is a number, any other its day, until when it is summed, its tail, and its spans. Digit by digit, as most are numbers. */
 function readDays(text: string): Pick<StoredDays, 'plain' | 'mixed'> {
   const plain: number[] = [];
   const mixed: MixedDay[] = [];
-  for (const each of text.split(',')) {
-    const [day = 0, untilMs, tail = noTail, ...spans] = each.split(' ').map(Number);
-    if (untilMs === undefined) plain.push(day);
-    else mixed.push({ day, untilMs, tail: tail === noTail ? null : tail, spans: spans.length === 0 ? null : spans });
+  let number = 0;
+  let isSigned = false;
+  let before: number[] = [];
+  for (let at = 0; at <= text.length; at += 1) {
+    const code = at === text.length ? comma : text.charCodeAt(at);
+    if (code === minus) isSigned = true;
+    else if (code !== comma && code !== space) number = number * 10 + code - zero;
+    else {
+      const value = isSigned ? -number : number;
+      if (code === space || before.length > 0) before.push(value);
+      else plain.push(value);
+      if (code === comma && before.length > 0) {
+        mixed.push(mixedDay(before));
+        before = [];
+      }
+      number = 0;
+      isSigned = false;
+    }
   }
   return { plain, mixed };
+}
+
+const [zero, space, comma, minus] = [48, 32, 44, 45];
+
+function mixedDay([day = 0, untilMs = 0, tail = noTail, ...spans]: readonly number[]): MixedDay {
+  return { day, untilMs, tail: tail === noTail ? null : tail, spans: spans.length === 0 ? null : spans };
 }

@@ -64,7 +64,15 @@ export function addTime(sum: TimeSum, counts: Counting, ms: number): void {
 
 /** Adds one sum to another. */
 export function addTimes(sum: TimeSum, time: TimeByStatus): void {
-  for (const field of Object.values(fieldOf)) sum[field] += time[field];
+  // By name, since it is done for each day of each subject.
+  sum.upMs += time.upMs;
+  sum.degradedMs += time.degradedMs;
+  sum.downMs += time.downMs;
+  sum.timeoutMs += time.timeoutMs;
+  sum.unknownMs += time.unknownMs;
+  sum.maintenanceMs += time.maintenanceMs;
+  sum.pausedMs += time.pausedMs;
+  sum.excludedMs += time.excludedMs;
 }
 
 /** Uptime, downtime and their share, from times. */

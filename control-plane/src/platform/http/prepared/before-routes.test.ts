@@ -20,8 +20,20 @@ const pageRoute = route({
   success: { status: 200, answer: z.string(), contentType: 'text/html; charset=utf-8' },
 });
 
+/** It takes as many turns of the event loop as a write with its statements. */
+const slowRoute = route({
+  method: 'GET',
+  path: '/turns',
+  credentials: 'none',
+  tag: 'test',
+  summary: 'test',
+  success: { status: 200, answer: z.object({}) },
+});
+const turnsOfRoute = 25;
+
 async function open(t: Test, burst = 1_000) {
   const asked = { memory: 0, routes: 0 };
+  const costs = { findMs: 0 };
   const headers = {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'public, max-age=15',
@@ -33,6 +45,10 @@ async function open(t: Test, burst = 1_000) {
       handle(pageRoute, async () => {
         asked.routes += 1;
         return new PreparedResult(page);
+      }),
+      handle(slowRoute, async () => {
+        for (let turn = 0; turn < turnsOfRoute; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        return {};
       }),
     ],
     {
@@ -46,6 +62,7 @@ async function open(t: Test, burst = 1_000) {
         covers: (path) => path.startsWith('/pages/'),
         find: ({ path }) => {
           asked.memory += 1;
+          for (const untilMs = performance.now() + costs.findMs; performance.now() < untilMs; );
           return path === '/pages/there' ? page : undefined;
         },
         owns: (path) => path.startsWith('/pages/own'),
@@ -59,7 +76,7 @@ async function open(t: Test, burst = 1_000) {
   );
   t.teardown(() => app.close());
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  return { asked, url };
+  return { asked, costs, url };
 }
 
 t.test('what is in memory is answered before the routes, and in the same form by them', async (t) => {
@@ -131,4 +148,23 @@ t.test('what no route knows is made when it is asked for first', async (t) => {
   const guessed = await Promise.all(Array.from({ length: 20 }, () => fetch(`${url}/pages/own-known?else`)));
   t.ok(guessed.some(({ status }) => status === 429));
   t.equal(asked.routes, 0);
+});
+
+t.test('a crowd that reads what is in memory leaves turns to everybody else', async (t) => {
+  const { costs, url } = await open(t);
+  const over: string[] = [];
+  const ask = async (path: string, name: string): Promise<number> => {
+    const answer = await fetch(url + path);
+    await answer.text();
+    over.push(name);
+    return answer.status;
+  };
+  const askAll = async (): Promise<readonly number[]> =>
+    Promise.all([...Array.from({ length: 200 }, () => ask('/pages/there', 'reader')), ask('/turns', 'route')]);
+  // Their connections are there, so that all ask at once.
+  await askAll();
+  over.length = 0;
+  costs.findMs = 2;
+  t.ok((await askAll()).every((status) => status === 200));
+  t.ok(over.indexOf('route') < 150, `the route was answered after ${over.indexOf('route')} of 200 readers`);
 });

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import proxyAddress from '@fastify/proxy-addr';
 import type { Logger } from '@parallax/telemetry';
 import type { FastifyInstance } from 'fastify';
@@ -11,6 +12,7 @@ import { boundedMemo } from './bounded-memo.ts';
 import { answerIn, formFor, prepareAnswer } from './prepared-answer.ts';
 import type { PreparedAnswer, PreparedHeaders, SentForm } from './prepared-answer.ts';
 import type { TokenBuckets } from './token-buckets.ts';
+import { TurnBudget } from './turn-budget.ts';
 
 /** Who asks, for what is not for everybody. */
 export type PreparedClient = {
@@ -101,16 +103,20 @@ export function answerBeforeRoutes(
       return away();
     }
   };
-  const isOwnHost = (request: IncomingMessage): boolean => {
-    const { host } = request.headers;
+  /** The last host that was asked for on a connection, where readers ask for the same again and again. */
+  const hostOfSocket = new WeakMap<Socket, { readonly host: string; readonly isOwn: boolean }>();
+  const isOwnHost = ({ headers: { host }, socket }: IncomingMessage): boolean => {
+    const last = hostOfSocket.get(socket);
+    if (last !== undefined && last.host === host) return last.isOwn;
     // No name of a host has a space; one that does is for the routes to refuse.
     if (host === undefined || host.includes(' ')) return false;
-    return isKnownHost(`${host} ${request.socket.localAddress ?? ''}`);
+    const isOwn = isKnownHost(`${host} ${socket.localAddress ?? ''}`);
+    hostOfSocket.set(socket, { host, isOwn });
+    return isOwn;
   };
   /** The host of a request is looked at first, then the one that a trusted proxy was asked for. A host of the installation stays one. */
-  const map = (request: IncomingMessage, hosts: MappedHosts): void => {
+  const map = (request: IncomingMessage, hosts: MappedHosts, isOwn: boolean): void => {
     const { host, 'x-forwarded-host': forwarded } = request.headers;
-    const isOwn = isOwnHost(request);
     const named = isOwn || host === undefined ? undefined : nameOfHost(host);
     const told =
       forwarded !== undefined && trusts?.(request.socket.remoteAddress ?? '', 0) === true
@@ -122,17 +128,14 @@ export function answerBeforeRoutes(
     }
   };
   /** @returns whether it is answered here */
-  const answer = (request: IncomingMessage, response: ServerResponse): boolean => {
-    const { method, url = '', headers } = request;
+  const answer = (request: IncomingMessage, response: ServerResponse, isOwn: boolean | undefined): boolean => {
+    const { method, url = '' } = request;
     if ((method !== 'GET' && method !== 'HEAD') || url.length > mostUrlCharacters) return false;
-    const mark = url.indexOf('?');
-    const path = mark === -1 ? url : url.slice(0, mark);
-    if (!prepared.covers(path)) return false;
+    const path = pathOf(url);
     const isOfMapped = isMapped(request);
-    if (!isOfMapped && !isOwnHost(request)) return false;
-    const query = mark === -1 ? '' : url.slice(mark + 1);
-    const client = clientOf(request, addressOf);
-    const asked = { path, query, acceptLanguage: headers['accept-language'], isMapped: isOfMapped, client };
+    if (!isOfMapped && !(isOwn ?? isOwnHost(request))) return false;
+    const query = url.slice(path.length + 1);
+    const asked = new AskedOf(request, path, query, isOfMapped, addressOf);
     const found = prepared.find(asked);
     if (found !== undefined) {
       const waitMs = options.buckets.take(networkOf(request));
@@ -147,11 +150,52 @@ export function answerBeforeRoutes(
     );
     return true;
   };
+  // Whoever reads pages must not keep alerts waiting, which take dozens of turns: unbounded, a crowd of 256 made each turn 50 ms long.
+  const budget = new TurnBudget(answersPerTurnMs);
   app.server.removeAllListeners('request');
   app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (options.mappedHosts !== undefined) map(request, options.mappedHosts);
-    if (!answer(request, response)) routes.call(app.server, request, response);
+    const isOwn = options.mappedHosts === undefined ? undefined : isOwnHost(request);
+    if (options.mappedHosts !== undefined) map(request, options.mappedHosts, isOwn === true);
+    if (!prepared.covers(pathOf(request.url ?? ''))) routes.call(app.server, request, response);
+    else
+      budget.run(() => {
+        if (!answer(request, response, isOwn)) routes.call(app.server, request, response);
+      });
   });
+}
+
+/** A request as it came. Who has sent it is looked at where that matters, since most of what is prepared is for everybody. */
+class AskedOf implements PreparedRequest {
+  readonly path: string;
+  readonly query: string;
+  readonly acceptLanguage: string | undefined;
+  readonly isMapped: boolean;
+  readonly #request: IncomingMessage;
+  readonly #addressOf: (request: IncomingMessage) => string;
+
+  constructor(
+    request: IncomingMessage,
+    path: string,
+    query: string,
+    isMapped: boolean,
+    addressOf: (request: IncomingMessage) => string,
+  ) {
+    this.path = path;
+    this.query = query;
+    this.acceptLanguage = request.headers['accept-language'];
+    this.isMapped = isMapped;
+    this.#request = request;
+    this.#addressOf = addressOf;
+  }
+
+  get client(): PreparedClient {
+    return clientOf(this.#request, this.#addressOf);
+  }
+}
+
+function pathOf(url: string): string {
+  const mark = url.indexOf('?');
+  return mark === -1 ? url : url.slice(0, mark);
 }
 
 /** How the address of a client is read. @param trustedProxies networks (CIDRs) whose forwarded headers count */
@@ -173,6 +217,8 @@ export function clientOf(request: IncomingMessage, addressOf: (request: Incoming
 }
 
 const mostUrlCharacters = 2_048;
+/** Answers from memory take so much of each turn of the event loop. */
+const answersPerTurnMs = 4;
 /** Addresses and hosts that something is remembered of. */
 const mostRemembered = 20_000;
 

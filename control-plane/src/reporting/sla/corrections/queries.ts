@@ -63,7 +63,7 @@ export async function correctedTimes(
   monitorIds: readonly number[],
   window: { readonly fromMs: number; readonly toMs: number },
 ): Promise<ReadonlyMap<number, readonly CorrectedTime[]>> {
-  const rows = await connection.any(sql.type(timesRow)`
+  const rows = await connection.any(sql.prepared('corrected-times', timesRow)`
     select c.id, c.monitor_id, c.started_at, c.ended_at, c.counted_as
     from monitors m join sla_corrections c on c.monitor_id = m.id and c.chain = m.sla_chain and c.workspace_id = m.workspace_id
     where m.id = any(${sql.array([...monitorIds], 'int4')}) and m.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')})

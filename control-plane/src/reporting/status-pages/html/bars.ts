@@ -9,6 +9,9 @@ export const letters: readonly DayLetter[] = ['u', 'd', 'p', 'x', 'm', 'n'];
 /** Where a bar of that height has its middle; bars stand on a common ground. */
 const middleOf = (letter: DayLetter): number => 40 - heights[letter] / 2;
 
+/** Bars that hide one of a day that is up: it may stand beneath them, so that it is one run with its neighbours. */
+const hidesUp: ReadonlySet<DayLetter> = new Set(['d', 'p', 'x']);
+
 /**
  * A row of bars, one a day. All days of one tone are one path. Where they stand in runs, each run is one stroke, which the style sheet dashes into
  * bars: 90 days take 130 characters. Where they stand alone, the path has a corner at each of them, at which a marker draws the bar: 90 days
@@ -17,7 +20,12 @@ const middleOf = (letter: DayLetter): number => 40 - heights[letter] / 2;
 export function bars({ words }: PageContext, { days }: ComponentView): Html {
   const kinds: Record<DayLetter, number> = { u: 0, d: 0, p: 0, x: 0, m: 0, n: 0 };
   for (const letter of days) kinds[letter] += 1;
-  const paths = letters.map((letter) => (kinds[letter] === 0 ? '' : pathOf(days, letter)));
+  const ground = days.map((letter) => (hidesUp.has(letter) ? 'u' : letter));
+  const paths = letters.map((letter) => {
+    const own = kinds[letter] === 0 ? '' : pathOf(days, letter);
+    const beneath = letter === 'u' && own !== '' ? pathOf(ground, letter) : own;
+    return beneath.length < own.length ? beneath : own;
+  });
   // The gap after the last bar is left out.
   const width = Math.max(1, days.length) - 0.25;
   return html`<svg class="b" viewBox="0 0 ${width} 40" preserveAspectRatio="none" role="img" aria-label="${words.bar(days.length, kinds)}">${new Html(paths.join(''))}</svg>`;

@@ -65,7 +65,8 @@ function uptime(context: PageContext, view: ComponentView): Html {
 function axis(context: PageContext, said: string): Html {
   const { view, words, formats, nowMs } = context;
   const last = formats.dateOf(nowMs) === view.lastDate ? words.today : formats.shortDate(view.lastDate);
-  return html`<p class="ax">${formats.shortDate(firstDate(context))} <span>${said}</span> ${last}</p>`;
+  // What follows ends the paragraph.
+  return html`<p class="ax">${formats.shortDate(firstDate(context))} <span>${said}</span> ${last}`;
 }
 
 function firstDate({ view }: PageContext): string {

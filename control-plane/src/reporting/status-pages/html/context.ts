@@ -35,14 +35,19 @@ export function addressOf(view: PageView, path: string): string {
 }
 
 export function dateTime({ formats }: PageContext, ms: number): Html {
-  return html`<time datetime="${isoOf(ms)}">${formats.dateTime(ms)}</time>`;
+  return html`<time datetime=${isoOf(ms)}>${formats.dateTime(ms)}</time>`;
 }
 
 /** The time of an instant, with its date unless that is the date of the page. */
 export function shortTime(context: PageContext, ms: number): Html {
-  const { formats, view } = context;
-  if (formats.dateOf(ms) !== formats.dateOf(view.madeMs)) return dateTime(context, ms);
-  return html`<time datetime="${isoOf(ms)}">${formats.clock(ms)}</time>`;
+  return timeUnder(context, context.formats.dateOf(context.view.madeMs), ms);
+}
+
+/** The time of an instant, with its date unless that is known. */
+export function timeUnder(context: PageContext, date: string | undefined, ms: number): Html {
+  const { formats } = context;
+  if (formats.dateOf(ms) !== date) return dateTime(context, ms);
+  return html`<time datetime=${isoOf(ms)}>${formats.clock(ms)}</time>`;
 }
 
 /** The name of the zone that times are written in. */
@@ -56,5 +61,5 @@ export function isoOf(ms: number): string {
 
 /** A date such as `2026-11-27` in words. */
 export function date(text: string, said: string): Html {
-  return html`<time datetime="${text}">${said}</time>`;
+  return html`<time datetime=${text}>${said}</time>`;
 }

@@ -23,6 +23,61 @@ t.test('A page of 40 components stays below 60,000 bytes', async (t) => {
   }
 });
 
+t.test(
+  'As many incidents as a page tells and maintenance of each week have room beside 40 charts, in each language',
+  async (t) => {
+    const busy = busyView();
+    for (const locale of ['en', 'ru'] as const) {
+      const bytes = Buffer.byteLength(rendered(busy, '', locale));
+      t.ok(bytes <= 60_000, `${locale}: ${bytes} bytes`);
+    }
+  },
+);
+
+t.test('Maintenance that recurs is told once, with all of its times, each of which has its address', async (t) => {
+  const html = rendered(busyView());
+  t.equal(html.match(/New database servers/g)?.length, 1);
+  const times = [...html.matchAll(/id="?m-(\w+)"?>/g)].map(([, id]) => id);
+  t.same(
+    times,
+    busyView().maintenance.map(({ id }) => id),
+  );
+  t.match(textOf(html), /29 Nov 2026, 15:03 – 17:03 · Europe\/Berlin \(GMT\+1\) 6 Dec 2026, 15:03 – 17:03 13 Dec 2026/);
+});
+
+t.test('An incident that is over stands under its day without that date, and its end is told once', async (t) => {
+  const past = textOf(rendered(sample('outage'))).split('Recent incidents')[1] ?? '';
+  t.match(past, 'Wednesday 18 November Checkout: outage Major impact · 15:03 · lasted 12 mins 14');
+  t.match(past, 'Resolved · 23 Nov 2026, 16:15 Answers are as quick as before.', 'what people have said of it stays');
+});
+
+t.test('Days end where many incidents are told, and the history has the others', async (t) => {
+  const busy = busyView();
+  const shown = rendered(busy).match(/\/incidents\/[0-9a-f]{12}/g) ?? [];
+  t.ok(shown.length >= 30 && shown.length < 40, `${shown.length}`);
+  t.equal(new Set(rendered(busy, '/history').match(/\/incidents\/[0-9a-f]{12}/g)).size, 50);
+});
+
+/** The page of many components with response times, fifty incidents of eleven days, and maintenance of five weeks. */
+function busyView() {
+  const large = largeView({ days: daysOf(`${'u'.repeat(8)}p`.repeat(10)), responseTimes: true });
+  const ended = large.incidents.find(({ isAutomatic, resolvedMs }) => isAutomatic && resolvedMs !== null);
+  const [planned] = large.maintenance;
+  if (ended?.resolvedMs == null || planned === undefined) throw new Error('the sample has neither');
+  const lastedMs = ended.resolvedMs - ended.startedMs;
+  const incidents = Array.from({ length: 50 }, (_, at) => {
+    const startedMs = madeMs - (at + 1) * 5 * 3_600_000;
+    const name = `Service ${1 + (at % 8)}.${1 + (at % 5)} of the shop`;
+    return { ...ended, id: idOf(2_000 + at), componentNames: [name], startedMs, resolvedMs: startedMs + lastedMs };
+  });
+  const weekMs = 7 * 86_400_000;
+  const maintenance = Array.from({ length: 5 }, (_, week) => {
+    const times = { startsMs: planned.startsMs + week * weekMs, endsMs: planned.endsMs + week * weekMs };
+    return { ...planned, ...times, id: idOf(3_000 + week) };
+  });
+  return { ...large, incidents, maintenance };
+}
+
 t.test('Response times are lines on a page of few, and charts to be opened on a page of many', async (t) => {
   const few = elementsOf(
     rendered(
@@ -181,7 +236,8 @@ t.test('Nothing is said of days whose incidents a view may lack', async (t) => {
   const many = Array.from({ length: 50 }, (_, at) => ({ ...one, id: idOf(2000 + at) }));
   const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
   t.equal(pastDays(many, dateOf, '2026-11-27').at(-1)?.first, '2026-11-23', 'the day of the oldest');
-  t.equal(pastDays(many.slice(1), dateOf, '2026-11-27').at(-1)?.first, '2026-11-14');
+  t.equal(pastDays(many.slice(0, 30), dateOf, '2026-11-27').at(-1)?.first, '2026-11-23', 'enough are told');
+  t.equal(pastDays(many.slice(0, 29), dateOf, '2026-11-27').at(-1)?.first, '2026-11-14');
 });
 
 t.test('Links stay on the host and in the language of the reader', async (t) => {

@@ -14,16 +14,22 @@ const shape = {
   isForPeople: true,
   policy: (view: PageView) => policyOf(view),
 } as const;
+const below = { policy: (view: PageView) => policyOf(view, 'below') } as const;
 
 /** A page as people see it: what is now, what was, and one incident. All of it is complete without scripts. */
 export const htmlDocuments: readonly PageDocument[] = [
   { ...shape, path: '', render: (view, asked) => renderPage(contextOf(view, asked)) },
-  { ...shape, path: '/history', render: (view, asked) => renderHistory(contextOf(view, asked)) },
+  { ...shape, ...below, path: '/history', render: (view, asked) => renderHistory(contextOf(view, asked)) },
   {
     ...shape,
     path: '/subscribe',
     policy: (view) => policyOf(view, 'form'),
     render: (view, asked) => renderSubscribe(contextOf(view, asked)),
   },
-  { ...shape, path: '/incidents/:id', render: (view, asked) => renderIncident(contextOf(view, asked), asked.id) },
+  {
+    ...shape,
+    ...below,
+    path: '/incidents/:id',
+    render: (view, asked) => renderIncident(contextOf(view, asked), asked.id),
+  },
 ];

@@ -26,6 +26,7 @@ export function renderHistory(context: PageContext): string {
     title: `${words.history} – ${view.name}`,
     summary: summaryOf(view, words.history),
     path: '/history',
+    drawing: 'below',
     main,
   });
 }

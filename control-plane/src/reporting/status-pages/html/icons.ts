@@ -53,11 +53,11 @@ function shape(tone: Tone): string {
 
 /** The icons once for the whole document; `icon` refers to them. */
 export const iconSheet = new Html(
-  `<svg class="o" aria-hidden="true">${tones.map((tone) => `<symbol id="${tone}" viewBox="0 0 16 16">${shape(tone)}</symbol>`).join('')}</svg>`,
+  `<svg class=o aria-hidden=true>${tones.map((tone) => `<symbol id=${tone} viewBox="0 0 16 16">${shape(tone)}</symbol>`).join('')}</svg>`,
 );
 
 const icons = new Map(
-  tones.map((tone) => [tone, new Html(`<svg class="i ${tone}" aria-hidden=true><use href="#${tone}"/></svg>`)]),
+  tones.map((tone) => [tone, new Html(`<svg class=${tone} aria-hidden=true><use href=#${tone} /></svg>`)]),
 );
 
 /** A shape in its tone, beside which its meaning stands in words. */

@@ -25,6 +25,7 @@ export function renderIncident(context: PageContext, id: string): string | null 
     title: `${title} – ${view.name}`,
     summary: summaryOf(view, title),
     path: `/incidents/${incident.id}`,
+    drawing: 'below',
     main,
   });
 }

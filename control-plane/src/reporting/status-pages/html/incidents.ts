@@ -1,5 +1,5 @@
 import type { IncidentView, UpdateView } from '../view/page-view.ts';
-import { type PageContext, dateTime, pathTo, shortTime } from './context.ts';
+import { type PageContext, pathTo, shortTime, timeUnder } from './context.ts';
 import { icon, toneOf } from './icons.ts';
 import { markdown } from './markdown.ts';
 import { type Html, html } from './markup.ts';
@@ -25,23 +25,32 @@ export function namesOf(list: (names: readonly string[]) => string, names: reado
   return list(names.length <= maxNames ? names : [...names.slice(0, maxNames - 1), `+${names.length - maxNames + 1}`]);
 }
 
-/** An incident of a list, with its newest updates. */
+type Card = {
+  readonly level: 3 | 4;
+  readonly updates: number;
+  /** The date under which it stands, which it need not say again. */
+  readonly date?: string;
+};
+
+/** An incident of a list, with its newest updates; where the last is that it ended, in no words of people, its times say so. */
 export function incidentCard(
   context: PageContext,
   incident: IncidentView,
-  { level, updates }: { readonly level: 3 | 4; readonly updates: number },
+  { level, updates: count, date }: Card,
 ): Html {
+  const isEndSaid = incident.resolvedMs !== null && incident.updates[0]?.body === null;
+  const updates = isEndSaid && count === 1 ? 0 : count;
   const title = html`<a href="${pathTo(context, `/incidents/${incident.id}`)}">${titleOf(context, incident)}</a>`;
   return html`
     <article class="in ${impactTones[incident.impact]}">
       ${level === 3 ? html`<h3>${title}</h3>` : html`<h4>${title}</h4>`}
-      ${incidentMeta(context, incident)}
+      ${incidentMeta(context, incident, date)}
       ${updateList(context, incident, incident.updates.slice(0, updates))}
     </article>`;
 }
 
-/** Its impact, times and components. */
-export function incidentMeta(context: PageContext, incident: IncidentView): Html {
+/** Its impact, times and components. @param date under which it stands, in a list whose cards have a side in the colour of the impact and no icon */
+export function incidentMeta(context: PageContext, incident: IncidentView, date?: string): Html {
   const { words, formats } = context;
   const { impact, startedMs, resolvedMs } = incident;
   const tone = impactTones[impact];
@@ -52,7 +61,7 @@ export function incidentMeta(context: PageContext, incident: IncidentView): Html
   // A title that was made of the names says them already.
   const names = incident.title !== null && incident.componentNames.length > 0 && formats.list(incident.componentNames);
   return html`
-    <p class="me"><span class="s">${icon(tone)}${words.impact[impact]}</span> · ${dateTime(context, startedMs)} · ${end}</p>
+    <p class="me">${date === undefined && icon(tone)}${words.impact[impact]} · ${timeUnder(context, date, startedMs)} · ${end}
     ${names !== false && html`<p class="me">${words.affects}: ${names}</p>`}`;
 }
 

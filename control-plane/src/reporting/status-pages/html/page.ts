@@ -3,7 +3,7 @@ import { type PageContext, shortTime } from './context.ts';
 import { framed, summaryOf } from './frame.ts';
 import { icon, toneOfIndicator } from './icons.ts';
 import { incidentCard } from './incidents.ts';
-import { maintenanceCard } from './maintenance.ts';
+import { maintenanceCards } from './maintenance.ts';
 import { markdown } from './markdown.ts';
 import { type Html, html } from './markup.ts';
 import { pastIncidents } from './past-days.ts';
@@ -31,23 +31,9 @@ export function renderPage(context: PageContext): string {
         open.map((each) => incidentCard(context, each, { level: 3, updates: maxUpdates })),
       )
     }
-    ${
-      underWay.length > 0 &&
-      part(
-        'now',
-        words.maintenanceNow,
-        underWay.map((each) => maintenanceCard(context, each)),
-      )
-    }
+    ${underWay.length > 0 && part('now', words.maintenanceNow, maintenanceCards(context, underWay))}
     ${sections(context)}
-    ${
-      upcoming.length > 0 &&
-      part(
-        'upcoming',
-        words.maintenanceUpcoming,
-        upcoming.map((each) => maintenanceCard(context, each)),
-      )
-    }
+    ${upcoming.length > 0 && part('upcoming', words.maintenanceUpcoming, maintenanceCards(context, upcoming))}
     ${pastIncidents(context)}`;
   return framed(context, { title: `${view.name} – ${state}`, summary: summaryOf(view, state), path: '', main });
 }

@@ -5,6 +5,8 @@ import { incidentCard } from './incidents.ts';
 import { type Html, html } from './markup.ts';
 
 const shownDays = 14;
+/** No day is begun after so many incidents: the history has all of them, and a page of many shall stay small. */
+const enoughIncidents = 30;
 const dayMs = 86_400_000;
 
 /** Days without incidents in a row, or one day with some. */
@@ -12,7 +14,7 @@ export type PastDays = { readonly last: string; readonly first: string; readonly
 
 /**
  * The last days, the newest first; neighbours without incidents are one. An incident belongs to the day on which it began. A view that is full may lack
- * incidents, of which nothing is said: the days end with that of the oldest incident that is over.
+ * incidents, of which nothing is said: the days end with that of the oldest incident that is over. They end earlier where there are many.
  */
 export function pastDays(
   incidents: readonly IncidentView[],
@@ -24,10 +26,12 @@ export function pastDays(
   const over = incidents.filter(({ resolvedMs }) => resolvedMs !== null).map(({ startedMs }) => startedMs);
   const oldest = incidents.length < mostIncidents || over.length === 0 ? '' : dateOf(Math.min(...over));
   const found: PastDays[] = [];
+  let told = 0;
   for (let back = 0; back < count; back += 1) {
     const day = new Date(Date.parse(`${lastDate}T00:00:00Z`) - back * dayMs).toISOString().slice(0, 10);
-    if (day < oldest) break;
+    if (day < oldest || told >= enoughIncidents) break;
     const here = byDate.get(day) ?? [];
+    told += here.length;
     const before = found.at(-1);
     if (here.length === 0 && before !== undefined && before.incidents.length === 0)
       found[found.length - 1] = { ...before, first: day };
@@ -53,5 +57,5 @@ function daysOf(context: PageContext, { first, last, incidents }: PastDays): Htm
     return html`<p class="no"><b>${first === last ? formats.shortDate(last) : formats.dateRange(first, last)}</b> ${words.noIncidents}</p>`;
   return html`
     <h3>${date(last, formats.longDate(last))}</h3>
-    ${incidents.map((each) => incidentCard(context, each, { level: 4, updates: each.resolvedMs === null ? 0 : 1 }))}`;
+    ${incidents.map((each) => incidentCard(context, each, { level: 4, updates: each.resolvedMs === null ? 0 : 1, date: last }))}`;
 }

@@ -134,7 +134,7 @@ t.test('What is not known looks and reads otherwise than what is up', async (t) 
     const html = rendered(viewOf({ sections: [sectionOf(null, 'operational', [component('A', known)])] }));
     const row = html.slice(html.indexOf('<b>A</b>'), html.indexOf('<details class=lg>'));
     return [
-      row.match(/<svg class="i (\w)"/)?.[1] ?? '',
+      row.match(/<svg class=(\w) aria/)?.[1] ?? '',
       row.match(/<path class=(\w) d="M0 [\d.]+h90"/)?.[1] ?? '',
       textOf(row.replace(/<svg.*?<\/svg>/gs, ''))
         .replace(/.*?A /, 'A ')

@@ -5,7 +5,8 @@ import { toneOfIndicator, tones } from './icons.ts';
 import { themeCss } from './theme.ts';
 import { zoneScriptHash } from './zone-script.ts';
 
-// Variables: bg background, s surface, t text, q quiet text, a accent, l line; u, m, d, p, x, n tones, b the ground of the banner, i its icon.
+// Variables: bg background, s surface, t text, q quiet text, a accent, l line; u, m, d, p, x, n tones, b the ground of the banner, i its icon; c and h the
+// tone and the height of what has the class of a tone. A drawing without a class of its own is an icon.
 const base = `
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
@@ -32,13 +33,11 @@ h1,h2,h3,h4,b,.bi{unicode-bidi:plaintext}
 .sk{position:absolute;left:-999px}
 .sk:focus{left:16px;top:8px;padding:8px 12px;background:var(--s);border-radius:var(--r);z-index:1}
 main:focus{outline:0}
-.i{width:1em;height:1em;flex:none;align-self:center}
-.s .i,.im .i{align-self:flex-start;margin-top:.25em}
-.i+*{min-width:0}
+svg{width:1em;height:1em;flex:none;align-self:center;fill:var(--c)}
+.s svg,.im svg{align-self:flex-start;margin-top:.25em}
+svg+*{min-width:0}
 .k{fill:none;stroke:var(--s);stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}
 header{display:flex;flex-wrap:wrap;gap:8px 24px;align-items:baseline;justify-content:space-between}
-.bi{margin-bottom:8px}
-.bi a::before{content:"← ";content:"← "/""}
 header .q{flex-basis:100%;order:3}
 header ul,footer ul{display:flex;flex-wrap:wrap;gap:4px 20px}
 header li a,footer li a,.no{display:inline-block;padding:4px 0}
@@ -48,7 +47,7 @@ button[aria-pressed=true]{color:var(--s);background:var(--a)}
 .q,.me,.cs p,small,.lg,footer,.no,.rt{color:var(--q)}
 .an{margin-top:24px;padding:16px 20px;border:1px solid var(--l);border-left:4px solid var(--a);border-radius:var(--r);background:var(--s)}
 .ba{display:flex;gap:16px;align-items:center;margin-top:24px;padding:20px;border-radius:var(--r);border:1px solid}
-.ba .i{width:2.25rem;height:2.25rem}
+.ba svg{width:2.25rem;height:2.25rem;fill:var(--i)}
 .ba h2{margin:0;font-size:1.375rem}
 .ba .me{color:var(--t)}
 .card{background:var(--s);border:1px solid var(--l);border-radius:var(--r);margin-top:12px;padding:0 20px}
@@ -67,8 +66,8 @@ p.card{padding:20px}
 .ax span{flex:1;text-align:center}
 .cs summary,.lg summary{color:var(--q);width:fit-content}
 .cs details{margin-top:4px}.cs details li,.lg p{padding:2px 0}.cs details ul{padding-left:16px}
-.b{display:block;width:100%;height:36px;margin:6px 0 4px}
-.b path{fill:none;stroke-dasharray:.75 .25}
+.b{display:block;width:100%;height:36px;margin:6px 0 4px;align-self:auto}
+.b path{fill:none;stroke:var(--c);stroke-width:var(--h);stroke-dasharray:.75 .25}
 .o{position:absolute;width:0;height:0;margin:0}
 .sp{display:block;width:100%;height:32px;overflow:visible}
 .sp path{fill:none;stroke:var(--a);stroke-width:1.5;stroke-linecap:round;stroke-linejoin:round;vector-effect:non-scaling-stroke}
@@ -77,9 +76,10 @@ p.card{padding:20px}
 .lg ul{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,300px),1fr));gap:4px 16px}
 .lg li{display:flex;gap:10px;align-items:flex-end}
 .lg .b{width:8px;height:28px;margin:2px 0;flex:none}
-.in{margin-top:12px;padding:16px 20px;background:var(--s);border:1px solid var(--l);border-left-width:4px;border-radius:var(--r)}
+.in{margin-top:12px;padding:16px 20px;background:var(--s);border:1px solid var(--l);border-left:4px solid var(--c);border-radius:var(--r)}
 .in p+p,.up p,.im,.md{margin-top:4px}.md>*+*,.an>*+*{margin-top:8px}
 .me{font-size:.875rem}
+.me svg{vertical-align:-.125em;margin-right:.4em}
 .up>li{margin-top:14px;padding-left:16px;border-left:2px solid var(--l)}
 .md ul,.md ol,.an ul,.an ol{padding-left:1.4em;list-style:disc}
 .md ol,.an ol{list-style:decimal}
@@ -87,19 +87,23 @@ p.card{padding:20px}
 .pa h3{margin-top:20px}
 .no{display:block;margin-top:10px;font-size:.9375rem}.pa h3+.in{margin-top:8px}
 .no b,.me b{color:var(--t)}.no b{margin-right:.5em}.pa>p:last-child{margin-top:20px}
-.pm{padding:20px}.pm .up>li:first-child{margin-top:0}h1+.me{margin-top:8px}
-.hi{margin-top:12px}
-.hi>li{display:flex;flex-wrap:wrap;gap:0 16px;padding:8px 0;border-top:1px solid var(--l);font-size:.9375rem}
-.hi>li>b{flex:0 0 4.5em}.hi ul{flex:1 1 16em}.hi>li:last-child{padding-bottom:0}
 footer{margin-top:56px;padding-top:16px;border-top:1px solid var(--l);font-size:.875rem}
 footer .r{display:flex;flex-wrap:wrap;gap:4px 24px;justify-content:space-between}
-@media(max-width:600px){.w{padding:20px 16px 24px}.card,.in,.an,.ba{padding-left:14px;padding-right:14px}h2{margin-top:36px}.ba .i{width:1.75rem;height:1.75rem}.ba h2{font-size:1.2rem}}
+@media(max-width:600px){.w{padding:20px 16px 24px}.card,.in,.an,.ba{padding-left:14px;padding-right:14px}h2{margin-top:36px}.ba svg{width:1.75rem;height:1.75rem}.ba h2{font-size:1.2rem}}
 @media(prefers-reduced-motion:no-preference){.g>summary::before{transition:transform .15s}}
 @media(forced-colors:active){:root{--t:CanvasText;--s:Canvas;--bg:Canvas;--q:CanvasText;--l:CanvasText;--a:LinkText;--i:CanvasText;--u:CanvasText;--m:CanvasText;--d:CanvasText;--p:CanvasText;--x:CanvasText;--n:GrayText}}
 @media print{.w{max-width:none;padding:0}details::details-content{content-visibility:visible;display:block;block-size:auto}.card,.in,.cs>li{break-inside:avoid}h2,h3{break-after:avoid}svg{print-color-adjust:exact;-webkit-print-color-adjust:exact}header ul,footer .r,button,.sk,.lg summary::marker{display:none}a{color:inherit}}
 `;
 
-// On the pages of subscribers alone, since the page itself shall be small.
+// On the documents below the page alone, since the page itself shall be small.
+const ofBelow = `
+.bi{margin-bottom:8px}
+.bi a::before{content:"← ";content:"← "/""}
+.pm{padding:20px}.pm .up>li:first-child{margin-top:0}h1+.me{margin-top:8px}
+.hi{margin-top:12px}
+.hi>li{display:flex;flex-wrap:wrap;gap:0 16px;padding:8px 0;border-top:1px solid var(--l);font-size:.9375rem}
+.hi>li>b{flex:0 0 4.5em}.hi ul{flex:1 1 16em}.hi>li:last-child{padding-bottom:0}
+`.replaceAll('\n', '');
 const ofForms = `
 .fo{padding:4px 20px 20px}.fo label,.fo legend{font-weight:600}.fo>*{margin-top:16px}
 .fo input:not([type=checkbox],[type=radio]){display:block;width:100%;max-width:440px;margin-top:4px;padding:8px 12px;font:inherit;color:inherit;background:var(--bg);border:1px solid var(--q);border-radius:6px}
@@ -108,20 +112,19 @@ const ofForms = `
 `.replaceAll('\n', '');
 
 const ofTones = tones
-  .map(
-    (tone) =>
-      `.k${tone}{marker:url(#k${tone})}.i.${tone}{fill:var(--${tone})}.b .${tone}{stroke:var(--${tone});stroke-width:${heights[tone]}}.in.${tone}{border-left-color:var(--${tone})}`,
-  )
+  .map((tone) => `.k${tone}{marker:url(#k${tone})}.${tone}{--c:var(--${tone});--h:${heights[tone]}}`)
   .join('');
 const fixed = `${base.replaceAll('\n', '')}${ofTones}`;
 
 /** What a document is drawn with. */
-export type Drawing = 'page' | 'form';
+export type Drawing = 'page' | 'below' | 'form';
+
+const more: Readonly<Record<Drawing, string>> = { page: '', below: ofBelow, form: `${ofBelow}${ofForms}` };
 
 /** The style sheet of a page. */
 export function styleOf({ theme, indicator }: PageView, drawing: Drawing = 'page'): string {
   const tone = toneOfIndicator(indicator);
-  return `${themeCss(theme, tone)}${fixed}${drawing === 'form' ? ofForms : ''}.ba{background:var(--b);border-color:var(--i)}.ba .i{fill:var(--i)}`;
+  return `${themeCss(theme, tone)}${fixed}${more[drawing]}.ba{background:var(--b);border-color:var(--i)}`;
 }
 
 /** Nothing but this style sheet and the one script takes effect: no style of an element, nothing from elsewhere. */

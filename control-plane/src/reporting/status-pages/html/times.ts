@@ -25,6 +25,9 @@ export type Formats = {
 const made = new Map<string, Formats>();
 /** Two languages and all the zones that there are, with room for their other spellings. */
 const maxKept = 2000;
+/** Zones are at whole quarters of hours from UTC, so no day begins within one. */
+const quarterMs = 900_000;
+const maxDates = 200;
 
 export function formatsOf(words: Words, timezone: string): Formats {
   const key = `${words.language} ${timezone}`;
@@ -65,6 +68,7 @@ function makeFormats(language: string, timeZone: string): Formats {
   const list = new Intl.ListFormat(language, { type: 'conjunction' });
   const unit = (unit: string) => number({ style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 0 });
   const [day, hour, minute, second] = [unit('day'), unit('hour'), unit('minute'), unit('second')];
+  const dates = new Map<number, string>();
   const at = (date: string): Date => new Date(`${date}T12:00:00Z`);
   return {
     timeZone,
@@ -72,8 +76,14 @@ function makeFormats(language: string, timeZone: string): Formats {
     clock: (ms) => clock.format(ms),
     dateTime: (ms) => dateTime.format(ms),
     dateOf: (ms) => {
+      const quarter = Math.floor(ms / quarterMs);
+      const known = dates.get(quarter);
+      if (known !== undefined) return known;
       const found = Object.fromEntries(parts.formatToParts(ms).map(({ type, value }) => [type, value]));
-      return `${found['year']}-${found['month']}-${found['day']}`;
+      const date = `${found['year']}-${found['month']}-${found['day']}`;
+      if (dates.size >= maxDates) dates.clear();
+      dates.set(quarter, date);
+      return date;
     },
     longDate: (text) => capital(long.format(at(text))),
     shortDate: (text) => short.format(at(text)),

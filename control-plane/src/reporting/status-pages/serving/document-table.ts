@@ -1,3 +1,4 @@
+import { boundedMemo } from '../../../platform/http/prepared/bounded-memo.ts';
 import type { PageDocument } from '../view/page-document.ts';
 
 /** Documents that are found below a prefix and a slug. */
@@ -44,7 +45,9 @@ export class DocumentTable {
   }
 
   /** @param path of a request, without its query */
-  match(path: string): DocumentMatch | undefined {
+  readonly match: (path: string) => DocumentMatch | undefined = boundedMemo(mostPaths, (path) => this.#match(path));
+
+  #match(path: string): DocumentMatch | undefined {
     const base = this.#bases.find(({ prefix }) => path.startsWith(prefix));
     if (base === undefined) return undefined;
     const rest = path.slice(base.prefix.length);
@@ -63,5 +66,7 @@ export class DocumentTable {
   }
 }
 
+/** Paths that are remembered: most readers of an outage ask for the same few. */
+const mostPaths = 5_000;
 const slugForm = /^[a-z0-9][a-z0-9-]{1,62}$/;
 const idForm = /^[a-z0-9]{12}$/;

@@ -72,7 +72,8 @@ export class PageServer implements PreparedAnswers {
     if (match === undefined) return undefined;
     const known = this.#peek(match.slug, request);
     if (known === undefined) return undefined;
-    const judgement = known.kind === 'page' ? this.#guard.judge(known.page.found.access, request.client) : 'open';
+    const access = known.kind === 'page' ? known.page.found.access : null;
+    const judgement = access === null ? 'open' : this.#guard.judge(access, request.client);
     if (judgement === 'check') return undefined;
     const answer = this.#answer(match, known, request, { kind: judgement });
     // An error of the API is told by its route.

@@ -7,7 +7,9 @@ import type { DayLetter } from './page-view.ts';
  * @param lengthMs of the day, or of its part that is over
  */
 export function letterOf(time: TimeByStatus, lengthMs: number): DayLetter {
-  const { downtimeMs, measuredMs, degradedMs, maintenanceMs } = availabilityOf(time);
+  const { upMs, degradedMs, maintenanceMs } = time;
+  const downtimeMs = time.downMs + time.timeoutMs;
+  const measuredMs = upMs + degradedMs + downtimeMs;
   if (downtimeMs > 0) return downtimeMs * 100 >= measuredMs ? 'x' : 'p';
   if (degradedMs > 0) return 'd';
   if (maintenanceMs * 2 > lengthMs) return 'm';
@@ -19,6 +21,8 @@ const worstFirst: readonly DayLetter[] = ['x', 'p', 'd', 'm', 'n', 'u'];
 
 /** The letter of several together. @param letters those of the members that were there; none: nothing was measured */
 export function worstLetter(letters: readonly DayLetter[]): DayLetter {
+  const [only] = letters;
+  if (letters.length === 1 && only !== undefined) return only;
   return worstFirst.find((letter) => letters.includes(letter)) ?? 'n';
 }
 

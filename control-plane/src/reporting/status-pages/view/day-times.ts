@@ -67,21 +67,33 @@ export type ComponentDays = {
 /** The days of a component by those of its members; a component that is no group is its own member. */
 export function daysOfComponent(members: readonly SubjectDays[], dayCount: number): ComponentDays {
   const total = noTime();
-  for (const { days } of members) for (const { time } of days) addTimes(total, time);
-  const indexes = Array.from({ length: dayCount }, (_, index) => index);
-  const most = (index: number, of: (time: TimeByStatus) => number): number =>
-    wholeSeconds(members.reduce((longest, { days }) => Math.max(longest, of(days[index]?.time ?? noTime())), 0));
-  return {
-    letters: indexes.map((index) => worstLetter(members.flatMap(({ days }) => days[index]?.letter ?? []))),
-    uptimePercent: uptimeOf(total),
-    measuredPercent: measuredOf(total),
-    seconds: indexes.map((index) => ({
-      down: most(index, ({ downMs, timeoutMs }) => downMs + timeoutMs),
-      degraded: most(index, ({ degradedMs }) => degradedMs),
-      maintenance: most(index, ({ maintenanceMs }) => maintenanceMs),
-    })),
-  };
+  const letters: DayLetter[] = [];
+  const seconds: DaySeconds[] = [];
+  for (let day = 0; day < dayCount; day += 1) {
+    const present: DayLetter[] = [];
+    let [downMs, degradedMs, maintenanceMs] = [0, 0, 0];
+    for (const { days } of members) {
+      const one = days[day];
+      if (one === undefined) continue;
+      const { time, letter } = one;
+      addTimes(total, time);
+      downMs = Math.max(downMs, time.downMs + time.timeoutMs);
+      degradedMs = Math.max(degradedMs, time.degradedMs);
+      maintenanceMs = Math.max(maintenanceMs, time.maintenanceMs);
+      if (letter !== null) present.push(letter);
+    }
+    letters.push(worstLetter(present));
+    const isCalm = downMs === 0 && degradedMs === 0 && maintenanceMs === 0;
+    seconds.push(
+      isCalm
+        ? noSeconds
+        : { down: wholeSeconds(downMs), degraded: wholeSeconds(degradedMs), maintenance: wholeSeconds(maintenanceMs) },
+    );
+  }
+  return { letters, uptimePercent: uptimeOf(total), measuredPercent: measuredOf(total), seconds };
 }
+
+const noSeconds: DaySeconds = { down: 0, degraded: 0, maintenance: 0 };
 
 /** What was there is a second at least. */
 const wholeSeconds = (ms: number): number => (ms <= 0 ? 0 : Math.max(1, Math.round(ms / 1_000)));

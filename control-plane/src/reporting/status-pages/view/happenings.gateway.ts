@@ -3,7 +3,7 @@ import type { Scope } from '../../../platform/database/scope.ts';
 import { incidentsOfPage } from './incidents.queries.ts';
 import { plannedOccurrences, startedOccurrences } from './maintenance.queries.ts';
 import { componentsBySubject, idsOf } from './page-view.gateway.ts';
-import { itemsOfPage, publishedPage } from './page.queries.ts';
+import { publishedPage } from './page.queries.ts';
 import type { IncidentView } from './page-view.ts';
 import { publicIncidents } from './public-incidents.ts';
 import type { StoredOccurrence } from './public-maintenance.ts';
@@ -26,9 +26,9 @@ export async function readHappenings(
   pageId: number,
   nowMs: number,
 ): Promise<Happenings | null> {
-  const page = await publishedPage(scope, tx, pageId);
-  if (page === null) return null;
-  const items = await itemsOfPage(scope, tx, pageId);
+  const found = await publishedPage(scope, tx, pageId);
+  if (found === null) return null;
+  const { page, items } = found;
   const ids = idsOf(items.flatMap((item) => item.subjects));
   const componentsOf = componentsBySubject(items);
   const names = new Map(items.map(({ componentId, name }) => [componentId, name]));

@@ -48,7 +48,7 @@ const ms = (column: ReturnType<typeof sql.fragment>) =>
 
 /**
  * Incidents of the scope that a page may tell, with their public updates alone: one statement. It leaves out what `isTold` refuses by the incident
- * itself, so that many short outages do not take the place of others; that decides again.
+ * itself or since it is not of the page, so that neither short outages nor incidents of others take the place of those; that decides again.
  * @param subjects those of the page
  * @param componentsOf the components of the page that a subject belongs to, in the order of the page
  */
@@ -68,17 +68,13 @@ export async function incidentsOfPage(
     sql.fragment` or `,
   );
   const workspaces = sql.array([...scope.workspaceIds], 'int4');
-  // With a limit they stay questions about one incident; as `exists` PostgreSQL reads the members and updates of the whole workspace for them.
-  const anyOf = (from: ReturnType<typeof sql.fragment>) =>
-    sql.fragment`coalesce((select true from ${from} limit 1), false)`;
-  const rows = await connection.any(sql.type(row)`
+  // Whether it has a public update is asked last, with a limit: as `exists` PostgreSQL reads the updates of the whole workspace for it.
+  const rows = await connection.any(sql.prepared('page-incidents', row)`
     select i.public_id, i.visibility, i.public_title, i.severity, i.resolution, i.is_manual, i.held_at is not null as is_held,
       i.folded_into is not null as is_folded, i.detected_late, ${ms(sql.fragment`i.started_at`)} as started_at,
       ${ms(sql.fragment`i.resolved_at`)} as resolved_at, ${ms(sql.fragment`i.created_at`)} as created_at,
       case when i.postmortem_public then i.postmortem end as postmortem,
-      ${anyOf(sql.fragment`incident_members u where u.incident_id = i.id`)} as has_members,
-      coalesce((select json_agg(json_build_object('type', u.subject_type, 'id', u.subject_id))
-        from incident_members u where u.incident_id = i.id and (${ofPage})), '[]') as members,
+      m.has_members, m.members,
       coalesce((select json_agg(json_build_object('kind', n.kind, 'body', n.body, 'created_ms', (extract(epoch from n.created_at) * 1000)::float8,
           'display_ms', ${ms(sql.fragment`n.display_at`)}, 'impacts', n.impacts,
           'notify', n.notify) order by n.id)
@@ -87,18 +83,20 @@ export async function incidentsOfPage(
       select i.* from (
         select u.incident_id as id from incident_members u where ${ofPage}
         union select m.id from incidents m where m.is_manual and m.deleted_at is null and m.workspace_id = any(${workspaces})
-        union select n.incident_id from incident_updates n where n.is_public and n.workspace_id = any(${workspaces})) found
+        union select n.incident_id from incident_updates n where n.is_public and n.workspace_id = any(${workspaces}) and n.impacts <> '[]') found
         join incidents i on i.id = found.id
-        cross join lateral (
-          select ${anyOf(sql.fragment`incident_updates n where n.incident_id = i.id and n.is_public`)} as is_published) p
       where i.workspace_id = any(${workspaces}) and i.deleted_at is null and i.visibility <> 'hidden'
         and i.folded_into is null and i.started_at > ${now} - interval '1 millisecond' * ${reachMs}
-        and (i.visibility = 'public' or p.is_published or (
+        and (i.visibility = 'public' or (
           not i.is_manual and ${rules.automaticIncidents} and i.held_at is null and not i.detected_late
           and i.resolution is distinct from 'corrected'
-          and coalesce(i.resolved_at, ${now}) - i.started_at >= interval '1 millisecond' * ${rules.delayMs}))
+          and coalesce(i.resolved_at, ${now}) - i.started_at >= interval '1 millisecond' * ${rules.delayMs})
+          or coalesce((select true from incident_updates n where n.incident_id = i.id and n.is_public limit 1), false))
       order by i.resolved_at is null desc, i.started_at desc, i.id desc limit ${4 * mostIncidents}
-    ) i`);
+    ) i cross join lateral (
+      select count(*) > 0 as has_members,
+        coalesce(json_agg(json_build_object('type', u.subject_type, 'id', u.subject_id)) filter (where ${ofPage}), '[]') as members
+      from incident_members u where u.incident_id = i.id) m`);
   return rows.map((each) => ({
     publicId: each.public_id,
     visibility: each.visibility,

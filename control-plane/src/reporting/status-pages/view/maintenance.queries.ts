@@ -57,7 +57,7 @@ export async function startedOccurrences(
   componentsOf: ComponentsOf,
   nowMs: number,
 ): Promise<readonly StoredOccurrence[]> {
-  const rows = await connection.any(sql.type(startedRow)`
+  const rows = await connection.any(sql.prepared('page-started-maintenance', startedRow)`
     with covered as (
       select u.occurrence_id, jsonb_agg(distinct jsonb_build_object('type', u.subject_type, 'id', u.subject_id)) as subjects
       from maintenance_subjects u
@@ -89,7 +89,7 @@ export async function plannedOccurrences(
   componentsOf: ComponentsOf,
   nowMs: number,
 ): Promise<readonly StoredOccurrence[]> {
-  const rows = await connection.any(sql.type(plannedRow)`
+  const rows = await connection.any(sql.prepared('page-planned-maintenance', plannedRow)`
     select ${publicColumns}, ${ms(sql.fragment`x.next_starts_at`)} as next_starts_at, ${ms(sql.fragment`x.next_ends_at`)} as next_ends_at,
       ${scheduleColumns}, covered.subjects
     from maintenance x cross join lateral (

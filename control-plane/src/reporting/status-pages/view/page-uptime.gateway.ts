@@ -3,7 +3,7 @@ import { inScope } from '../../../platform/database/scope.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
 import { addTimes, noTime } from '../../statistics/index.ts';
 import { uptimeOf } from './day-letters.ts';
-import { itemsOfPage, publishedPage } from './page.queries.ts';
+import { publishedPage } from './page.queries.ts';
 import { idsOf, readDays } from './page-view.gateway.ts';
 import type { PublishedPage } from './page-view.gateway.ts';
 
@@ -25,10 +25,10 @@ export async function readPageUptime(
 ): Promise<PageUptime | null> {
   const scope: Scope = { userId: null, workspaceIds: [workspaceId] };
   return inScope(context.database.api, scope, async (tx) => {
-    const page = await publishedPage(scope, tx, pageId);
-    if (page === null) return null;
-    const items = (await itemsOfPage(scope, tx, pageId)).filter(({ showsUptime }) => showsUptime);
-    const shownHours = Math.min(hours, page.days * 24);
+    const found = await publishedPage(scope, tx, pageId);
+    if (found === null) return null;
+    const items = found.items.filter(({ showsUptime }) => showsUptime);
+    const shownHours = Math.min(hours, found.page.days * 24);
     const toMs = Math.floor(nowMs) + 1;
     const edgesMs = [toMs - shownHours * hourMs, toMs];
     const subjects = await readDays(scope, tx, idsOf(items.flatMap((item) => item.subjects)), { edgesMs }, nowMs);

@@ -17,7 +17,7 @@ import type { SubjectDays } from './day-times.ts';
 import { incidentsOfPage } from './incidents.queries.ts';
 import { indicatorOf } from './indicator.ts';
 import { plannedOccurrences, startedOccurrences } from './maintenance.queries.ts';
-import { itemsOfPage, pageOfSlug, publishedPage } from './page.queries.ts';
+import { pageOfSlug, publishedPage } from './page.queries.ts';
 import type { PageItem, PageRow, PageSubject } from './page.queries.ts';
 import type { ComponentView, IncidentView, MaintenanceView, PageFile, PageFiles, PageView } from './page-view.ts';
 import { isTold, publicIncidents } from './public-incidents.ts';
@@ -54,10 +54,8 @@ export async function readPageView(
 ): Promise<PageView | null> {
   const scope: Scope = { userId: null, workspaceIds: [workspaceId] };
   return inScope(context.database.api, scope, async (tx) => {
-    const page = await publishedPage(scope, tx, pageId);
-    if (page === null) return null;
-    const items = await itemsOfPage(scope, tx, pageId);
-    return readViewOf(scope, tx, { page, items, publicUrl: context.publicUrl }, nowMs);
+    const found = await publishedPage(scope, tx, pageId);
+    return found === null ? null : readViewOf(scope, tx, { ...found, publicUrl: context.publicUrl }, nowMs);
   });
 }
 

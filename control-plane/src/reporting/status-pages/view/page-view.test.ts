@@ -544,3 +544,42 @@ void t.test('incidents and maintenance as they are stored', async (t) => {
   );
   t.equal(new Set(maintenance.map(({ id: occurrence }) => occurrence)).size, 4);
 });
+
+void t.test('incidents of others that are public take no place, however many there are', async (t) => {
+  const api = await pagesApi(t);
+  const { nowMs, database } = api;
+  const page = await api.page();
+  const [{ id }, { id: otherId }] = [await api.monitor({ name: 'shown' }), await api.monitor({ name: 'of others' })];
+  await setStatus(database, id, 'UP');
+  const shop = await api.item(page, { type: 'monitor', id }, { name: 'Shop' });
+  const members = [{ type: 'monitor' as const, id }];
+  await api.incident({ publicTitle: 'old', startedMs: nowMs - 3 * dayMs, resolvedMs: nowMs - 2 * dayMs, members });
+  const named = await api.incident({
+    publicTitle: 'named',
+    startedMs: nowMs - 4 * dayMs,
+    resolvedMs: nowMs - 3 * dayMs,
+    members: [{ type: 'monitor', id: otherId }],
+  });
+  await api.say(named, { impacts: [{ component_id: shop, status: 'degraded' }] });
+  await database.worker.query(sql.unsafe`
+    with made as (
+      insert into incidents (workspace_id, title, public_title, severity, started_at, resolved_at, status, resolution)
+      select ${api.workspaceId}, 'other', 'other ' || n, 'major', ${at(nowMs - dayMs)}, ${at(nowMs - hourMs)}, 'resolved', 'auto'
+      from generate_series(1, 250) n returning id, workspace_id, started_at, resolved_at),
+    joined as (
+      insert into incident_members (workspace_id, incident_id, subject_type, subject_id, name, title, started_at, ended_at, resolution, is_manual)
+      select workspace_id, id, 'monitor', ${otherId}, 'x', 'x', started_at, resolved_at, 'auto', false from made)
+    insert into incident_updates (workspace_id, incident_id, kind, body, is_public)
+    select workspace_id, id, 'identified', 'We look at it.', true from made`);
+  // More often than PostgreSQL plans a statement anew for its values.
+  for (let n = 0; n < 12; n += 1) {
+    const { incidents } = await api.view(page);
+    t.same(
+      incidents.map(({ title, componentIds }) => [title, componentIds]),
+      [
+        ['old', [shop]],
+        ['named', [shop]],
+      ],
+    );
+  }
+});

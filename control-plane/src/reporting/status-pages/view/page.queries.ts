@@ -18,7 +18,7 @@ const publishedRow = z.object({
 
 /** The published page that a slug leads to, in whatever workspace. */
 export async function pageOfSlug(api: DatabasePool, slug: string): Promise<z.output<typeof publishedRow> | null> {
-  return api.maybeOne(sql.type(publishedRow)`
+  return api.maybeOne(sql.prepared('page-of-slug', publishedRow)`
     select page_id, workspace_id, slug, access_version, password_hash, allowed_mail_domains, allowed_addresses
     from identity_status_page(${slug}) where page_id is not null`);
 }
@@ -89,23 +89,6 @@ export const shownPageRow = z.object({
 });
 export type PageRow = z.output<typeof shownPageRow>;
 
-/** What a page is set to; null: it is gone, or not published. */
-export async function publishedPage(
-  scope: Scope,
-  connection: CommonQueryMethods,
-  pageId: number,
-): Promise<PageRow | null> {
-  return connection.maybeOne(sql.type(shownPageRow)`
-    select p.public_id, p.name, p.description, p.slug, p.noindex, p.locale, p.locales, p.timezone, p.days, p.theme, p.links, p.announcement,
-      p.announcement_until, p.embed_origins, p.automatic_incidents, p.delay_minutes, p.notify_automatic, p.subscribe, p.created_at, p.updated_at,
-      (select d.domain from status_page_domains d where d.page_id = p.id and d.state = 'verified') as domain,
-      (select coalesce(jsonb_agg(jsonb_build_object(
-          'kind', f.kind, 'hash', f.hash, 'type', f.type, 'width', f.width, 'height', f.height)), '[]')
-        from status_page_files f where f.page_id = p.id) as files
-    from status_pages p
-    where p.id = ${pageId} and p.workspace_id = any(${sql.array([...scope.workspaceIds], 'int4')}) and p.deleted_at is null and p.is_published`);
-}
-
 const itemRow = z.object({
   component_id: z.string(),
   name: z.string(),
@@ -137,13 +120,28 @@ export type PageItem = {
   readonly subjects: readonly PageSubject[];
 };
 
-/** The components of a page in its order. What was deleted is left out. */
-export async function itemsOfPage(
+const pageWithItemsRow = shownPageRow.extend({ items: z.array(itemRow) });
+
+/** What a page is set to, and its components in its order without what was deleted; null: it is gone, or not published. One statement. */
+export async function publishedPage(
   scope: Scope,
   connection: CommonQueryMethods,
   pageId: number,
-): Promise<readonly PageItem[]> {
-  return itemsFrom(scope, connection, sql.fragment`(select * from status_page_items where page_id = ${pageId})`);
+): Promise<{ readonly page: PageRow; readonly items: readonly PageItem[] } | null> {
+  const source = sql.fragment`(select * from status_page_items where page_id = ${pageId})`;
+  const found = await connection.maybeOne(sql.prepared('page-shown', pageWithItemsRow)`
+    select p.public_id, p.name, p.description, p.slug, p.noindex, p.locale, p.locales, p.timezone, p.days, p.theme, p.links, p.announcement,
+      p.announcement_until, p.embed_origins, p.automatic_incidents, p.delay_minutes, p.notify_automatic, p.subscribe, p.created_at, p.updated_at,
+      (select d.domain from status_page_domains d where d.page_id = p.id and d.state = 'verified') as domain,
+      (select coalesce(jsonb_agg(jsonb_build_object(
+          'kind', f.kind, 'hash', f.hash, 'type', f.type, 'width', f.width, 'height', f.height)), '[]')
+        from status_page_files f where f.page_id = p.id) as files,
+      (select coalesce(json_agg(row_to_json(i)), '[]') from (${itemsFrom(scope, source)}) i) as items
+    from status_pages p
+    where p.id = ${pageId} and p.workspace_id = any(${sql.array([...scope.workspaceIds], 'int4')}) and p.deleted_at is null and p.is_published`);
+  if (found === null) return null;
+  const { items, ...page } = found;
+  return { page, items: items.map(itemOf) };
 }
 
 /** An item that no page has yet. */
@@ -165,10 +163,7 @@ export async function itemsOfPreview(
   workspaceId: number,
   items: readonly UnsavedItem[],
 ): Promise<readonly PageItem[]> {
-  return itemsFrom(
-    scope,
-    connection,
-    sql.fragment`(
+  const source = sql.fragment`(
       select g.position::integer as id, g.position, ${workspaceId}::integer as workspace_id, 'preview' || lpad(g.position::text, 5, '0') as component_id,
         g.item ->> 'display_name' as display_name, g.item ->> 'description' as description, g.item ->> 'section' as section,
         (g.item ->> 'show_uptime')::boolean as show_uptime, (g.item ->> 'show_response_times')::boolean as show_response_times,
@@ -177,16 +172,12 @@ export async function itemsOfPreview(
         case when g.item ->> 'type' = 'heartbeat' then (g.item ->> 'id')::integer end as heartbeat_id,
         case when g.item ->> 'type' = 'webhook_check' then (g.item ->> 'id')::integer end as webhook_check_id,
         case when g.item ->> 'type' = 'group' then (g.item ->> 'id')::integer end as group_id
-      from jsonb_array_elements(${JSON.stringify(items)}::jsonb) with ordinality as g (item, position))`,
-  );
+      from jsonb_array_elements(${JSON.stringify(items)}::jsonb) with ordinality as g (item, position))`;
+  const rows = await connection.any(sql.type(itemRow)`${itemsFrom(scope, source)}`);
+  return rows.map(itemOf);
 }
 
-async function itemsFrom(
-  scope: Scope,
-  connection: CommonQueryMethods,
-  source: ReturnType<typeof sql.fragment>,
-): Promise<readonly PageItem[]> {
-  const rows = await connection.any(sql.type(itemRow)`
+const itemsFrom = (scope: Scope, source: ReturnType<typeof sql.fragment>) => sql.fragment`
     select i.component_id, coalesce(i.display_name, m.name, g.name, h.name, c.name) as name, i.description, i.section, i.show_uptime,
       i.show_response_times, i.only_if_degraded, i.monitor_id, i.heartbeat_id, i.webhook_check_id,
       case when i.group_id is not null then array(
@@ -199,8 +190,10 @@ async function itemsFrom(
       left join webhook_checks c on c.id = i.webhook_check_id and c.deleted_at is null
     where i.workspace_id = any(${sql.array([...scope.workspaceIds], 'int4')})
       and coalesce(m.id, g.id, h.id, c.id) is not null
-    order by i.position, i.id`);
-  return rows.map((row) => ({
+    order by i.position, i.id`;
+
+function itemOf(row: z.output<typeof itemRow>): PageItem {
+  return {
     componentId: row.component_id,
     name: row.name,
     description: row.description,
@@ -210,7 +203,7 @@ async function itemsFrom(
     isOnlyIfDegraded: row.only_if_degraded,
     isGroup: row.member_ids !== null,
     subjects: subjectsOf(row),
-  }));
+  };
 }
 
 function subjectsOf(row: z.output<typeof itemRow>): PageSubject[] {

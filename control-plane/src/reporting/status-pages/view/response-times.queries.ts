@@ -53,7 +53,7 @@ async function storedMedians(
   { from, to }: Days,
 ): Promise<ReadonlyMap<number, ReadonlyMap<number, number | null>>> {
   if (ids.length === 0) return new Map();
-  const rows = await connection.any(sql.type(mediansRow)`
+  const rows = await connection.any(sql.prepared('page-medians', mediansRow)`
     with m as materialized (${monitorsOf(scope, ids)})
     select m.id, d.medians from m cross join lateral (
       select string_agg(d.day || ' ' || d.median_us, ',') as medians from result_days d
@@ -61,19 +61,33 @@ async function storedMedians(
   return new Map(rows.map(({ id, medians }) => [id, readMedians(medians ?? '')]));
 }
 
+/** Pairs of a day and a median, digit by digit: there are as many as days of all monitors. */
 function readMedians(text: string): ReadonlyMap<number, number | null> {
   const medians = new Map<number, number | null>();
-  for (const pair of text === '' ? [] : text.split(',')) {
-    const [day = 0, us = 0] = pair.split(' ').map(Number);
-    medians.set(day, us < 0 ? null : us);
+  let day = 0;
+  let number = 0;
+  let isSigned = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === minus) isSigned = true;
+    else if (code === space) {
+      day = number;
+      number = 0;
+    } else if (code !== comma) number = number * 10 + code - zero;
+    if (code !== comma && at < text.length - 1) continue;
+    medians.set(day, isSigned ? null : number);
+    number = 0;
+    isSigned = false;
   }
   return medians;
 }
 
+const [zero, space, comma, minus] = [48, 32, 44, 45];
+
 const summariesRow = z.object({ id: z.number(), summaries: z.instanceof(Buffer).nullable() });
 
 /**
- * Sums of wanted days: one statement. A day that has none yet, such as the present one, is told by its closed hours.
+ * Sums of wanted days: one statement. A day that has none yet, such as the present one, is told by its closed hours, of which no others are read.
  * @param wanted a monitor may stand there more than once
  */
 async function daySummaries(
@@ -88,7 +102,7 @@ async function daySummaries(
   const part = (day: ReturnType<typeof sql.fragment>, summary: ReturnType<typeof sql.fragment>) =>
     sql.fragment`int4send(${day}) || int4send(octet_length(${summary})) || ${summary}`;
   const firstHourDay = Math.max(from, to - daysByHours);
-  const rows = await connection.any(sql.type(summariesRow)`
+  const rows = await connection.any(sql.prepared('page-response-times', summariesRow)`
     with m as materialized (
       select m.*, w.days, ${since(86_400)} as first_day, ${since(3_600)} as first_hour,
         array(select d.day from result_days d where d.monitor_id = m.id and d.day between ${firstHourDay} and ${to}) as summed
@@ -106,9 +120,11 @@ async function daySummaries(
       where d.monitor_id = m.id and d.day = any(m.days) and d.day between ${from} and ${to} and d.day >= m.first_day) d
     union all
     select m.id, h.summaries from m cross join lateral (
-      select string_agg(${part(sql.fragment`h.hour / 24`, sql.fragment`h.summary`)}, '') as summaries from result_hours h
-      where h.monitor_id = m.id and h.hour between ${firstHourDay * 24} and ${to * 24 + 23} and h.hour >= m.first_hour and h.hour / 24 = any(m.days)
-        and (h.hour / 24 < m.first_day or h.hour / 24 <> all(m.summed))) h`);
+      select string_agg(x.summaries, '') as summaries from unnest(m.days) w (day) cross join lateral (
+        select string_agg(${part(sql.fragment`w.day`, sql.fragment`h.summary`)}, '') as summaries from result_hours h
+        where h.monitor_id = m.id and h.hour between w.day * 24 and w.day * 24 + 23 and h.hour >= m.first_hour
+          and h.hour between ${firstHourDay * 24} and ${to * 24 + 23}) x
+      where w.day >= ${firstHourDay} and (w.day < m.first_day or w.day <> all(m.summed))) h`);
   const found = new Map<number, Map<number, RunningSummary>>();
   for (const { id, summaries } of rows) {
     const days = found.get(id) ?? new Map<number, RunningSummary>();

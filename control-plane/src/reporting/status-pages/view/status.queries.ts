@@ -96,9 +96,9 @@ async function presentStates(
       (select u.started_at from incident_members u
         where u.subject_type = ${type} and u.subject_id = s.id and u.ended_at is null and not u.is_manual) as failing_since
     from (${subjectsOf[type]}) s (type, id, workspace_id, reset_at, status, since) where ${isOneOf(scope, ids[type])}`;
-  const asked = subjectTypes.filter((type) => ids[type].length > 0);
-  if (asked.length === 0) return [];
-  return connection.any(sql.type(presentRow)`${sql.join(asked.map(ofType), sql.fragment` union all `)}`);
+  return connection.any(
+    sql.prepared('page-states', presentRow)`${sql.join(subjectTypes.map(ofType), sql.fragment` union all `)}`,
+  );
 }
 
 const isOneOf = (scope: Scope, ids: readonly number[]) => sql.fragment`
@@ -110,8 +110,8 @@ async function earlierStates(
   connection: CommonQueryMethods,
   present: readonly Present[],
 ): Promise<ReadonlyMap<string, Pick<SubjectState, 'last' | 'calm'>>> {
-  const byType = Map.groupBy(present, ({ type }) => type);
-  const ofType = ([type, own]: [SubjectType, readonly Present[]]) => {
+  const ofType = (type: SubjectType) => {
+    const own = present.filter((one) => one.type === type);
     const { table, id } = ranges[type];
     const range = (more: ReturnType<typeof sql.fragment>) => sql.fragment`
       select upper(r.status) as status, r.started_at from ${table} r
@@ -128,7 +128,7 @@ async function earlierStates(
       )}`;
   };
   const rows = await connection.any(
-    sql.type(earlierRow)`${sql.join([...byType].map(ofType), sql.fragment` union all `)}`,
+    sql.prepared('page-earlier-states', earlierRow)`${sql.join(subjectTypes.map(ofType), sql.fragment` union all `)}`,
   );
   return new Map(
     rows.map((each) => [

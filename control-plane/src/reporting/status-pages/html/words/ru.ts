@@ -72,7 +72,7 @@ export const ru: Words = {
   maintained: (duration) => `работы ${duration}`,
   responseTime: 'Время ответа',
   responseRange: (least, most) => (least === most ? `${least} мс` : `${least}–${most} мс`),
-  responseDetail: (days, latest) => `Медиана каждого дня, всего ${days}; в последний ${latest} мс.`,
+  responseDetail: (days, latest) => `Медианы за ${days}, последняя ${latest} мс.`,
   openIncidents: 'Открытые инциденты',
   incident: 'Инцидент',
   incidentTitle: (names, impact) =>
@@ -94,7 +94,7 @@ export const ru: Words = {
   began: (names) => (names === '' ? 'Проверки обнаружили проблему.' : `Проверки обнаружили проблему: ${names}.`),
   ended: (names, duration) =>
     `${names === '' ? 'Проверки снова успешны.' : `Проверки снова успешны: ${names}.`}${duration === null ? '' : ` Длительность инцидента: ${duration}.`}`,
-  lasted: (duration) => `длительность ${duration}`,
+  lasted: (duration) => `длился ${duration}`,
   ongoing: 'продолжается',
   affects: 'Затронуто',
   updates: 'Сообщения',
