@@ -451,6 +451,8 @@
 -- incidents.visibility text not null default 'auto'::text
 -- incidents.public_title text
 -- incidents.postmortem_public boolean not null default false
+-- incidents.postmortem_notify boolean not null default true
+-- incidents.postmortem_public_at timestamp with time zone
 -- installation.only_row boolean not null default true
 -- installation.shards integer not null
 -- installation.key_check bytea not null
@@ -540,6 +542,7 @@
 -- maintenance.public_title text
 -- maintenance.public_text text
 -- maintenance.remind_hours smallint
+-- maintenance.notify boolean not null default true
 -- maintenance_groups.workspace_id integer not null
 -- maintenance_groups.maintenance_id integer not null
 -- maintenance_groups.group_id integer not null
@@ -1902,7 +1905,7 @@
 -- status_page_slugs.status_page_slugs_workspace_id_page_id_fkey FOREIGN KEY (workspace_id, page_id) REFERENCES status_pages(workspace_id, id) ON DELETE CASCADE
 -- status_page_subscribers.status_page_subscribers_check CHECK (((state = 'active'::text) <= (active_at IS NOT NULL)))
 -- status_page_subscribers.status_page_subscribers_component_ids_check CHECK ((cardinality(component_ids) <= 200))
--- status_page_subscribers.status_page_subscribers_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'webhook'::text, 'team-chat'::text, 'chat'::text, 'teams'::text])))
+-- status_page_subscribers.status_page_subscribers_kind_check CHECK ((kind ~ '^[a-z0-9-]{1,30}$'::text))
 -- status_page_subscribers.status_page_subscribers_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'ru'::text])))
 -- status_page_subscribers.status_page_subscribers_page_id_target_hash_key UNIQUE (page_id, target_hash)
 -- status_page_subscribers.status_page_subscribers_pkey PRIMARY KEY (id)
@@ -1924,7 +1927,7 @@
 -- status_pages.status_pages_public_id_check CHECK ((public_id ~ '^[a-z0-9]{12}$'::text))
 -- status_pages.status_pages_public_id_key UNIQUE (public_id)
 -- status_pages.status_pages_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{1,62}$'::text))
--- status_pages.status_pages_subscribe_check CHECK (((subscribe <@ '{email,webhook,team-chat,chat,teams}'::text[]) AND (cardinality(subscribe) <= 5)))
+-- status_pages.status_pages_subscribe_check CHECK ((cardinality(subscribe) <= 40))
 -- status_pages.status_pages_timezone_check CHECK (((length(timezone) >= 1) AND (length(timezone) <= 100)))
 -- status_pages.status_pages_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- status_pages.status_pages_workspace_id_id_key UNIQUE (workspace_id, id)

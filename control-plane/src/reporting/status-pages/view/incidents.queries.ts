@@ -25,6 +25,7 @@ const row = z.object({
   resolved_at: z.number().nullable(),
   created_at: z.number(),
   postmortem: z.string().nullable(),
+  postmortem_news_at: z.number().nullable(),
   has_members: z.boolean(),
   members: z.array(z.object({ type: z.enum(subjectTypes), id: z.number() })),
   updates: z.array(
@@ -76,6 +77,7 @@ export async function incidentsOfPage(
       i.folded_into is not null as is_folded, i.detected_late, ${ms(sql.fragment`i.started_at`)} as started_at,
       ${ms(sql.fragment`i.resolved_at`)} as resolved_at, ${ms(sql.fragment`i.created_at`)} as created_at,
       case when i.postmortem_public then i.postmortem end as postmortem,
+      case when i.postmortem_public and i.postmortem_notify then ${ms(sql.fragment`i.postmortem_public_at`)} end as postmortem_news_at,
       ${anyOf(sql.fragment`incident_members u where u.incident_id = i.id`)} as has_members,
       coalesce((select json_agg(json_build_object('type', u.subject_type, 'id', u.subject_id))
         from incident_members u where u.incident_id = i.id and (${ofPage})), '[]') as members,
@@ -113,6 +115,7 @@ export async function incidentsOfPage(
     resolvedMs: each.resolved_at,
     createdMs: each.created_at,
     postmortem: each.postmortem,
+    postmortemNewsMs: each.postmortem_news_at,
     hasMembers: each.has_members,
     componentIds: [...new Set(each.members.flatMap(({ type, id }) => componentsOf(type, id)))],
     updates: each.updates.map((update) => ({

@@ -1,3 +1,4 @@
+import { cut } from '../../../../response/messages/index.ts';
 import { publicUpdateStatuses } from '../../view/page-view.ts';
 import type { IncidentView, UpdateView } from '../../view/page-view.ts';
 import { publicIdOf } from '../../view/public-id.ts';
@@ -5,6 +6,8 @@ import { maintenanceReachMs } from '../../view/public-maintenance.ts';
 import type { StoredOccurrence } from '../../view/public-maintenance.ts';
 import type { Happenings } from '../../view/happenings.gateway.ts';
 import { z } from 'zod';
+import { withChangedPlans } from './changed-plans.ts';
+import type { ToldMaintenance } from './changed-plans.ts';
 
 const shared = { id: z.string(), title: z.string().nullable(), component_names: z.array(z.string()) };
 const incidentFacts = z.object({
@@ -21,10 +24,12 @@ const incidentFacts = z.object({
 const maintenanceFacts = z.object({
   type: z.literal('maintenance'),
   ...shared,
-  event: z.enum(['scheduled', 'reminder', 'in_progress', 'completed']),
+  event: z.enum(['scheduled', 'moved', 'cancelled', 'reminder', 'in_progress', 'completed']),
   text: z.string().nullable(),
   starts_ms: z.number(),
   ends_ms: z.number(),
+  /** When it was planned before it was moved. */
+  before: z.object({ starts_ms: z.number(), ends_ms: z.number() }).optional(),
 });
 
 /** What was public when it was told, in no language. */
@@ -53,10 +58,14 @@ export const endKey = 'end';
 const subjectOf = ({ id }: Pick<IncidentView, 'id'>): string => `incident ${id}`;
 
 /** All that a page could tell now; what was told is left out by whoever stores it. The oldest first. */
-export function newsOf(happenings: Happenings, nowMs: number): News[] {
+export function newsOf(happenings: Happenings, nowMs: number, told: readonly ToldMaintenance[] = []): News[] {
+  const planned = happenings.occurrences.flatMap((occurrence) => newsOfOccurrence(occurrence, happenings, nowMs));
   const all = [
-    ...happenings.incidents.flatMap((incident) => newsOfIncident(incident, happenings)),
-    ...happenings.occurrences.flatMap((occurrence) => newsOfOccurrence(occurrence, happenings, nowMs)),
+    ...happenings.incidents.flatMap((incident) => [
+      ...newsOfIncident(incident, happenings),
+      ...newsOfPostmortem(incident),
+    ]),
+    ...withChangedPlans(planned, happenings, told, nowMs),
   ];
   return all.filter(({ knownMs }) => knownMs > nowMs - staleMs).toSorted((one, other) => one.knownMs - other.knownMs);
 }
@@ -97,6 +106,35 @@ function newsOfIncident(incident: IncidentView, { notifiesAutomatic }: Happening
   }));
 }
 
+/** A text of many pages is read on the page. */
+const longestPostmortem = 5_000;
+
+/** A postmortem is told once, when it becomes public, however often it is written anew. */
+function newsOfPostmortem(incident: IncidentView): News[] {
+  const { postmortem, postmortemNewsMs: knownMs } = incident;
+  if (postmortem === null || knownMs === undefined) return [];
+  return [
+    {
+      subject: subjectOf(incident),
+      key: 'postmortem',
+      componentIds: incident.componentIds,
+      knownMs,
+      facts: {
+        type: 'incident',
+        id: incident.id,
+        title: incident.title,
+        component_names: [...incident.componentNames],
+        impact: incident.impact,
+        status: 'postmortem',
+        body: cut(postmortem, longestPostmortem),
+        at_ms: knownMs,
+        started_ms: incident.startedMs,
+        resolved_ms: null,
+      },
+    },
+  ];
+}
+
 function keyOf({ id, body, status }: UpdateView): string {
   if (body !== null) return `update ${id}`;
   return status === 'resolved' ? endKey : 'begin';
@@ -105,7 +143,7 @@ function keyOf({ id, body, status }: UpdateView): string {
 /** Maintenance that is not public shows as a word on the page alone: nobody is told of it. */
 function newsOfOccurrence(occurrence: StoredOccurrence, { names }: Happenings, nowMs: number): News[] {
   const { publicId, startsMs, endedMs, hasStarted, componentIds } = occurrence;
-  if (!occurrence.isPublic || componentIds.length === 0) return [];
+  if (!occurrence.isPublic || occurrence.isQuiet === true || componentIds.length === 0) return [];
   const id = publicIdOf(publicId, startsMs);
   const news = (event: MaintenanceFacts['event'], key: string, knownMs: number): News => ({
     subject: `maintenance ${publicId}`,
@@ -123,7 +161,7 @@ function newsOfOccurrence(occurrence: StoredOccurrence, { names }: Happenings, n
       ends_ms: endedMs ?? occurrence.endsMs,
     },
   });
-  if (endedMs !== null) return [news('completed', `completed ${id}`, endedMs)];
+  if (endedMs !== null) return occurrence.isCancelled === true ? [] : [news('completed', `completed ${id}`, endedMs)];
   if (hasStarted) return [news('in_progress', `in_progress ${id}`, startsMs)];
   return plannedNews(occurrence, nowMs, (event, key, knownMs) => news(event, `${key} ${id}`, knownMs)).map((each) =>
     // A series is announced once, and each of its occurrences by the reminder.
