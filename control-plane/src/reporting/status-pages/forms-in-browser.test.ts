@@ -13,8 +13,8 @@ import { madeMs } from './html/testing/samples.ts';
 import { noSubscriptionPage } from './subscribers/no-subscription.ts';
 import type { Locale } from './view/locale.ts';
 
-/** Where pictures are put for somebody to look at them; unset: nowhere. */
-const pictures = process.env['PARALLAX_PICTURES'];
+/** `PARALLAX_SAMPLES=folder` keeps pictures, to be looked at. */
+const pictures = process.env['PARALLAX_SAMPLES'];
 
 /** The forms that let readers of a private page in. */
 function unlockPages(locale: Locale): Readonly<Record<string, Page>> {
