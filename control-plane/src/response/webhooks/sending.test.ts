@@ -71,6 +71,46 @@ void t.test('receivers verify with the libraries of the standard, also across a 
   t.match((await api.webhooks('GET', `/${hook.id}/stats`)).body, { success: 3, error: 0, attempts: 3, queued: 0 });
 });
 
+void t.test(
+  'whoever verifies by one secret accepts all that comes, while secrets are exchanged under way',
+  async (t) => {
+    const { api, run, receiver } = await sendingWorld(t);
+    const hook = await api.webhook({ url: receiver.url });
+    // A receiver takes the new secret some time after it was made.
+    let secret = hook.secret;
+    let accepted = 0;
+    const refused: string[] = [];
+    receiver.answer = (_request, response) => {
+      const last = receiver.received.at(-1);
+      try {
+        if (last === undefined) throw new Error('nothing arrived');
+        new StandardWebhook(secret).verify(last.body, headersOf(last));
+        new SvixWebhook(secret).verify(last.body, headersOf(last));
+        accepted += 1;
+        response.end();
+      } catch (error) {
+        refused.push(String(error));
+        response.writeHead(401).end();
+      }
+    };
+    for (let rotation = 0; rotation < 4; rotation += 1) {
+      await storeEvents(api.database.worker, api.workspaceId, eventsFor(60));
+      const sending = run();
+      while (receiver.received.length < rotation * 120 + 20) await new Promise((resolve) => setTimeout(resolve, 1));
+      const rotated = await api.webhooks('POST', `/${hook.id}/secret`, { grace_seconds: 600 });
+      await sending;
+      await storeEvents(api.database.worker, api.workspaceId, eventsFor(60));
+      const more = run();
+      while (receiver.received.length < rotation * 120 + 90) await new Promise((resolve) => setTimeout(resolve, 1));
+      secret = String(rotated.body['secret']);
+      await more;
+    }
+    t.same(refused, []);
+    t.equal(accepted, 480);
+    t.match((await api.webhooks('GET', `/${hook.id}/stats`)).body, { success: 480, error: 0, attempts: 480 });
+  },
+);
+
 void t.test('what a receiver answers decides what becomes of a delivery', async (t) => {
   const { api, run, receiver } = await sendingWorld(t);
   const secondsOf = (body: Record<string, unknown>): number => {
