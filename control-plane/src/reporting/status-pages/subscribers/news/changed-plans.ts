@@ -2,7 +2,7 @@ import type { Happenings } from '../../view/happenings.gateway.ts';
 import { publicIdOf } from '../../view/public-id.ts';
 import { maintenanceReachMs } from '../../view/public-maintenance.ts';
 import type { StoredOccurrence } from '../../view/public-maintenance.ts';
-import type { MaintenanceFacts, News } from './news.ts';
+import type { MaintenanceFacts, News } from './news-facts.ts';
 
 /** What subscribers were told last of a maintenance, and how it stands now. */
 export type ToldMaintenance = {

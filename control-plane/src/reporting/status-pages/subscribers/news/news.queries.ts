@@ -4,8 +4,9 @@ import { sql } from '../../../../platform/database/pools.ts';
 import type { Transaction } from '../../../../platform/database/pools.ts';
 import type { Scope } from '../../../../platform/database/scope.ts';
 import type { ToldMaintenance } from './changed-plans.ts';
-import { endKey, newsFacts } from './news.ts';
-import type { News } from './news.ts';
+import { endKey } from './news.ts';
+import { newsFacts } from './news-facts.ts';
+import type { News } from './news-facts.ts';
 
 /** A subscriber gets one message about one incident in so long; what comes within it is put together. */
 export const togetherSeconds = 300;

@@ -1,6 +1,6 @@
 import { cut, isolated, plainLine, plainLines } from '../../../../response/messages/index.ts';
 import type { Message } from '../../../../response/messages/index.ts';
-import type { NewsFacts } from '../news/news.ts';
+import type { NewsFacts } from '../news/news-facts.ts';
 import { noticeUrl } from './notice.ts';
 import type { Notice } from './notice.ts';
 import { noticeText, partOf } from './notice-text.ts';

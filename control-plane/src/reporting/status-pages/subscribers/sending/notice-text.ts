@@ -3,7 +3,7 @@ import { formatsOf } from '../../html/times.ts';
 import type { Formats } from '../../html/times.ts';
 import { wordsOf } from '../../html/words/languages.ts';
 import type { Words } from '../../html/words/words.ts';
-import type { IncidentFacts, MaintenanceFacts, NewsFacts } from '../news/news.ts';
+import type { IncidentFacts, MaintenanceFacts, NewsFacts } from '../news/news-facts.ts';
 import type { Notice } from './notice.ts';
 import { noticeWords } from './words.ts';
 

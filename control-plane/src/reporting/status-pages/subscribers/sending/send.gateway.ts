@@ -1,7 +1,7 @@
 import type { Context } from '../../../../context.ts';
 import { sendToRoom } from '../../../../response/channels/index.ts';
-import { newsFacts } from '../news/news.ts';
-import type { NewsFacts } from '../news/news.ts';
+import { newsFacts } from '../news/news-facts.ts';
+import type { NewsFacts } from '../news/news-facts.ts';
 import { sealedFor, subscriptionUrl } from '../token.ts';
 import { noticeMessage } from './as-chat.ts';
 import { noticeMail } from './as-mail.ts';
@@ -49,17 +49,13 @@ export async function sendNotice(
   const { sealer, mailer, now } = context;
   const target = sealer.open(claimed.target_sealed, sealedFor.target).toString();
   const id = `page-${claimed.id}-${claimed.claimed_id}`;
-  switch (claimed.kind) {
-    case 'email':
-      await mailer.send(noticeMail(target, notice), id, signal);
-      return;
-    case 'webhook': {
-      if (claimed.secret_sealed === null) throw new Error('a webhook subscriber has no secret');
-      const secret = sealer.open(claimed.secret_sealed, sealedFor.secret).toString();
-      await sendSigned(context, target, secret, { id, body: noticeBody(notice, now()) });
-      return;
-    }
-    default:
-      await sendToRoom(context, claimed.kind, target, noticeMessage(notice, { id, nowMs: now() }));
+  if (claimed.kind === 'email') {
+    await mailer.send(noticeMail(target, notice), id, signal);
+  } else if (claimed.kind === 'webhook') {
+    if (claimed.secret_sealed === null) throw new Error('a webhook subscriber has no secret');
+    const secret = sealer.open(claimed.secret_sealed, sealedFor.secret).toString();
+    await sendSigned(context, target, secret, { id, body: noticeBody(notice, now()) });
+  } else {
+    await sendToRoom(context, claimed.kind, target, noticeMessage(notice, { id, nowMs: now() }));
   }
 }

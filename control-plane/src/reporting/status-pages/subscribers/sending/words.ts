@@ -1,5 +1,5 @@
 import type { Locale } from '../../view/locale.ts';
-import type { MaintenanceFacts } from '../news/news.ts';
+import type { MaintenanceFacts } from '../news/news-facts.ts';
 
 type NoticeWords = {
   readonly events: Readonly<Record<MaintenanceFacts['event'], string>>;
