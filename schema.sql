@@ -451,6 +451,8 @@
 -- incidents.visibility text not null default 'auto'::text
 -- incidents.public_title text
 -- incidents.postmortem_public boolean not null default false
+-- incidents.postmortem_notify boolean not null default true
+-- incidents.postmortem_public_at timestamp with time zone
 -- installation.only_row boolean not null default true
 -- installation.shards integer not null
 -- installation.key_check bytea not null
@@ -540,6 +542,7 @@
 -- maintenance.public_title text
 -- maintenance.public_text text
 -- maintenance.remind_hours smallint
+-- maintenance.notify boolean not null default true
 -- maintenance_groups.workspace_id integer not null
 -- maintenance_groups.maintenance_id integer not null
 -- maintenance_groups.group_id integer not null
@@ -1902,7 +1905,7 @@
 -- status_page_slugs.status_page_slugs_workspace_id_page_id_fkey FOREIGN KEY (workspace_id, page_id) REFERENCES status_pages(workspace_id, id) ON DELETE CASCADE
 -- status_page_subscribers.status_page_subscribers_check CHECK (((state = 'active'::text) <= (active_at IS NOT NULL)))
 -- status_page_subscribers.status_page_subscribers_component_ids_check CHECK ((cardinality(component_ids) <= 200))
--- status_page_subscribers.status_page_subscribers_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'webhook'::text, 'team-chat'::text, 'chat'::text, 'teams'::text])))
+-- status_page_subscribers.status_page_subscribers_kind_check CHECK ((kind ~ '^[a-z0-9-]{1,30}$'::text))
 -- status_page_subscribers.status_page_subscribers_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'ru'::text])))
 -- status_page_subscribers.status_page_subscribers_page_id_target_hash_key UNIQUE (page_id, target_hash)
 -- status_page_subscribers.status_page_subscribers_pkey PRIMARY KEY (id)
@@ -1924,7 +1927,7 @@
 -- status_pages.status_pages_public_id_check CHECK ((public_id ~ '^[a-z0-9]{12}$'::text))
 -- status_pages.status_pages_public_id_key UNIQUE (public_id)
 -- status_pages.status_pages_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{1,62}$'::text))
--- status_pages.status_pages_subscribe_check CHECK (((subscribe <@ '{email,webhook,team-chat,chat,teams}'::text[]) AND (cardinality(subscribe) <= 5)))
+-- status_pages.status_pages_subscribe_check CHECK ((cardinality(subscribe) <= 40))
 -- status_pages.status_pages_timezone_check CHECK (((length(timezone) >= 1) AND (length(timezone) <= 100)))
 -- status_pages.status_pages_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 -- status_pages.status_pages_workspace_id_id_key UNIQUE (workspace_id, id)
@@ -2188,11 +2191,11 @@
 -- CREATE INDEX webhook_checks_deleted ON public.webhook_checks USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
 -- CREATE INDEX webhook_deliveries_answers ON public.webhook_deliveries USING btree (created_at) WHERE has_answers
 -- CREATE INDEX webhook_deliveries_dead ON public.webhook_deliveries USING btree (webhook_id, dlq_status, failed_at) WHERE (dlq_status IS NOT NULL)
--- CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (due_at) WHERE (state = 'queued'::text)
--- CREATE INDEX webhook_deliveries_leased ON public.webhook_deliveries USING btree (workspace_id, webhook_id) WHERE (leased_by IS NOT NULL)
+-- CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (due_at) WITH (deduplicate_items=off) WHERE (state = 'queued'::text)
+-- CREATE INDEX webhook_deliveries_leased ON public.webhook_deliveries USING btree (workspace_id, webhook_id) WITH (deduplicate_items=off) WHERE (leased_by IS NOT NULL)
 -- CREATE INDEX webhook_deliveries_made ON public.webhook_deliveries USING btree (created_at)
 -- CREATE INDEX webhook_deliveries_missed ON public.webhook_deliveries USING btree (webhook_id, event_at) WHERE (state = 'missed'::text)
--- CREATE INDEX webhook_deliveries_queue ON public.webhook_deliveries USING btree (webhook_id, is_replay, due_at) WHERE (state = 'queued'::text)
+-- CREATE INDEX webhook_deliveries_queue ON public.webhook_deliveries USING btree (webhook_id, is_replay, due_at) WITH (deduplicate_items=off) WHERE (state = 'queued'::text)
 -- CREATE INDEX webhook_deliveries_time ON public.webhook_deliveries USING btree (webhook_id, event_at, id)
 -- CREATE INDEX webhook_hours_hour ON public.webhook_hours USING btree (hour)
 -- CREATE INDEX webhook_latencies_hour ON public.webhook_latencies USING btree (hour)
@@ -2637,18 +2640,36 @@
 -- mark_subject_days security definer 83319dbcc3705c1196546a8f1302fc6e
 -- monitor_expiryof_monitor integer, of_kind text, of_revision integer 915297ace7ff1a80803fe64addc4c7cc
 -- random_public_id d41d8cd98f00b204e9800998ecf8427e
+-- signal_change 3d6aac6bf3c68427140bc65383b008a8
 -- touch_seats_of_workspacesof_workspaces integer[] ae5c7708691d31cac89817044b6a2f3e
 -- window_sumsmonitor integer, probes integer[], first_day integer, end_day integer, first_hour integer, end_hour integer, more_first_hour integer, more_end_hour integer, edge_hour integer, other_edge_hour integer, stale_first_hour integer, stale_end_hour integer, rows_from timestamp with time zone, rows_to timestamp with time zone, most_rows integer dcff4fde5356102c5d687479713868a4
 -- workspace_handed_over 325e2c038fc1a32721e0e9624daef1aa
 -- workspace_reach_changed 1a4fb18520070af174ad8016a3c484a3
 
 -- triggers
+-- CREATE TRIGGER signal_change AFTER UPDATE OF due_at ON public.alert_occasions FOR EACH ROW WHEN (((new.due_at IS NOT NULL) AND (new.due_at IS DISTINCT FROM old.due_at))) EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.alert_occasions FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_change AFTER UPDATE OF next_attempt_at ON public.deliveries FOR EACH ROW WHEN ((new.next_attempt_at IS DISTINCT FROM old.next_attempt_at)) EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.deliveries FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_change AFTER UPDATE OF due_at, state ON public.diagnoses FOR EACH ROW WHEN (((new.due_at IS DISTINCT FROM old.due_at) OR (new.state IS DISTINCT FROM old.state))) EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.diagnoses FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.events FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
 -- CREATE TRIGGER heartbeat_ranges_mark_days_d AFTER DELETE ON public.heartbeat_ranges REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''heartbeat''', 'heartbeat_id', 'started_at', 'status')
 -- CREATE TRIGGER heartbeat_ranges_mark_days_i AFTER INSERT ON public.heartbeat_ranges REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''heartbeat''', 'heartbeat_id', 'started_at', 'status')
 -- CREATE TRIGGER heartbeat_ranges_mark_days_u AFTER UPDATE ON public.heartbeat_ranges REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''heartbeat''', 'heartbeat_id', 'started_at', 'status')
 -- CREATE TRIGGER heartbeats_mark_days AFTER INSERT OR DELETE ON public.heartbeats FOR EACH ROW EXECUTE FUNCTION mark_all_subject_days('heartbeat')
 -- CREATE TRIGGER heartbeats_mark_days_u AFTER UPDATE OF workspace_id, deleted_at, created_at ON public.heartbeats FOR EACH ROW WHEN ((((old.workspace_id IS DISTINCT FROM new.workspace_id) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)) OR (old.created_at IS DISTINCT FROM new.created_at))) EXECUTE FUNCTION mark_all_subject_days('heartbeat')
+-- CREATE TRIGGER signal_change AFTER UPDATE ON public.heartbeats FOR EACH ROW WHEN (((new.deadline_at IS NOT NULL) AND ((old.deadline_at IS NULL) OR (new.deadline_at < old.deadline_at)))) EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.heartbeats FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_change AFTER UPDATE OF tell_at, held_at ON public.incidents FOR EACH ROW WHEN (((new.tell_at IS DISTINCT FROM old.tell_at) OR (new.held_at IS DISTINCT FROM old.held_at))) EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.incidents FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_change AFTER UPDATE OF key_check ON public.installation FOR EACH ROW WHEN ((new.key_check IS DISTINCT FROM old.key_check)) EXECUTE FUNCTION signal_change()
 -- CREATE TRIGGER intake_outages_mark_days AFTER INSERT ON public.intake_outages FOR EACH ROW EXECUTE FUNCTION mark_days_of_intake_outage()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.mails FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_change AFTER UPDATE ON public.maintenance FOR EACH ROW WHEN ((new.* IS DISTINCT FROM old.*)) EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.maintenance FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_change AFTER UPDATE OF ends_at, ended_at ON public.maintenance_occurrences FOR EACH ROW WHEN (((new.ends_at IS DISTINCT FROM old.ends_at) OR (new.ended_at IS DISTINCT FROM old.ended_at))) EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.maintenance_occurrences FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
 -- CREATE TRIGGER maintenance_subjects_mark_days_d AFTER DELETE ON public.maintenance_subjects REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('n.subject_type', 'subject_id', 'id', 'id')
 -- CREATE TRIGGER maintenance_subjects_mark_days_i AFTER INSERT ON public.maintenance_subjects REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('n.subject_type', 'subject_id', 'id', 'id')
 -- CREATE TRIGGER maintenance_subjects_mark_days_u AFTER UPDATE ON public.maintenance_subjects REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('n.subject_type', 'subject_id', 'id', 'id')
@@ -2656,13 +2677,28 @@
 -- CREATE TRIGGER monitors_mark_days AFTER INSERT OR DELETE ON public.monitors FOR EACH ROW EXECUTE FUNCTION mark_all_subject_days('monitor')
 -- CREATE TRIGGER monitors_mark_days_u AFTER UPDATE OF workspace_id, reset_at, deleted_at, created_at ON public.monitors FOR EACH ROW WHEN (((((old.workspace_id IS DISTINCT FROM new.workspace_id) OR (old.reset_at IS DISTINCT FROM new.reset_at)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)) OR (old.created_at IS DISTINCT FROM new.created_at))) EXECUTE FUNCTION mark_all_subject_days('monitor')
 -- CREATE TRIGGER monitors_mark_latency_days AFTER UPDATE OF workspace_id, deleted_at ON public.monitors FOR EACH ROW WHEN (((old.workspace_id IS DISTINCT FROM new.workspace_id) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION mark_latency_days_of_monitor()
+-- CREATE TRIGGER signal_change AFTER UPDATE OF changed_xid ON public.monitors FOR EACH ROW WHEN ((new.changed_xid IS DISTINCT FROM old.changed_xid)) EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.monitors FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_change AFTER UPDATE OF due_at ON public.notifications FOR EACH ROW WHEN (((new.due_at IS NOT NULL) AND (new.due_at IS DISTINCT FROM old.due_at))) EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.notifications FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.outbox FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
 -- CREATE TRIGGER pauses_look_at_expiries AFTER INSERT OR UPDATE OF ended_at ON public.pauses FOR EACH ROW EXECUTE FUNCTION look_at_expiries_of_pause()
 -- CREATE TRIGGER pauses_mark_days_d AFTER DELETE ON public.pauses REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'id')
 -- CREATE TRIGGER pauses_mark_days_i AFTER INSERT ON public.pauses REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'id')
 -- CREATE TRIGGER pauses_mark_days_u AFTER UPDATE ON public.pauses REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'id')
+-- CREATE TRIGGER signal_change AFTER UPDATE OF closed_at ON public.probe_sessions FOR EACH ROW WHEN ((new.closed_at IS DISTINCT FROM old.closed_at)) EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.probe_sessions FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_change AFTER UPDATE ON public.probes FOR EACH ROW WHEN (((((((((((old.region IS DISTINCT FROM new.region) OR (old.capabilities IS DISTINCT FROM new.capabilities)) OR (old.is_paused IS DISTINCT FROM new.is_paused)) OR (old.offline_since IS DISTINCT FROM new.offline_since)) OR (old.returned_at IS DISTINCT FROM new.returned_at)) OR (old.revoked_at IS DISTINCT FROM new.revoked_at)) OR (old.workspace_id IS DISTINCT FROM new.workspace_id)) OR (old.assignment_revision IS DISTINCT FROM new.assignment_revision)) OR (old.signing_public_key IS DISTINCT FROM new.signing_public_key)) OR ((old.last_seen_at IS NULL) IS DISTINCT FROM (new.last_seen_at IS NULL)))) EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.probes FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_change AFTER UPDATE OF changed_xid ON public.quarantines FOR EACH ROW WHEN ((new.changed_xid IS DISTINCT FROM old.changed_xid)) EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.quarantines FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
 -- CREATE TRIGGER result_days_mark_d AFTER DELETE ON public.result_days REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_latency_days()
 -- CREATE TRIGGER result_days_mark_i AFTER INSERT ON public.result_days REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_latency_days()
 -- CREATE TRIGGER result_days_mark_u AFTER UPDATE ON public.result_days REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_latency_days()
+-- CREATE TRIGGER signal_change AFTER UPDATE OF due_at, wanted_id ON public.status_page_notices FOR EACH ROW WHEN (((new.due_at IS DISTINCT FROM old.due_at) OR (new.wanted_id IS DISTINCT FROM old.wanted_id))) EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.status_page_notices FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_change AFTER UPDATE OF challenge_due_at ON public.status_page_subscribers FOR EACH ROW WHEN (((new.challenge_due_at IS NOT NULL) AND (new.challenge_due_at IS DISTINCT FROM old.challenge_due_at))) EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.status_page_subscribers FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
 -- CREATE TRIGGER status_ranges_mark_days_d AFTER DELETE ON public.status_ranges REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'status')
 -- CREATE TRIGGER status_ranges_mark_days_i AFTER INSERT ON public.status_ranges REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'status')
 -- CREATE TRIGGER status_ranges_mark_days_u AFTER UPDATE ON public.status_ranges REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''monitor''', 'monitor_id', 'id', 'status')
@@ -2672,8 +2708,11 @@
 -- CREATE TRIGGER webhook_check_ranges_mark_days_d AFTER DELETE ON public.webhook_check_ranges REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''webhook_check''', 'check_id', 'started_at', 'status')
 -- CREATE TRIGGER webhook_check_ranges_mark_days_i AFTER INSERT ON public.webhook_check_ranges REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''webhook_check''', 'check_id', 'started_at', 'status')
 -- CREATE TRIGGER webhook_check_ranges_mark_days_u AFTER UPDATE ON public.webhook_check_ranges REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_subject_days('''webhook_check''', 'check_id', 'started_at', 'status')
+-- CREATE TRIGGER signal_change AFTER UPDATE ON public.webhook_checks FOR EACH ROW WHEN (((new.deadline_at IS NOT NULL) AND ((old.deadline_at IS NULL) OR (new.deadline_at < old.deadline_at)))) EXECUTE FUNCTION signal_change()
+-- CREATE TRIGGER signal_new AFTER INSERT ON public.webhook_checks FOR EACH STATEMENT EXECUTE FUNCTION signal_change()
 -- CREATE TRIGGER webhook_checks_mark_days AFTER INSERT OR DELETE ON public.webhook_checks FOR EACH ROW EXECUTE FUNCTION mark_all_subject_days('webhook_check')
 -- CREATE TRIGGER webhook_checks_mark_days_u AFTER UPDATE OF workspace_id, deleted_at, created_at ON public.webhook_checks FOR EACH ROW WHEN ((((old.workspace_id IS DISTINCT FROM new.workspace_id) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)) OR (old.created_at IS DISTINCT FROM new.created_at))) EXECUTE FUNCTION mark_all_subject_days('webhook_check')
+-- CREATE TRIGGER signal_change AFTER UPDATE OF deleted_at ON public.workspaces FOR EACH ROW WHEN ((new.deleted_at IS DISTINCT FROM old.deleted_at)) EXECUTE FUNCTION signal_change()
 -- CREATE TRIGGER workspace_handed_over BEFORE UPDATE OF owner_id ON public.workspaces FOR EACH ROW WHEN ((old.owner_id <> new.owner_id)) EXECUTE FUNCTION workspace_handed_over()
 -- CREATE TRIGGER workspace_reach_changed AFTER UPDATE OF private_targets, owner_id ON public.workspaces FOR EACH ROW WHEN (((old.private_targets IS DISTINCT FROM new.private_targets) OR (old.owner_id <> new.owner_id))) EXECUTE FUNCTION workspace_reach_changed()
 
@@ -2998,6 +3037,7 @@
 -- monitor_expiry to parallax_worker
 -- random_public_id to parallax_api
 -- random_public_id to parallax_worker
+-- signal_change to parallax_worker
 -- touch_seats_of_workspaces to parallax_api
 -- touch_seats_of_workspaces to parallax_worker
 -- window_sums to parallax_api

@@ -2,16 +2,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { quietLog } from '@parallax/testkit';
 import t from 'tap';
 import type { Test } from 'tap';
+import { z } from 'zod';
 import { ranges, timeline } from '../../control-plane/src/monitoring/consensus/index.ts';
 import { readMonitors } from '../../control-plane/src/monitoring/check-results/ingest/queries.ts';
 import { fallbackFlag, lateFlag } from '../../control-plane/src/monitoring/check-results/flags.ts';
 import { healMonitor, lookAtMonitor, tellLook } from '../../control-plane/src/monitoring/check-results/index.ts';
+import { analyticsCapability } from '../../control-plane/src/reporting/analytics/index.ts';
+import { dashboardCapability } from '../../control-plane/src/reporting/dashboard/index.ts';
+import { refreshDays } from '../../control-plane/src/reporting/day-sums/refresh.job.ts';
 import { reportingApi } from '../../control-plane/src/reporting/testing.ts';
 import { differences } from './month/differences.ts';
 import { endpoints, pathOf } from './month/judges.ts';
 import type { Judge, Lived } from './month/judges.ts';
 import { livedMonth } from './month/lived-month.ts';
-import { isPaused, iso, latestOf, presentOf, subjectOf, uptimeOfDay } from './month/reference-figures.ts';
+import {
+  hourMs,
+  isPaused,
+  iso,
+  latestOf,
+  presentOf,
+  statsOf,
+  subjectOf,
+  uptimeOfDay,
+} from './month/reference-figures.ts';
 import type { Subject } from './month/reference-figures.ts';
 
 /*
@@ -26,7 +39,7 @@ const shownAnswers = 5;
 const isThorough = process.env['PARALLAX_MONTH_THOROUGH'] !== undefined;
 
 void t.test('every statistics endpoint agrees with a slow reference over a month', { timeout: 600_000 }, async (t) => {
-  const api = await reportingApi(t, { aheadMs: 0 });
+  const api = await reportingApi(t, { aheadMs: 0, more: [dashboardCapability, analyticsCapability] });
   const month = await livedMonth(t, api, { seed, monitors: count, days });
   const subjects = month.monitors.map((monitor) => subjectOf(monitor, month));
   const lived = { api, month, subjects };
@@ -35,6 +48,7 @@ void t.test('every statistics endpoint agrees with a slow reference over a month
   await t.test('the reference says what the definition of consensus says', (t) => judgeReference(t, lived));
   await judgeAll(t, lived, endpoints, (index) => isThorough || index === 0 || index % 12 === 1);
   await t.test('GET /monitors', (t) => judgeList(t, lived));
+  await t.test('dashboard and analytics', (t) => judgeTogether(t, lived));
   await t.test('what is corrupted is told and healed, of one monitor alone', (t) => corrupt(t, lived));
   await t.test('a reset and a deletion take from one monitor alone', (t) => forget(t, lived));
 });
@@ -61,6 +75,45 @@ async function judgeAll(
       t.equal(wrong.length, 0, `${asked} answers`);
     });
   }
+}
+
+/** What is told of all monitors together, from their sums of days. */
+async function judgeTogether(t: Test, lived: Lived): Promise<void> {
+  const { api, subjects } = lived;
+  await refreshDays({ database: api.database, now: () => api.nowMs });
+  for (const hours of [24, 168, 720]) {
+    const each = subjects.map((subject) => statsOf(subject, hours).seconds);
+    const path = `/api/v1/dashboard/uptime-summary?hours=${hours}`;
+    t.same(differences(await api.get(path), { monitors: subjects.length, seconds: sumOf(each) }), [], path);
+  }
+  const fromMs = (subjects[0]?.foldedMs ?? 0) - 500 * hourMs;
+  for (const [bucket, timezone] of [
+    ['day', 'Asia/Kolkata'],
+    ['week', 'America/New_York'],
+  ] as const) {
+    const path = `/api/v1/analytics/availability?start_time=${iso(fromMs)}&bucket=${bucket}&timezone=${timezone}&by=monitor&limit=100`;
+    const { series } = seriesShape.parse(await api.get(path));
+    const found = new Map(series.map(({ key, seconds }) => [key, seconds]));
+    for (const subject of subjects) {
+      const { seconds } = statsOf(subject, 500);
+      t.same(differences(found.get(String(subject.id)), seconds), [], `${path}, monitor ${subject.made.index}`);
+    }
+  }
+}
+
+const seriesShape = z.looseObject({
+  series: z.array(z.object({ key: z.string(), seconds: z.record(z.string(), z.number()) })),
+});
+
+function sumOf(each: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const sum: Record<string, number> = {};
+  for (const seconds of each) {
+    for (const [name, value] of Object.entries(seconds)) {
+      // In whole milliseconds, so that nothing is lost by adding up.
+      sum[name] = Math.round(((sum[name] ?? 0) + value) * 1_000) / 1_000;
+    }
+  }
+  return sum;
 }
 
 /** Changes what is stored of a monitor behind the product's back. $1 is the monitor. */

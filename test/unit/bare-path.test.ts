@@ -32,6 +32,7 @@ const optional: Readonly<Record<string, string>> = {
   snmpd: 'snmpd',
   'dante-server': 'danted',
   chromium: 'chromium',
+  caddy: 'caddy',
   'poppler-utils': 'pdftotext',
   borgmatic: 'borgmatic',
   systemd: 'systemd-analyze',

@@ -147,6 +147,7 @@ const incidentFields = {
     .nullable()
     .describe('Its title on status pages; null: for one by hand its title, otherwise the names of the components.'),
   postmortem_public: z.boolean().describe('Whether status pages show the postmortem.'),
+  postmortem_notify: z.boolean().describe('Whether subscribers of status pages are told of the postmortem.'),
   created_at: timestamp,
   updated_at: timestamp,
   version: z.number().int().describe('The ETag.'),
@@ -236,6 +237,9 @@ export const updateIncidentSchema = z
     postmortem: longText(50_000).nullish(),
     ...publicFields,
     postmortem_public: orDefault(z.boolean(), false).describe('Whether status pages show the postmortem.'),
+    postmortem_notify: orDefault(z.boolean(), true).describe(
+      'Whether subscribers of status pages are told of the postmortem, once, when it becomes public.',
+    ),
   })
   .meta({ id: 'UpdateIncident' });
 export type UpdateIncident = z.output<typeof updateIncidentSchema>;

@@ -86,6 +86,9 @@ const publicFields = {
     .nullish()
     .describe('Its title on status pages. Without one its word alone is shown, never its `name`.'),
   public_text: longText(5_000).nullish().describe('Markdown for readers of status pages.'),
+  notify: orDefault(z.boolean(), true).describe(
+    'Whether subscribers of status pages are told when it is planned, moved or cancelled, and when it begins and ends.',
+  ),
 };
 
 /** Body of POST /maintenance. */
@@ -153,6 +156,7 @@ export const maintenanceSchema = z
     is_public: z.boolean(),
     public_title: z.string().nullable(),
     public_text: z.string().nullable(),
+    notify: z.boolean().describe('Whether subscribers of status pages are told of it.'),
     status: z.enum(maintenanceStatuses).describe('A series is `scheduled` between its occurrences.'),
     disabled_reason: z
       .enum(maintenanceDisabledReasons)

@@ -51,8 +51,14 @@ export type StatusPageFileType = (typeof statusPageFileTypes)[number];
 
 export const statusPageItemTypes = ['monitor', 'heartbeat', 'webhook_check', 'group'] as const;
 export type StatusPageItemType = (typeof statusPageItemTypes)[number];
+/**
+ * Alert channels whose rooms may subscribe to a page, since the URL of a webhook is all that they need. A new one is a word here. Robots of DingTalk
+ * and Feishu want a signature by a secret too.
+ */
+export const roomChannels = ['team-chat', 'chat', 'teams', 'mattermost', 'rocketchat', 'google-chat', 'wecom'] as const;
+export type RoomChannel = (typeof roomChannels)[number];
 /** Ways of subscribing to a page. */
-export const subscriberKinds = ['email', 'webhook', 'team-chat'] as const;
+export const subscriberKinds = ['email', 'webhook', ...roomChannels] as const;
 export type SubscriberKind = (typeof subscriberKinds)[number];
 const locales = ['en', 'ru'] as const;
 const schemes = ['system', 'light', 'dark'] as const;
@@ -229,7 +235,7 @@ const fields = {
     .overwrite((text) => domainOf(text) ?? text),
   subscribe: z
     .array(z.enum(subscriberKinds))
-    .max(10)
+    .max(subscriberKinds.length)
     .overwrite(distinct)
     .describe('By which ways anybody may subscribe to the page. Empty: it cannot be subscribed to.'),
 };

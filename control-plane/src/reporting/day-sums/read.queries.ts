@@ -70,6 +70,10 @@ export async function readSums(
     return time;
   };
   if (whole.length + cut.length === 0) return [];
+  if (daysOf([...whole, ...cut]).length <= mostDaysAtOnce) {
+    await addFewDays(tx, rows, { whole, cut }, Math.floor(nowMs), timeOf);
+    return [...sums.values()];
+  }
   await addDays(tx, rows, { whole, cut }, timeOf);
   if (cut.length > 0) await addSpans(tx, rows, cut, timeOf);
   // What is live is of the last days only, but for a shard that stands still.
@@ -113,7 +117,7 @@ function rowsOf(scope: Scope, { type, workspaceId, ids, by, keys }: SumSelection
   const keyed =
     keys === undefined ? sql.fragment`` : sql.fragment`and ${key}::text = any(${sql.array([...keys], 'text')})`;
   // `offset 0` keeps the planner from working out the first day anew for each of a subject's days.
-  const daysOf = (column: Fragment, join: Fragment) => sql.fragment`
+  const rowsWith = (column: Fragment, join: Fragment) => sql.fragment`
     subject_days d join (
       select id, workspace_id, tags, ${column}, floor(date_part('epoch', ${since}) / 86400)::integer as first_day
       from ${table} ${join} where deleted_at is null and workspace_id ${within} ${chosen} offset 0
@@ -121,8 +125,8 @@ function rowsOf(scope: Scope, { type, workspaceId, ids, by, keys }: SumSelection
   return {
     key,
     hasFewKeys: by === 'all' || by === 'workspace',
-    from: daysOf(sql.fragment`null as evaluated_ms`, sql.fragment``),
-    fromEvaluated: daysOf(evaluated, shards),
+    from: rowsWith(sql.fragment`null as evaluated_ms`, sql.fragment``),
+    fromEvaluated: rowsWith(evaluated, shards),
     where: sql.fragment`d.subject_type = ${type} and d.workspace_id ${within} ${named} ${keyed}`,
   };
 }
@@ -147,6 +151,8 @@ const timeColumns = {
 };
 const slotRow = z.object({ key: z.string(), slot: z.number(), ...timeColumns });
 
+const daysOf = (parts: readonly DayPart[]): readonly number[] => [...new Set(parts.map(({ day }) => day))];
+
 function partRows(parts: readonly DayPart[]): Fragment {
   const rows = parts.map(({ day, fromMs, toMs, bucket }) => [day, fromMs, toMs, bucket]);
   return sql.fragment`${sql.unnest(rows, ['int4', 'int4', 'int4', 'int4'])} as p (day, from_ms, to_ms, bucket)`;
@@ -154,18 +160,61 @@ function partRows(parts: readonly DayPart[]): Fragment {
 
 /** Days of the parts as a condition that an index serves; what lies between the cut days of two ends is not read. */
 function daysIn(parts: readonly DayPart[]): Fragment {
-  const days = [...new Set(parts.map(({ day }) => day))];
+  const days = daysOf(parts);
   const [first, last] = [Math.min(...days), Math.max(...days)];
   return last - first + 1 === days.length
     ? sql.fragment`d.day between ${first} and ${last}`
     : sql.fragment`d.day = any(${sql.array(days, 'int4')})`;
 }
 
+/** So few days are read in one statement, which joins each row with its subject once. In many it would tell rows apart that are only summed. */
+const mostDaysAtOnce = 3;
+
+/** All time of a few days: what `addDays`, `addSpans` and `addLiveTime` read of many. Rows that are alike are one from the beginning on. */
+async function addFewDays(
+  tx: Transaction,
+  { key, fromEvaluated, where }: Rows,
+  { whole, cut }: Parts,
+  nowMs: number,
+  timeOf: TimeOf,
+): Promise<void> {
+  const parts = [...whole, ...cut];
+  const cutDays = sql.array(daysOf(cut), 'int4');
+  const isWhole = sql.fragment`(p.to_ms - p.from_ms = ${dayMs})`;
+  const columns = names.map((name, kind) => sql.fragment`(${kind}::integer, a.${sql.identifier([name])})`);
+  const found = await tx.any(sql.type(kindRow)`
+    with alike as materialized (
+      select ${key}::text as key, d.day, d.tail, d.spans, least(${nowMs}::float8, s.evaluated_ms) as evaluated_ms,
+        case when d.tail is not null or d.spans is not null then d.until_ms end as until_ms, count(*)::integer as n, ${sumsOfColumns}
+      from ${fromEvaluated} where ${where} and (${daysIn(parts)} or d.tail is not null) group by 1, 2, 3, 4, 5, 6
+    ), live as materialized (
+      select key, day, tail as kind, n, evaluated_ms, greatest(evaluated_ms, day * ${dayMs}::float8 + until_ms) as known_ms,
+        case when spans is null and day = any(${cutDays}) then 0 else until_ms end as from_ms
+      from alike where tail is not null
+    ), late as (select * from live where ${nowMs}::float8 - evaluated_ms > ${normalLagMs}
+    ), times as (
+      select a.key, p.bucket, x.kind, case when ${isWhole} then x.ms else x.ms / ${dayMs} * (p.to_ms - p.from_ms) end as ms
+      from alike a join ${partRows(parts)} on p.day = a.day
+        cross join lateral (values ${sql.join(columns, sql.fragment`, `)}) as x (kind, ms)
+      where x.ms > 0 and ((a.spans is null and a.tail is null) or ${isWhole})
+      union all
+      select a.key, p.bucket, x.kind, a.n * (least(p.to_ms, x.to_ms) - greatest(p.from_ms, x.from_ms))::bigint
+      from alike a cross join lateral ${spansOf(sql.fragment`a.spans`, sql.fragment`a.until_ms`)} x
+        join ${partRows(parts)} on p.day = a.day and not ${isWhole} and x.from_ms < p.to_ms and x.to_ms > p.from_ms
+      union all
+      select live.key, p.bucket, live.kind, live.n * ${liveMs}::bigint from live join ${partRows(parts)} on p.day = live.day
+      union all
+      select late.key, p.bucket, ${lateKind}, late.n * ${lateMs(nowMs)}::bigint
+      from late join ${partRows(parts)} on p.day >= late.day where p.day <= ${dayOf(nowMs)})
+    select key, bucket, kind, sum(ms)::bigint as ms from times group by 1, 2, 3`);
+  for (const row of found) if (row.ms > 0) addKind(timeOf(row.key, row.bucket), row.kind, row.ms);
+}
+
 /** Days of one kind, and whole days of several: they are summed before they are cut, for a part of the former is of its kind. */
 async function addDays(tx: Transaction, rows: Rows, { whole, cut }: Parts, timeOf: TimeOf): Promise<void> {
   const { key, from, where, hasFewKeys } = rows;
   const { firstDay, slots, parts } = slotsOf(whole, cut);
-  const isWhole = sql.fragment`d.day <> all(${sql.array([...new Set(cut.map(({ day }) => day))], 'int4')})`;
+  const isWhole = sql.fragment`d.day <> all(${sql.array(daysOf(cut), 'int4')})`;
   const isUniform = sql.fragment`d.spans is null and d.tail is null`;
   const isSummed =
     cut.length === 0 ? sql.fragment`true` : whole.length === 0 ? isUniform : sql.fragment`(${isUniform} or ${isWhole})`;
@@ -192,6 +241,12 @@ const sumsOfColumns = sql.join(
   sql.fragment`, `,
 );
 
+/** The spans of a day with their ends. */
+const spansOf = (spans: Fragment, untilMs: Fragment) => sql.fragment`(
+  select span % ${spanFactor} as kind, span / ${spanFactor} as from_ms,
+    coalesce(lead(span) over (order by place) / ${spanFactor}, ${untilMs}) as to_ms
+  from unnest(${spans}) with ordinality as u (span, place))`;
+
 const kindRow = z.object({ key: z.string(), bucket: z.number(), kind: z.number(), ms: count });
 
 /** Cut days of several kinds, live ones as far as they are summed. */
@@ -202,10 +257,7 @@ async function addSpans(tx: Transaction, rows: Rows, parts: readonly DayPart[], 
       select ${key}::text as key, d.day, d.until_ms, d.spans from ${from}
       where ${where} and ${daysIn(parts)} and d.spans is not null)
     select days.key, p.bucket, x.kind, sum(least(p.to_ms, x.to_ms) - greatest(p.from_ms, x.from_ms))::bigint as ms
-    from days cross join lateral (
-      select span % ${spanFactor} as kind, span / ${spanFactor} as from_ms,
-        coalesce(lead(span) over (order by place) / ${spanFactor}, days.until_ms) as to_ms
-      from unnest(days.spans) with ordinality as u (span, place)) x
+    from days cross join lateral ${spansOf(sql.fragment`days.spans`, sql.fragment`days.until_ms`)} x
     join ${partRows(parts)} on p.day = days.day and x.from_ms < p.to_ms and x.to_ms > p.from_ms
     group by 1, 2, 3`);
   for (const row of found) addKind(timeOf(row.key, row.bucket), row.kind, row.ms);
@@ -223,9 +275,7 @@ async function addLiveTime(
   timeOf: TimeOf,
 ): Promise<void> {
   const parts = [...whole, ...cut];
-  const cutDays = sql.array([...new Set(cut.map(({ day }) => day))], 'int4');
-  const ofDay = sql.fragment`- live.day * ${dayMs}::float8`;
-  const kind = sql.fragment`case when late.kind in (${kindOf('MAINTENANCE')}, ${kindOf('PAUSED')}) then late.kind else ${kindOf('UNKNOWN')} end`;
+  const cutDays = sql.array(daysOf(cut), 'int4');
   const found = await tx.any(sql.type(kindRow)`
     with live as materialized (
       select ${key}::text as key, d.day, d.tail as kind, x.evaluated_ms, greatest(x.evaluated_ms, d.day * ${dayMs}::float8 + d.until_ms) as known_ms,
@@ -234,17 +284,23 @@ async function addLiveTime(
       from ${fromEvaluated} cross join lateral (select least(${nowMs}::float8, s.evaluated_ms) as evaluated_ms) x
       where ${where} and d.tail is not null),
     late as materialized (select * from live where ${nowMs}::float8 - evaluated_ms > ${normalLagMs})
-    select live.key, p.bucket, live.kind,
-      sum(greatest(0, least(p.to_ms, live.known_ms ${ofDay}) - greatest(p.from_ms, live.from_ms)))::bigint as ms
+    select live.key, p.bucket, live.kind, sum(${liveMs})::bigint as ms
     from live join ${partRows(parts)} on p.day = live.day group by 1, 2, 3
     union all
-    select late.key, p.bucket, ${kind},
-      sum(greatest(0, least(p.day * ${dayMs}::float8 + p.to_ms, ${nowMs}) - greatest(p.day * ${dayMs}::float8 + p.from_ms, late.known_ms)))::bigint
+    select late.key, p.bucket, ${lateKind}, sum(${lateMs(nowMs)})::bigint
     from late join ${partRows(parts)} on p.day >= late.day where p.day <= ${dayOf(nowMs)} group by 1, 2, 3`);
   for (const row of found) if (row.ms > 0) addKind(timeOf(row.key, row.bucket), row.kind, row.ms);
 }
 
-const kindOf = (kind: (typeof dayKinds)[number]): number => dayKinds.indexOf(kind);
+/** The time that a part has of `live`, and of `late`. */
+const liveMs = sql.fragment`greatest(0, least(p.to_ms, live.known_ms - live.day * ${dayMs}::float8) - greatest(p.from_ms, live.from_ms))`;
+const lateMs = (nowMs: number) =>
+  sql.fragment`greatest(0, least(p.day * ${dayMs}::float8 + p.to_ms, ${nowMs}) - greatest(p.day * ${dayMs}::float8 + p.from_ms, late.known_ms))`;
+const lateKind = sql.fragment`case when late.kind in (${kindOf('MAINTENANCE')}, ${kindOf('PAUSED')}) then late.kind else ${kindOf('UNKNOWN')} end`;
+
+function kindOf(kind: (typeof dayKinds)[number]): number {
+  return dayKinds.indexOf(kind);
+}
 
 function addKind(time: Time, kind: number, ms: number): void {
   const counting = dayKinds[kind];

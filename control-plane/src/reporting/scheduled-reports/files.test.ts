@@ -50,3 +50,38 @@ for (const locale of ['en', 'ru'] as const) {
     });
   }
 }
+
+/** Above so many bytes Gmail cuts a mail ("[Message clipped]"). */
+const mostOfMail = 102 * 1_024;
+
+for (const count of [1, 100]) {
+  void t.test(`the mail of ${count} monitors says what matters without being opened, and is not cut`, async (t) => {
+    const api = await reportsApi(t);
+    const { dueMs, toMs } = await weekly(api);
+    await measuredMonitors(api, count, toMs);
+    await api.make(dueMs);
+    const mails = (await api.send()).toSorted((one, other) => one.to.join().localeCompare(other.to.join()));
+    t.equal(mails.length, 2);
+    for (const [locale, mail] of [
+      ['en', mails[0]],
+      ['ru', mails[1]],
+    ] as const) {
+      const { subject, text, html } = mail?.parsed ?? {};
+      t.match(
+        subject,
+        locale === 'en' ? /^Shop: 99\.\d\d\d%, / : /^Shop: 99,\d\d\d\s%, /,
+        'the figure stands in the list of mails',
+      );
+      t.match(text, 'Shop checkout');
+      t.match(html, 'Shop checkout');
+      t.match(text, locale === 'en' ? `of ${count} monitor` : `из ${count}`);
+      t.ok(Buffer.byteLength(html ?? '') <= mostOfMail, `${Buffer.byteLength(html ?? '')} bytes`);
+      const own = `mail-${locale}-${count}`;
+      keep(`${own}.html`, (html ?? '').replaceAll(/cid:latency-(\d)@parallax/g, `${own}-$1.png`));
+      for (const { contentId, content } of mail?.parsed.attachments ?? []) {
+        const place = /latency-(\d)/.exec(contentId ?? '')?.[1];
+        if (place !== undefined) keep(`${own}-${place}.png`, new Uint8Array(content as ArrayBuffer));
+      }
+    }
+  });
+}

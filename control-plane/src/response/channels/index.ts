@@ -10,6 +10,9 @@ export const channelsCapability: Capability<Context> = {
   routes: (context) => [...configRoutes(context), ...trialRoutes(context), ...mailTargetRoutes(context)],
 };
 
+export { DeliveryError } from './delivery-error.ts';
+export { isRoomUrl, roomTitle, sendToRoom } from './rooms.ts';
+export type { RoomContext } from './rooms.ts';
 export { retryAfterMs } from './retry-after.ts';
 export { deliver, isUsable, takeUpBrowser } from './gateway.ts';
 export type { DeliverRequest, DeliverResult } from './gateway.ts';

@@ -50,7 +50,7 @@ const incidentJson = (members: Fragment) => sql.fragment`(jsonb_build_object(
   'cause', first.cause, 'member_count', first.count
 ) || jsonb_build_object(
   'members', ${members}, 'postmortem', i.postmortem, 'public_id', i.public_id, 'visibility', i.visibility,
-  'public_title', i.public_title, 'postmortem_public', i.postmortem_public,
+  'public_title', i.public_title, 'postmortem_public', i.postmortem_public, 'postmortem_notify', i.postmortem_notify,
   'created_at', ${iso(sql.fragment`i.created_at`)}, 'updated_at', ${iso(sql.fragment`i.updated_at`)}, 'version', i.version
 ))`;
 

@@ -260,7 +260,7 @@ void t.test(
     const plain = await send('POST', '', body);
     t.match(plain, { is_public: true, public_title: null, public_text: null });
     const made = await send('POST', '', { ...body, public_title: 'New disks', public_text: 'Orders wait.' });
-    t.match(made, { is_public: true, public_title: 'New disks', public_text: 'Orders wait.' });
+    t.match(made, { is_public: true, public_title: 'New disks', public_text: 'Orders wait.', notify: true });
     const path = `/${String(made['id'])}`;
     const changed = await send('PUT', path, { is_public: false, public_title: null });
     t.match(changed, {
@@ -271,5 +271,7 @@ void t.test(
     });
     t.match(await send('PUT', path, { is_public: false }), { version: changed['version'] }, 'nothing changes');
     t.match(await send('PUT', path, { is_public: null }), { is_public: true });
+    t.match(await send('PUT', path, { notify: false }), { notify: false });
+    t.match(await send('PUT', path, { notify: null }), { notify: true });
   },
 );

@@ -17,7 +17,7 @@ const ofScope = (scope: Scope) =>
   sql.fragment`x.deleted_at is null and x.workspace_id = any(${sql.array(scope.workspaceIds, 'int4')})`;
 
 const columns = sql.fragment`x.id, x.workspace_id, x.name, x.description, x.is_public, x.public_title,
-  x.public_text, x.status, x.covers_all, x.tags, x.version,
+  x.public_text, x.notify, x.status, x.covers_all, x.tags, x.version,
   x.created_at, x.updated_at, x.next_starts_at, x.next_ends_at, x.next_is_shifted, x.uid, ${scheduleColumns},
   (select coalesce(jsonb_agg(jsonb_build_object('type', s.type, 'id', s.id) order by s.place, s.id), '[]') from (
     select 1 as place, 'monitor' as type, t.monitor_id as id from maintenance_monitors t where t.maintenance_id = x.id
@@ -88,7 +88,7 @@ export async function listMaintenance(
 }
 
 /** What status pages tell of a maintenance. */
-export type PublicTexts = Pick<Maintenance, 'is_public' | 'public_title' | 'public_text'>;
+export type PublicTexts = Pick<Maintenance, 'is_public' | 'public_title' | 'public_text' | 'notify'>;
 
 /** What is written of a maintenance. */
 export type NewMaintenance = {
@@ -114,11 +114,11 @@ export async function insertMaintenance(tx: Transaction, given: NewMaintenance):
   const { stored, next, covered, told } = given;
   const id = await tx.maybeOneFirst(sql.typeAlias('id')`
     insert into maintenance (workspace_id, name, description, covers_all, tags, starts_at, duration_seconds, rrule, timezone, exdates,
-      next_starts_at, next_ends_at, next_is_shifted, uid, is_public, public_title, public_text)
+      next_starts_at, next_ends_at, next_is_shifted, uid, is_public, public_title, public_text, notify)
     values (${given.workspaceId}, ${given.name}, ${given.description}, ${covered.all}, ${sql.array(covered.tags, 'text')},
       ${at(stored.startsMs)}, ${stored.durationSeconds}, ${stored.rrule}, ${stored.timezone}, ${timestamps(stored.exdatesMs)},
       ${at(next.startsMs)}, ${at(next.endsMs)}, ${next.isShifted}, ${given.uid ?? null},
-      ${told?.is_public ?? true}, ${told?.public_title ?? null}, ${told?.public_text ?? null})
+      ${told?.is_public ?? true}, ${told?.public_title ?? null}, ${told?.public_text ?? null}, ${told?.notify ?? true})
     on conflict (workspace_id, uid) where deleted_at is null do nothing returning id`);
   if (id !== null) await writeCovered(tx, { id, workspace_id: given.workspaceId }, covered);
   return id;
@@ -151,6 +151,7 @@ export type MaintenanceChange = {
   readonly is_public?: boolean;
   readonly public_title?: string | null;
   readonly public_text?: string | null;
+  readonly notify?: boolean;
   readonly covered?: Covered;
   readonly schedule?: { readonly stored: StoredSchedule; readonly next: Occurrence | undefined };
   readonly status?: MaintenanceStatus;
@@ -171,6 +172,7 @@ export async function writeMaintenance(
     ...(change.is_public === undefined ? [] : [sql.fragment`is_public = ${change.is_public}`]),
     ...(change.public_title === undefined ? [] : [sql.fragment`public_title = ${change.public_title}`]),
     ...(change.public_text === undefined ? [] : [sql.fragment`public_text = ${change.public_text}`]),
+    ...(change.notify === undefined ? [] : [sql.fragment`notify = ${change.notify}`]),
     ...(change.status === undefined ? [] : [sql.fragment`status = ${change.status}`]),
     ...(covered === undefined
       ? []

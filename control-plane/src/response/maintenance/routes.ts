@@ -111,6 +111,7 @@ async function create(context: Context, actor: Actor, body: CreateMaintenance): 
       is_public: body.is_public ?? true,
       public_title: body.public_title ?? null,
       public_text: body.public_text ?? null,
+      notify: body.notify ?? true,
     };
     const id = await insertMaintenance(tx, { workspaceId, name, description, told, covered, stored, next });
     const made = id === null ? null : await findMaintenance(scope, tx, id);

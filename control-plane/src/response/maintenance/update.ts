@@ -33,7 +33,7 @@ export function scheduleChange(
   return { errors: [nothingToCome('the occurrence that lasts keeps its times; end it by POST …/end')] };
 }
 
-type PlainFields = Pick<Maintenance, 'name' | 'description' | 'is_public' | 'public_title' | 'public_text'>;
+type PlainFields = Pick<Maintenance, 'name' | 'description' | 'is_public' | 'public_title' | 'public_text' | 'notify'>;
 
 /** The other fields of which an update says something else than what is there. */
 export function plainChange(maintenance: Maintenance, update: UpdateMaintenance): Partial<PlainFields> {
@@ -45,4 +45,4 @@ export function plainChange(maintenance: Maintenance, update: UpdateMaintenance)
   return change as Partial<PlainFields>;
 }
 
-const plainFields = ['name', 'description', 'is_public', 'public_title', 'public_text'] as const;
+const plainFields = ['name', 'description', 'is_public', 'public_title', 'public_text', 'notify'] as const;

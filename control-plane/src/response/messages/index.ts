@@ -15,5 +15,5 @@ export type { Locale } from './locale.ts';
 export { messageKinds } from './message.ts';
 export type { Fact, Message, MessageKind, MessageLink, MessageState } from './message.ts';
 export type * from './notice.ts';
-export { cut } from './plain.ts';
+export { cut, isolated, plainLine, plainLines } from './plain.ts';
 export { samples } from './samples.ts';

@@ -5,7 +5,10 @@ import { Webhook as SvixWebhook } from 'svix';
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
-import { beginClaim, claimDeliveries, claimStatement, giveBack } from './sending/claim.queries.ts';
+import { beginClaim, claimDeliveries, claimStatement, giveBack, waitingWebhooks } from './sending/claim.queries.ts';
+import type { Claimed } from './sending/claim.queries.ts';
+import { noteDeliveries } from './sending/outcomes.queries.ts';
+import type { Done } from './sending/outcomes.queries.ts';
 import { switchOffFull } from './upkeep/queries.ts';
 import { only, sendingWorld, storeEvents } from './testing.ts';
 import type { Received } from './testing.ts';
@@ -67,6 +70,46 @@ void t.test('receivers verify with the libraries of the standard, also across a 
   t.throws(() => new StandardWebhook(hook.secret).verify(third.body, headersOf(third)), 'the grace is over');
   t.match((await api.webhooks('GET', `/${hook.id}/stats`)).body, { success: 3, error: 0, attempts: 3, queued: 0 });
 });
+
+void t.test(
+  'whoever verifies by one secret accepts all that comes, while secrets are exchanged under way',
+  async (t) => {
+    const { api, run, receiver } = await sendingWorld(t);
+    const hook = await api.webhook({ url: receiver.url });
+    // A receiver takes the new secret some time after it was made.
+    let secret = hook.secret;
+    let accepted = 0;
+    const refused: string[] = [];
+    receiver.answer = (_request, response) => {
+      const last = receiver.received.at(-1);
+      try {
+        if (last === undefined) throw new Error('nothing arrived');
+        new StandardWebhook(secret).verify(last.body, headersOf(last));
+        new SvixWebhook(secret).verify(last.body, headersOf(last));
+        accepted += 1;
+        response.end();
+      } catch (error) {
+        refused.push(String(error));
+        response.writeHead(401).end();
+      }
+    };
+    for (let rotation = 0; rotation < 4; rotation += 1) {
+      await storeEvents(api.database.worker, api.workspaceId, eventsFor(60));
+      const sending = run();
+      while (receiver.received.length < rotation * 120 + 20) await new Promise((resolve) => setTimeout(resolve, 1));
+      const rotated = await api.webhooks('POST', `/${hook.id}/secret`, { grace_seconds: 600 });
+      await sending;
+      await storeEvents(api.database.worker, api.workspaceId, eventsFor(60));
+      const more = run();
+      while (receiver.received.length < rotation * 120 + 90) await new Promise((resolve) => setTimeout(resolve, 1));
+      secret = String(rotated.body['secret']);
+      await more;
+    }
+    t.same(refused, []);
+    t.equal(accepted, 480);
+    t.match((await api.webhooks('GET', `/${hook.id}/stats`)).body, { success: 480, error: 0, attempts: 480 });
+  },
+);
 
 void t.test('what a receiver answers decides what becomes of a delivery', async (t) => {
   const { api, run, receiver } = await sendingWorld(t);
@@ -223,6 +266,52 @@ void t.test('a sender that stops gives back what it has not begun', async (t) =>
     { state: 'delivered', tries: 1, n: 5 },
     { state: 'queued', tries: 0, n: 5 },
   ]);
+});
+
+void t.test('what was sent costs later claims nothing, although it all waited since one moment', async (t) => {
+  const { api } = await sendingWorld(t);
+  const { worker } = api.database;
+  const ids = [];
+  for (let n = 0; n < 6; n += 1) ids.push((await api.webhook({ url: 'https://hooks.example/' })).id);
+  await worker.query(sql.unsafe`
+    insert into webhook_deliveries (workspace_id, webhook_id, event_id, type, event_at, state, due_at)
+    select ${api.workspaceId}, id, 'evt_' || n, 'monitor.down', now(), 'queued', now()
+    from generate_series(1, 1000) n, unnest(${sql.array(ids, 'int4')}) as id order by n`);
+  const nowMs = Date.now() + 1_000;
+  const room = { all: 200, slow: 128, full: new Set<number>() };
+  /** Pages that are read to find the webhooks for which anything waits, as a claim does. */
+  const pagesRead = async () => {
+    const explained = z.tuple([z.looseObject({ Plan: z.looseObject({ 'Shared Hit Blocks': z.number() }) })]);
+    const [plan] = await worker.oneFirst(sql.type(z.object({ 'QUERY PLAN': explained }))`
+      explain (analyze, buffers, format json) with recursive hooks (id) as (${waitingWebhooks}) select id from hooks`);
+    return plan.Plan['Shared Hit Blocks'];
+  };
+  await pagesRead();
+  const first = await pagesRead();
+  for (let n = 0; n < 40; n += 1) {
+    const claimed = await claimDeliveries(worker, 'test', nowMs, room);
+    await noteDeliveries(worker, 'test', claimed.map(delivered));
+  }
+  await pagesRead();
+  const last = await pagesRead();
+  t.ok(last < first * 2, `${last} pages after 2,400 were sent, ${first} before`);
+});
+
+const delivered = (one: Claimed): Done => ({
+  id: one.id,
+  workspaceId: one.workspace_id,
+  webhookId: one.webhook_id,
+  tries: one.tries,
+  attempt: {
+    atMs: one.claimedMs,
+    durationMs: 5,
+    statusCode: 200,
+    errorCode: null,
+    error: null,
+    answer: 'ok',
+    retryAfterMs: undefined,
+  },
+  outcome: { state: 'delivered' },
 });
 
 void t.test('a claim leaps over a hundred thousand that wait', async (t) => {

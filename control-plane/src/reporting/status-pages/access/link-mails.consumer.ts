@@ -11,6 +11,7 @@ import type { OutboxConsumer } from '../../../platform/outbox/consumer.ts';
 import { enqueue } from '../../../platform/outbox/enqueue.ts';
 import { insertLink, linksInLastHour, lockAskedPage } from './links.queries.ts';
 import { unlockWords } from './words.ts';
+import { pageAddress } from '../view/page-address.ts';
 
 const kind = 'status_page.link_asked';
 const sealedFor = 'link to a status page';
@@ -53,7 +54,7 @@ export const linkMailConsumer: OutboxConsumer<Context> = {
     const token = linkToken.make();
     const place = { id: pageId, workspaceId: page.workspace_id, accessVersion: page.access_version };
     await insertLink(tx, place, { tokenHash: randomKeyHash(token), addressHash });
-    const url = `${publicUrl.replace(/\/+$/, '')}/status/${page.slug}`;
+    const url = pageAddress(page, publicUrl);
     const { open, letter } = unlockWords[locale];
     const action = { label: open, url: `${url}/unlock/${token}` };
     const written = { locale, subject: letter.subject, paragraphs: [letter.text(url)], action, notes: [letter.note] };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import type { Transaction } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
+import { verifiedDomain } from '../view/page-address.ts';
 
 /** A link is good for so long; it is asked for and opened at once. */
 const goodMinutes = 15;
@@ -10,6 +11,7 @@ const goodMinutes = 15;
 const pageRow = z.object({
   workspace_id: z.number(),
   slug: z.string(),
+  domain: z.string().nullable(),
   access_version: z.number(),
   allowed_mail_domains: z.array(z.string()),
 });
@@ -17,8 +19,8 @@ const pageRow = z.object({
 /** A published page, locked against other links. For the worker login. */
 export async function lockAskedPage(tx: Transaction, pageId: number): Promise<z.output<typeof pageRow> | null> {
   return tx.maybeOne(sql.type(pageRow)`
-    select workspace_id, slug, access_version, allowed_mail_domains from status_pages
-    where id = ${pageId} and is_published and deleted_at is null for no key update`);
+    select p.workspace_id, p.slug, ${verifiedDomain} as domain, p.access_version, p.allowed_mail_domains from status_pages p
+    where p.id = ${pageId} and p.is_published and p.deleted_at is null for no key update`);
 }
 
 /** How many links to a page an address was mailed in the last hour. For the worker login. */

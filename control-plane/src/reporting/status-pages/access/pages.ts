@@ -52,13 +52,13 @@ function passwordForm(locale: Locale, { action, to, problem }: Form): string[] {
 
 function mailForm(locale: Locale, { action, to, problem }: Form, isSecond: boolean): string[] {
   const words = unlockWords[locale];
-  const isWrong = problem === 'mail' ? ' aria-invalid="true" autofocus' : '';
+  const isWrong = problem === 'mail';
   return [
     ...(isSecond ? [`<h2>${escapeHtml(words.mailHead)}</h2>`] : []),
     `<form method="post" action="${escapeHtml(action)}">`,
     `<input type="hidden" name="to" value="${escapeHtml(to)}">`,
     `<label for="mail">${escapeHtml(words.mail)}</label>`,
-    `<input id="mail" name="mail" type="email" autocomplete="email" maxlength="254" required aria-describedby="mail-hint"${isWrong}>`,
+    `<input id="mail" name="mail" type="email" autocomplete="email" maxlength="254" required aria-describedby="${isWrong ? 'problem ' : ''}mail-hint"${isWrong ? ' aria-invalid="true" autofocus' : ''}>`,
     `<p id="mail-hint">${escapeHtml(words.mailHint)}</p>`,
     `<button${isSecond ? ' class="other"' : ''}>${escapeHtml(words.send)}</button>`,
     '</form>',

@@ -1,67 +1,22 @@
-import { needs } from '@parallax/testkit/needs';
-import axe from 'axe-core';
 import t from 'tap';
 import type { Test } from 'tap';
 import { z } from 'zod';
-import { type Answer, type Tab, findBrowser, openTab } from '../formats/testing/browser.ts';
+import type { Answer, Tab } from '../formats/testing/browser.ts';
 import type { PageView } from '../view/page-view.ts';
 import { htmlDocuments } from './documents.ts';
+import { answerWith, inBrowser, isTooWide, look, shownAt, violations } from './testing/in-tab.ts';
 import { type Rendered, allDocuments, documentsOf, sample } from './testing/rendered.ts';
-
-const host = 'status.example';
-/** Every rule of WCAG 2.2 AA and below, and what its makers call good practice. */
-const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 type Show = (each: Rendered) => Promise<void>;
 type Story = (t: Test, tab: Tab, show: Show) => Promise<void>;
 
-/** Opens one tab for all tests; it is given one document at a time, with its policy. */
-async function inBrowser(t: Test, stories: Readonly<Record<string, Story>>) {
-  const program = findBrowser();
-  if (program === undefined) return void needs(t, 'chromium');
-  let shown: Answer | null = null;
-  const tab = await openTab(program, () => shown);
-  const show: Show = async (each) => {
-    shown = answerOf(each);
-    await tab.open(`http://${host}/`);
-  };
-  try {
-    for (const [name, story] of Object.entries(stories)) {
-      await tab.send('Emulation.setScriptExecutionDisabled', { value: false });
-      await tab.send('Emulation.setTimezoneOverride', { timezoneId: 'UTC' });
-      await look(tab, 1280, 'light');
-      await t.test(name, (t) => story(t, tab, show));
-    }
-  } finally {
-    await tab.close();
-  }
-}
-
 function answerOf({ view, path, html }: Rendered): Answer {
   const document = htmlDocuments.find((each) => each.path === path);
   if (typeof document?.policy !== 'function') throw new Error(`There is no policy at "${path}".`);
-  const headers = { 'content-security-policy': document.policy(view), 'x-content-type-options': 'nosniff' };
-  return { contentType: document.contentType, body: html, headers };
+  return answerWith(html, document.policy(view));
 }
 
-async function look(tab: Tab, width: number, scheme: 'light' | 'dark', media = ''): Promise<void> {
-  await tab.send('Emulation.setDeviceMetricsOverride', {
-    width,
-    height: 800,
-    deviceScaleFactor: 1,
-    mobile: width < 600,
-  });
-  await tab.send('Emulation.setEmulatedMedia', { media, features: [{ name: 'prefers-color-scheme', value: scheme }] });
-}
-
-const findings = z.array(z.object({ id: z.string(), targets: z.array(z.string()) }));
 const openAll = `document.querySelectorAll('details').forEach((each) => { each.open = true; })`;
-const askAxe = (
-  rules: readonly string[],
-): string => `axe.run({ runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] }).then(({ violations }) =>
-  violations.map(({ id, nodes }) =>
-    ({ id, targets: nodes.slice(0, 3).map(({ target, failureSummary }) => target.join(' ') + ': ' + failureSummary) })))`;
-
 const stories: Readonly<Record<string, Story>> = {
   'Nothing stands in the way of anybody (WCAG 2.2 AA), and nothing goes beyond the side of the window': async (
     t,
@@ -81,15 +36,14 @@ const stories: Readonly<Record<string, Story>> = {
       await tab.evaluate(openAll);
       for (const width of [320, 390, 1280]) {
         await look(tab, width, first);
-        t.ok(Number(await tab.evaluate('document.documentElement.scrollWidth')) <= width, `${each.name}, ${width}`);
+        t.notOk(await isTooWide(tab, width), `${each.name}, ${width}`);
       }
       // It has nothing but a number of components that others have not.
       if (each.name.startsWith('large')) continue;
       await look(tab, at % 3 === 0 ? 320 : 1280, first);
-      await tab.evaluate(axe.source);
-      t.same(findings.parse(await tab.evaluate(askAxe(rules))), [], `${each.name}, ${first}`);
+      t.same(await violations(tab), [], `${each.name}, ${first}`);
       await look(tab, at % 3 === 0 ? 320 : 1280, second);
-      t.same(findings.parse(await tab.evaluate(askAxe(['color-contrast']))), [], `${each.name}, ${second}`);
+      t.same(await violations(tab, ['color-contrast']), [], `${each.name}, ${second}`);
     }
   },
 
@@ -163,7 +117,7 @@ const stories: Readonly<Record<string, Story>> = {
 
   'The policy lets nothing else run or look': async (t, tab, show) => {
     const page = outage();
-    const forged = `<p id="forged" style="color:red">x</p><style>body{margin:7px}</style><script>document.title='owned'</script><img src="http://${host}/x" onerror="document.title='owned'">`;
+    const forged = `<p id="forged" style="color:red">x</p><style>body{margin:7px}</style><script>document.title='owned'</script><img src="http://${shownAt}/x" onerror="document.title='owned'">`;
     await show({ ...page, html: page.html.replace('</main>', `${forged}</main>`) });
     t.equal(
       await tab.evaluate(`getComputedStyle(document.body).margin`),
@@ -193,7 +147,17 @@ const stories: Readonly<Record<string, Story>> = {
   },
 };
 
-t.test('In a browser', (t) => inBrowser(t, stories));
+t.test('In a browser', (t) =>
+  inBrowser(
+    t,
+    Object.fromEntries(
+      Object.entries(stories).map(([name, story]) => [
+        name,
+        (test, tab, show) => story(test, tab, (each) => show(answerOf(each))),
+      ]),
+    ),
+  ),
+);
 
 const outage = (): Rendered => onlyPage(sample('outage'));
 

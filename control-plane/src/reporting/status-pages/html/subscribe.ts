@@ -1,10 +1,11 @@
 import { subscriberKinds } from '@parallax/api-contract';
 import type { SubscriberKind } from '@parallax/api-contract';
+import { roomTitle } from '../../../response/channels/index.ts';
 import { type PageContext, pathTo } from './context.ts';
 import { framed, summaryOf } from './frame.ts';
 import { type Html, html } from './markup.ts';
 import { wordsOf } from './words/languages.ts';
-import type { Said } from './words/words.ts';
+import type { Said, SubscriptionWords } from './words/words.ts';
 
 /** What was entered, to be shown again. */
 export type EnteredSubscription = {
@@ -49,9 +50,13 @@ function kindChoice({ words }: PageContext, kinds: readonly SubscriberKind[], en
       <legend>${words.subscription.kind}</legend>
       ${kinds.map(
         (kind) =>
-          html`<label class="c"><input type="radio" name="kind" value="${kind}"${kind === chosen && html` checked`}><span>${words.subscription.kinds[kind]}</span></label>`,
+          html`<label class="c"><input type="radio" name="kind" value="${kind}"${kind === chosen && html` checked`}><span>${nameOf(kind, words.subscription)}</span></label>`,
       )}
     </fieldset>`;
+}
+
+function nameOf(kind: SubscriberKind, { kinds, room }: SubscriptionWords): string {
+  return kind === 'email' || kind === 'webhook' ? kinds[kind] : room(roomTitle(kind));
 }
 
 function targetField(

@@ -11,10 +11,10 @@ import { askSubscriber } from './subscribers.queries.ts';
 import type { SubscribedPage } from './subscribers.queries.ts';
 import { targetHash } from './target.ts';
 import type { SubscriberTarget } from './target.ts';
-import { pageUrlOf, sealedFor, subscriberToken, subscriptionUrl } from './token.ts';
+import { sealedFor, subscriberToken, subscriptionUrl } from './token.ts';
 
 /** A page that somebody subscribes to. */
-export type AskingPage = SubscribedPage & { readonly name: string; readonly slug: string };
+export type AskingPage = SubscribedPage & { readonly name: string; readonly url: string };
 
 /** Whom to ask. */
 export type Asked = SubscriberTarget & { readonly componentIds: readonly string[]; readonly locale: Locale };
@@ -26,7 +26,7 @@ export type Asked = SubscriberTarget & { readonly componentIds: readonly string[
  * @returns whether they were not there before
  */
 export async function ask(
-  context: Pick<Context, 'sealer' | 'publicUrl'>,
+  context: Pick<Context, 'sealer'>,
   scope: Scope,
   tx: Transaction,
   key: Buffer,
@@ -48,7 +48,7 @@ export async function ask(
   if (stored === null) return false;
   if (asked.kind === 'email') {
     const own = sealer.open(stored.token_sealed, sealedFor.token).toString();
-    const facts = { page: page.name, url: subscriptionUrl(pageUrlOf(context.publicUrl, page.slug), own) };
+    const facts = { page: page.name, url: subscriptionUrl(page.url, own) };
     const letter = (stored.state === 'active' ? alreadyLetter : confirmationLetter)(stored.locale, facts);
     await enqueueMail(tx, sealer, { to: asked.target, ...renderLetter(letter) });
   }

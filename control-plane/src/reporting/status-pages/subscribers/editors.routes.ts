@@ -21,6 +21,7 @@ import { noPage, readPage, record } from '../pages/pages.gateway.ts';
 import type { Actor } from '../pages/pages.gateway.ts';
 import { lockPage } from '../pages/pages.queries.ts';
 import type { PageRow } from '../pages/row.ts';
+import { pageAddress } from '../view/page-address.ts';
 import { ask } from './ask.gateway.ts';
 import { givenSubscribers, subscribersOfFile } from './given.ts';
 import type { GivenSubscriber } from './given.ts';
@@ -147,7 +148,9 @@ async function add(
     const page = await lockPage(scope, tx, pageId);
     if (page === null) throw noPage(pageId);
     const before = await lockCounts(scope, tx, pageId);
-    const asking = { pageId, workspaceId, name: page.name, slug: page.slug };
+    const domain = page.domain?.state === 'verified' ? page.domain.domain : null;
+    const url = pageAddress({ slug: page.slug, domain }, context.publicUrl);
+    const asking = { pageId, workspaceId, name: page.name, url };
     let count = 0;
     for (const { kind, target, componentIds, locale } of given) {
       const known = await componentsAmong(scope, tx, pageId, componentIds);

@@ -27,7 +27,7 @@ export function givenSubscribers(entries: readonly Entry[]): GivenSubscriber[] {
     if (target !== undefined) {
       return [{ ...target, componentIds: entry.component_ids, locale: entry.locale ?? null }];
     }
-    const message = entry.kind === 'email' ? 'must be a mail address' : 'must be an http or https URL';
+    const message = entry.kind === 'email' ? 'must be a mail address' : 'must be the http or https URL of a webhook';
     errors.push({ in: 'body', path: `/subscribers/${index}/target`, code: 'invalid_value', message });
     return [];
   });

@@ -25,6 +25,7 @@ const context = {
     now: Date.now,
     version: '0.0.0',
   }),
+  channels: { baseUrls: {}, hasMailServer: true, hasTeamChatApp: false },
   now: Date.now,
 };
 await tellNews(context, quietLog, null);

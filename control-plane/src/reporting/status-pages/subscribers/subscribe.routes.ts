@@ -92,7 +92,7 @@ async function isWithinRate(context: Context, request: RequestFacts): Promise<bo
 /** What is above a limit is not told: the answer would say who is subscribed, or how many are. */
 async function keep(
   context: Context,
-  { pageId, workspaceId, slug }: FoundPage,
+  { pageId, workspaceId }: FoundPage,
   view: PageView,
   asked: SubscriberTarget & { readonly componentIds: readonly string[]; readonly locale: PageView['locale'] },
 ): Promise<void> {
@@ -106,7 +106,14 @@ async function keep(
   await inScope(context.database.api, scope, async (tx) => {
     if (!mayAsk(await lockCounts(scope, tx, pageId), most)) return;
     const componentIds = await componentsAmong(scope, tx, pageId, asked.componentIds);
-    await ask(context, scope, tx, key, { pageId, workspaceId, slug, name: view.name }, { ...asked, componentIds });
+    await ask(
+      context,
+      scope,
+      tx,
+      key,
+      { pageId, workspaceId, url: view.url, name: view.name },
+      { ...asked, componentIds },
+    );
   });
   context.bus.hint(outboxSubject, {});
 }

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { sql } from '../../../platform/database/pools.ts';
 import { sweepSubscribers } from './sending/claim.queries.ts';
+import { hostsOfPages } from '../index.ts';
 import { linkIn, subscribersApi } from './testing.ts';
 
 const days = { pendingDays: 7, unsubscribedDays: 30 };
@@ -124,6 +125,55 @@ void t.test('subscribers by mail', async (t) => {
     await api.form(`${link}?action=confirm`, []);
     await api.resolve(incident);
     t.equal((await api.told()).length, 1);
+  });
+
+  await t.test('a page with a domain of its own leads there, and is left there', async (t) => {
+    const [own, unproven] = [await api.page(), await api.page()];
+    const host = 'status.shop.example';
+    for (const [page, state] of [
+      [own, 'verified'],
+      [unproven, 'pending'],
+    ] as const)
+      await api.database.worker.query(sql.unsafe`
+        insert into status_page_domains (page_id, workspace_id, domain, proof, state, checked_at)
+        values (${page.id}, ${api.workspaceId}, ${host}, 'parallax-verification=aaaaaaaaaaaaaaaaaaaa', ${state}, now())`);
+    hostsOfPages(api.context).take([
+      { domain: host, slug: own.slug, workspace_id: api.workspaceId, is_published: true },
+    ]);
+    const subscribe = async ({ slug }: { readonly slug: string }) => {
+      await api.form(`${slug}/subscribe`, [['target', 'own@example.com']]);
+      return (await api.asked())[0];
+    };
+    t.match(
+      (await subscribe(unproven))?.parsed.text,
+      'https://parallax.example/status/',
+      'without a proof it is nobody’s',
+    );
+    const asked = await subscribe(own);
+    const [, path] = /https:\/\/status\.shop\.example(\/subscription\/plsp_\w+)/.exec(asked?.parsed.text ?? '') ?? [];
+    if (path === undefined) return t.fail(`there is no link in ${asked?.parsed.text}`);
+    const at = (query: string, body: string) =>
+      api.call('POST', `${path}${query}`, {
+        body,
+        headers: { host, 'content-type': 'application/x-www-form-urlencoded' },
+      });
+    t.equal((await at('?action=confirm', '')).status, 200);
+    await api.outage(own.monitors[0]);
+    const [told] = await api.told();
+    const headers = Object.fromEntries((told?.parsed.headers ?? []).map(({ key, value }) => [key, value]));
+    t.equal(headers['list-unsubscribe'], `<https://${host}${path}>`);
+    t.match(told?.parsed.text, `https://${host}/incidents/`);
+    t.notMatch(told?.parsed.text, 'parallax.example');
+    const feed = await api.call('GET', '/feed.atom', { headers: { host } });
+    t.match(feed.text, `href="https://${host}/feed.atom"`);
+    t.notMatch(feed.text, 'parallax.example');
+    t.match((await at('', 'List-Unsubscribe=One-Click')).text, 'You are unsubscribed');
+    t.equal(await api.count(sql.fragment`status_page_subscribers where page_id = ${own.id} and state = 'active'`), 0);
+    await api.database.worker.query(sql.unsafe`delete from status_page_domains`);
+    await api.database.worker.query(
+      sql.unsafe`delete from status_page_subscribers where page_id in (${own.id}, ${unproven.id})`,
+    );
+    hostsOfPages(api.context).take([]);
   });
 
   await t.test('a page that is not published tells nobody, and can be left', async (t) => {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { webAddress } from '@parallax/api-contract';
 import type { SubscriberKind } from '@parallax/api-contract';
+import { isRoomUrl } from '../../../response/channels/index.ts';
 import { isMailAddress } from '../../../platform/mail/mail-address.ts';
 
 /** Where a subscriber is reached. */
@@ -10,7 +11,9 @@ export type SubscriberTarget = { readonly kind: SubscriberKind; readonly target:
 export function targetOf(kind: SubscriberKind, typed: string): SubscriberTarget | undefined {
   const text = typed.trim();
   if (kind !== 'email') {
-    return webAddress.safeParse(text).success ? { kind, target: new URL(text).href } : undefined;
+    if (!webAddress.safeParse(text).success) return undefined;
+    const target = new URL(text).href;
+    return kind === 'webhook' || isRoomUrl(kind, target) ? { kind, target } : undefined;
   }
   const at = text.lastIndexOf('@');
   if (at === -1) return undefined;

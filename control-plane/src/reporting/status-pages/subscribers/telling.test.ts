@@ -179,6 +179,120 @@ void t.test('what pages tell their subscribers', async (t) => {
     t.same(await told(), [], 'of what is not public the word alone is shown');
   });
 
+  await t.test('maintenance that is moved or cancelled is told as that, once', async (t) => {
+    const page = await api.page();
+    await worker.query(sql.unsafe`delete from status_page_subscribers where page_id <> ${page.id}`);
+    await worker.query(sql.unsafe`delete from maintenance_subjects`);
+    await worker.query(sql.unsafe`delete from maintenance_occurrences`);
+    await worker.query(sql.unsafe`delete from maintenance`);
+    await api.manySubscribed(page, ['p@example.com']);
+    const told = async () => {
+      await Promise.all([1, 2, 3].map(() => tellNews(api.context, quietLog, null)));
+      await tellNews(api.context, quietLog, null);
+      await api.pass(301);
+      return api.sent();
+    };
+    const plan = async (title: string, more: { readonly notify?: boolean; readonly rrule?: string } = {}) =>
+      worker.oneFirst(sql.type(z.object({ id: z.number() }))`
+        insert into maintenance (workspace_id, name, public_title, covers_all, starts_at, duration_seconds, next_starts_at, next_ends_at, status, notify,
+          rrule)
+        values (${api.workspaceId}, 'internal name', ${title}, true, now() + interval '5 hours', 3600, now() + interval '5 hours',
+          now() + interval '6 hours', 'scheduled', ${more.notify ?? true}, ${more.rrule ?? null}) returning id`);
+    const move = (id: number, hours: number) =>
+      worker.query(sql.unsafe`
+        update maintenance set starts_at = starts_at + make_interval(hours => ${hours}), next_starts_at = next_starts_at + make_interval(hours => ${hours}),
+          next_ends_at = next_ends_at + make_interval(hours => ${hours}), updated_at = clock_timestamp() where id = ${id}`);
+    const cancel = (id: number) =>
+      worker.query(sql.unsafe`
+        update maintenance set status = 'cancelled', next_starts_at = null, next_ends_at = null, updated_at = clock_timestamp() where id = ${id}`);
+    const id = await plan('New disks');
+    await told();
+    await move(id, 2);
+    const [moved, ...others] = await told();
+    t.same(others, []);
+    t.equal(moved?.parsed.subject, '[Shop] New disks – Maintenance is moved');
+    t.match(moved?.parsed.text, /It was planned for .+ – .+/);
+    await move(id, -2);
+    t.same(subjects(await told()), ['[Shop] New disks – Maintenance is moved'], 'back to its time');
+    t.same(await told(), []);
+    await move(id, 24 * 40);
+    t.same(subjects(await told()), ['[Shop] New disks – Maintenance is moved'], 'to where the page does not look yet');
+    await cancel(id);
+    t.same(subjects(await told()), ['[Shop] New disks – Maintenance is cancelled']);
+    t.same(await told(), []);
+    const deleted = await plan('Old disks');
+    await told();
+    await worker.query(sql.unsafe`
+      update maintenance set deleted_at = clock_timestamp(), status = 'cancelled', next_starts_at = null, next_ends_at = null where id = ${deleted}`);
+    t.same(subjects(await told()), ['[Shop] Old disks – Maintenance is cancelled']);
+    const quiet = await plan('Quiet', { notify: false });
+    await move(quiet, 1);
+    await cancel(quiet);
+    t.same(await told(), [], 'as whoever planned it wants');
+    const hidden = await plan('Hidden');
+    await told();
+    await worker.query(sql.unsafe`update maintenance set is_public = false where id = ${hidden}`);
+    await cancel(hidden);
+    t.same(await told(), [], 'what is not public any more is told nobody');
+    const series = await plan('Series', { rrule: 'FREQ=DAILY' });
+    t.same(subjects(await told()), ['[Shop] Series – Maintenance is scheduled']);
+    await move(series, 3);
+    t.same(subjects(await told()), ['[Shop] Series – Maintenance is moved']);
+    await cancel(series);
+    await told();
+    const broken = await plan('Broken off');
+    await told();
+    await worker.query(sql.unsafe`
+      with o as (insert into maintenance_occurrences (workspace_id, maintenance_id, starts_at, ends_at)
+          select workspace_id, id, next_starts_at, next_ends_at from maintenance where id = ${broken} returning id)
+      insert into maintenance_subjects (workspace_id, occurrence_id, subject_type, subject_id, started_at)
+      select ${api.workspaceId}, o.id, 'monitor', ${page.monitors[0]}, now() from o`);
+    await worker.query(
+      sql.unsafe`update maintenance_occurrences set starts_at = now() where maintenance_id = ${broken}`,
+    );
+    await told();
+    await cancel(broken);
+    await worker.query(sql.unsafe`
+      update maintenance_occurrences set ended_at = now(), end_reason = 'cancelled' where maintenance_id = ${broken}`);
+    await worker.query(sql.unsafe`update maintenance_subjects set ended_at = now()`);
+    t.same(subjects(await told()), ['[Shop] Broken off – Maintenance is cancelled'], 'it is not completed');
+    t.same(await told(), []);
+    await worker.query(sql.unsafe`delete from maintenance_subjects`);
+    await worker.query(sql.unsafe`delete from maintenance_occurrences`);
+    await worker.query(sql.unsafe`delete from maintenance`);
+  });
+
+  await t.test('a postmortem is told once, when it becomes public', async (t) => {
+    const page = await api.page();
+    await api.manySubscribed(page, ['r@example.com']);
+    const publish = (incident: number, notify = true) =>
+      worker.query(sql.unsafe`
+        update incidents set postmortem = 'A disk was *full*.', postmortem_public = true, postmortem_notify = ${notify},
+          postmortem_public_at = coalesce(postmortem_public_at, clock_timestamp()) where id = ${incident}`);
+    const after = async () => {
+      await api.pass(301);
+      return api.told();
+    };
+    const incident = await api.outage(page.monitors[0]);
+    await api.told();
+    await publish(incident);
+    t.same(await after(), [], 'not before the incident is over');
+    await api.resolve(incident);
+    const [mail] = await after();
+    t.equal(mail?.parsed.subject, '[Shop] Checkout: outage – Postmortem');
+    t.match(mail?.parsed.text, /Resolved · [^]*Postmortem · [^]*A disk was \*full\*\./);
+    await worker.query(sql.unsafe`update incidents set postmortem = 'It was two.' where id = ${incident}`);
+    t.same(await after(), []);
+    const quiet = await api.outage(page.monitors[0]);
+    await api.resolve(quiet);
+    await publish(quiet, false);
+    t.same(
+      subjects(await after()).filter((subject) => subject?.includes('Postmortem')),
+      [],
+      'as whoever wrote it wants',
+    );
+  });
+
   await t.test('a mailbox that is gone ends it; a server that is away is asked again', async (t) => {
     const page = await api.page();
     await api.manySubscribed(page, ['gone@example.com', 'here@example.com']);

@@ -13,7 +13,7 @@ import type { MailServer, TakenMail } from '../../../platform/mail/testing/mail-
 import { workOnce } from '../../../platform/outbox/worker.ts';
 import { groupsApi } from '../../../monitoring/groups/testing.ts';
 import type { GroupsApi } from '../../../monitoring/groups/testing.ts';
-import { preparedPages, statusPagesCapability } from '../index.ts';
+import { hostsOfPages, preparedPages, statusPagesCapability } from '../index.ts';
 import { tellNews } from './news/news.job.ts';
 import { sendDueNotices } from './sending/sender.job.ts';
 
@@ -88,6 +88,7 @@ export async function subscribersApi(
     ...(database === undefined ? {} : { database }),
     more: [statusPagesCapability],
     prepared: preparedPages,
+    mappedHosts: hostsOfPages,
   });
   const { worker } = api.database;
   await worker.query(sql.unsafe`update users set email_verified = true`);

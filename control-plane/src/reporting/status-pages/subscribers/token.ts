@@ -14,8 +14,3 @@ export const sealedFor = {
 export function subscriptionUrl(pageUrl: string, token: string): string {
   return `${pageUrl}/subscription/${encodeURIComponent(token)}`;
 }
-
-/** Where a page is. @param publicUrl of the installation */
-export function pageUrlOf(publicUrl: string, slug: string): string {
-  return `${publicUrl.replace(/\/+$/, '')}/status/${slug}`;
-}

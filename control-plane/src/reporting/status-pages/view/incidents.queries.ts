@@ -25,6 +25,7 @@ const row = z.object({
   resolved_at: z.number().nullable(),
   created_at: z.number(),
   postmortem: z.string().nullable(),
+  postmortem_news_at: z.number().nullable(),
   has_members: z.boolean(),
   members: z.array(z.object({ type: z.enum(subjectTypes), id: z.number() })),
   updates: z.array(
@@ -74,6 +75,7 @@ export async function incidentsOfPage(
       i.folded_into is not null as is_folded, i.detected_late, ${ms(sql.fragment`i.started_at`)} as started_at,
       ${ms(sql.fragment`i.resolved_at`)} as resolved_at, ${ms(sql.fragment`i.created_at`)} as created_at,
       case when i.postmortem_public then i.postmortem end as postmortem,
+      case when i.postmortem_public and i.postmortem_notify then ${ms(sql.fragment`i.postmortem_public_at`)} end as postmortem_news_at,
       m.has_members, m.members,
       coalesce((select json_agg(json_build_object('kind', n.kind, 'body', n.body, 'created_ms', (extract(epoch from n.created_at) * 1000)::float8,
           'display_ms', ${ms(sql.fragment`n.display_at`)}, 'impacts', n.impacts,
@@ -111,6 +113,7 @@ export async function incidentsOfPage(
     resolvedMs: each.resolved_at,
     createdMs: each.created_at,
     postmortem: each.postmortem,
+    postmortemNewsMs: each.postmortem_news_at,
     hasMembers: each.has_members,
     componentIds: [...new Set(each.members.flatMap(({ type, id }) => componentsOf(type, id)))],
     updates: each.updates.map((update) => ({

@@ -24,7 +24,7 @@ const ms = (column: ReturnType<typeof sql.fragment>) =>
 
 const publicColumns = sql.fragment`x.public_id, x.is_public, case when x.is_public then x.public_title end as public_title,
   case when x.is_public then x.public_text end as public_text, ${ms(sql.fragment`x.updated_at`)} as changed_at,
-  x.rrule is not null as is_recurring, x.remind_hours`;
+  x.rrule is not null as is_recurring, x.remind_hours, x.notify`;
 const publicFields = {
   public_id: z.string(),
   is_public: z.boolean(),
@@ -33,6 +33,7 @@ const publicFields = {
   changed_at: z.number(),
   is_recurring: z.boolean(),
   remind_hours: z.number().nullable(),
+  notify: z.boolean(),
   subjects: z.array(z.object({ type: z.enum(subjectTypes), id: z.number() })),
 };
 
@@ -41,6 +42,7 @@ const startedRow = z.object({
   starts_at: z.number(),
   ends_at: z.number(),
   ended_at: z.number().nullable(),
+  is_cancelled: z.boolean(),
 });
 
 const oneOf = (ids: SubjectIds, type: ReturnType<typeof sql.fragment>, id: ReturnType<typeof sql.fragment>) =>
@@ -65,7 +67,7 @@ export async function startedOccurrences(
         and (u.ended_at is null or u.ended_at > ${at(nowMs - maintenanceReachMs)})
       group by u.occurrence_id)
     select ${publicColumns}, ${ms(sql.fragment`o.starts_at`)} as starts_at, ${ms(sql.fragment`o.ends_at`)} as ends_at,
-      ${ms(sql.fragment`o.ended_at`)} as ended_at, covered.subjects
+      ${ms(sql.fragment`o.ended_at`)} as ended_at, o.end_reason is not distinct from 'cancelled' as is_cancelled, covered.subjects
     from covered join maintenance_occurrences o on o.id = covered.occurrence_id join maintenance x on x.id = o.maintenance_id
     where x.workspace_id = any(${sql.array([...scope.workspaceIds], 'int4')}) and x.deleted_at is null
       and (o.ended_at is null or o.ended_at > ${at(nowMs - maintenanceReachMs)})
@@ -75,6 +77,7 @@ export async function startedOccurrences(
     startsMs: row.starts_at,
     endsMs: row.ends_at,
     endedMs: row.ended_at,
+    isCancelled: row.is_cancelled,
     hasStarted: true,
   }));
 }
@@ -127,6 +130,7 @@ function publicOf(
     changedMs: row.changed_at,
     componentIds: [...new Set(row.subjects.flatMap(({ type, id }) => componentsOf(type, id)))],
     isRecurring: row.is_recurring,
+    isQuiet: !row.notify,
     remindMs: row.remind_hours === null ? null : row.remind_hours * hourMs,
   };
 }

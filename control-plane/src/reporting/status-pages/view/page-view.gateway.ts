@@ -25,6 +25,7 @@ import type { StoredIncident } from './public-incidents.ts';
 import { publicMaintenance } from './public-maintenance.ts';
 import { responseTimesOf } from './response-times.queries.ts';
 import { statesOf } from './status.queries.ts';
+import { installationAddress, pageAddress } from './page-address.ts';
 
 /** Where a page is, the slug that it has now, and who may read it; null: everybody. */
 export type PublishedPage = {
@@ -205,9 +206,10 @@ function viewOf(page: PageRow, items: readonly PageItem[], facts: Facts, publicU
   };
 }
 
-function placeOf({ slug, domain }: PageRow, publicUrl: string): Pick<PageView, 'url' | 'installationPath'> {
-  const url = `${publicUrl}/status/${slug}`;
-  return domain === null ? { url } : { url: `https://${domain}`, installationPath: new URL(url).pathname };
+function placeOf(page: PageRow, publicUrl: string): Pick<PageView, 'url' | 'installationPath'> {
+  const url = pageAddress(page, publicUrl);
+  if (page.domain === null) return { url };
+  return { url, installationPath: new URL(installationAddress(page.slug, publicUrl)).pathname };
 }
 
 function filesOf(files: PageRow['files']): PageFiles {

@@ -104,6 +104,8 @@ export type IncidentView = {
   readonly updates: readonly UpdateView[];
   /** Markdown; null: none is public. */
   readonly postmortem: string | null;
+  /** Since when the postmortem is public, where subscribers are to be told of it. */
+  readonly postmortemNewsMs?: number;
 };
 
 export type MaintenanceView = {

@@ -5,6 +5,7 @@ import { sql } from '../../../platform/database/pools.ts';
 import type { Scope } from '../../../platform/database/scope.ts';
 import type { SubjectType } from '../../day-sums/index.ts';
 import { locales } from './locale.ts';
+import { verifiedDomain } from './page-address.ts';
 
 const publishedRow = z.object({
   page_id: z.number(),
@@ -132,7 +133,7 @@ export async function publishedPage(
   const found = await connection.maybeOne(sql.prepared('page-shown', pageWithItemsRow)`
     select p.public_id, p.name, p.description, p.slug, p.noindex, p.locale, p.locales, p.timezone, p.days, p.theme, p.links, p.announcement,
       p.announcement_until, p.embed_origins, p.automatic_incidents, p.delay_minutes, p.notify_automatic, p.subscribe, p.created_at, p.updated_at,
-      (select d.domain from status_page_domains d where d.page_id = p.id and d.state = 'verified') as domain,
+      ${verifiedDomain} as domain,
       (select coalesce(jsonb_agg(jsonb_build_object(
           'kind', f.kind, 'hash', f.hash, 'type', f.type, 'width', f.width, 'height', f.height)), '[]')
         from status_page_files f where f.page_id = p.id) as files,

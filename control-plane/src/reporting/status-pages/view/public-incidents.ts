@@ -17,6 +17,8 @@ export type StoredIncident = {
   readonly createdMs: number;
   /** Null unless it may be shown. */
   readonly postmortem: string | null;
+  /** Since when it may be shown, where subscribers are told of it. */
+  readonly postmortemNewsMs?: number | null;
   /** Whether it has members at all, on the page or not. */
   readonly hasMembers: boolean;
   /** Components of the page that its members belong to, in the order of the page. */
@@ -105,6 +107,9 @@ export function incidentView(incident: StoredIncident, { names }: IncidentRules)
     componentNames: componentIds.map((componentId) => names.get(componentId) ?? ''),
     updates,
     postmortem: resolvedMs === null ? null : postmortem,
+    ...(resolvedMs === null || postmortem === null || incident.postmortemNewsMs == null
+      ? {}
+      : { postmortemNewsMs: Math.max(incident.postmortemNewsMs, resolvedMs) }),
   };
 }
 

@@ -22,6 +22,10 @@ export type StoredOccurrence = {
   readonly isRecurring?: boolean;
   /** How long before it starts subscribers are told; null or absent: they are not. */
   readonly remindMs?: number | null;
+  /** It was broken off, or never is: nobody says that it is completed. */
+  readonly isCancelled?: boolean;
+  /** Subscribers are not told of it. */
+  readonly isQuiet?: boolean;
 };
 
 const dayMs = 86_400_000;

@@ -19,7 +19,8 @@ export async function attempt(
     readonly settings: AnySettings;
     readonly target: string;
     readonly message: Message;
-    readonly browsers: SubscribedBrowsers;
+    /** Undefined: the channel is none of browsers. */
+    readonly browsers: SubscribedBrowsers | undefined;
   },
   onStep?: (step: TraceStep) => void,
 ): Promise<Attempt> {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { z } from 'zod';
 import { sql } from '../../../platform/database/pools.ts';
 import { incidentsApi } from '../testing.ts';
 import type { IncidentsApi } from '../testing.ts';
@@ -33,8 +34,18 @@ void t.test('what the public sees of an incident is set with it, changed, and go
     postmortem_public: true,
   });
   t.match(changed, { visibility: 'public', public_title: null, postmortem_public: true, public_id: made['public_id'] });
+  t.equal(changed['postmortem_notify'], true, 'subscribers are told, unless somebody says otherwise');
+  const publicAt = () =>
+    api.database.worker.oneFirst(sql.type(z.object({ at: z.number().nullable() }))`
+      select postmortem_public_at as at from incidents where id = ${Number(made['id'])}`);
+  const since = await publicAt();
+  t.ok(since !== null);
+  const again = await api.incidents('PUT', path, { postmortem: 'Disks fill.', postmortem_notify: false });
+  t.equal(again['postmortem_notify'], false);
+  t.equal(await publicAt(), since, 'a change of its words does not publish it anew');
   const back = await api.incidents('PUT', path, { visibility: null, postmortem_public: null });
   t.match(back, { visibility: 'auto', postmortem_public: false, postmortem: 'Disks fill.' });
+  t.equal(await publicAt(), null);
 });
 
 void t.test(

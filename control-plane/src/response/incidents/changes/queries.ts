@@ -115,10 +115,16 @@ export async function changeIncident(
     ...(change.visibility === undefined ? [] : [sql.fragment`visibility = ${change.visibility}`]),
     ...(change.public_title === undefined ? [] : [sql.fragment`public_title = ${change.public_title}`]),
     ...(change.postmortem_public === undefined ? [] : [sql.fragment`postmortem_public = ${change.postmortem_public}`]),
+    ...(change.postmortem_notify === undefined ? [] : [sql.fragment`postmortem_notify = ${change.postmortem_notify}`]),
   ];
   if (sets.length === 0) return;
   await transaction.query(sql.unsafe`
     update incidents set ${sql.join(sets, sql.fragment`, `)}, version = version + 1, updated_at = clock_timestamp()
+    where id = ${incidentId}`);
+  if (change.postmortem === undefined && change.postmortem_public === undefined) return;
+  await transaction.query(sql.unsafe`
+    update incidents set postmortem_public_at =
+      case when postmortem_public and postmortem is not null then coalesce(postmortem_public_at, clock_timestamp()) end
     where id = ${incidentId}`);
 }
 

@@ -114,7 +114,8 @@ export const en: Words = {
   subscription: {
     title: (name) => `Subscribe to ${name}`,
     kind: 'How to tell you',
-    kinds: { email: 'By mail', webhook: 'By webhook', 'team-chat': 'In a Slack channel' },
+    kinds: { email: 'By mail', webhook: 'By webhook' },
+    room: (title) => `In a room of ${title}`,
     target: { email: 'Mail address', url: 'URL', either: 'Mail address or URL' },
     components: 'What to tell you about',
     all: 'Choose none to be told about everything.',

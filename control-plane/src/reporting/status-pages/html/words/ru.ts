@@ -119,7 +119,8 @@ export const ru: Words = {
   subscription: {
     title: (name) => `Подписка: ${name}`,
     kind: 'Как сообщать',
-    kinds: { email: 'По почте', webhook: 'Через вебхук', 'team-chat': 'В канал Slack' },
+    kinds: { email: 'По почте', webhook: 'Через вебхук' },
+    room: (title) => `В чат ${title}`,
     target: { email: 'Адрес почты', url: 'URL', either: 'Адрес почты или URL' },
     components: 'О чём сообщать',
     all: 'Если ничего не выбрать, сообщим обо всём.',

@@ -1,4 +1,4 @@
-import type { SubscriberKind } from '@parallax/api-contract';
+import type { RoomChannel, SubscriberKind } from '@parallax/api-contract';
 import type {
   ComponentStatus,
   DayLetter,
@@ -86,7 +86,9 @@ export type Words = {
 export type SubscriptionWords = {
   readonly title: (name: string) => string;
   readonly kind: string;
-  readonly kinds: Readonly<Record<SubscriberKind, string>>;
+  readonly kinds: Readonly<Record<Exclude<SubscriberKind, RoomChannel>, string>>;
+  /** By the name of the service of a room. */
+  readonly room: (title: string) => string;
   readonly target: Readonly<Record<'email' | 'url' | 'either', string>>;
   readonly components: string;
   readonly all: string;

@@ -8,7 +8,7 @@ import { repeatWhenDue } from '../../../../platform/repeat-when-due.ts';
 import { changedSince } from '../../serving/changes.queries.ts';
 import { readHappenings } from '../../view/happenings.gateway.ts';
 import { newsOf, openSubjects, shownSubjects } from './news.ts';
-import { dropHidden, forgetEnds, holdNews, listenedPages, queueNews } from './news.queries.ts';
+import { dropHidden, forgetEnds, holdNews, listenedPages, queueNews, toldMaintenance } from './news.queries.ts';
 import type { ListenedPage } from './news.queries.ts';
 
 /** So often events are looked at while they come; they can be read once everything that began before them has ended. */
@@ -99,7 +99,10 @@ async function tellNewsOf({ database, now }: NewsContext, page: ListenedPage): P
     const happenings = await readHappenings(scope, tx, page.id, nowMs);
     if (happenings === null) return 0;
     await forgetEnds(scope, tx, page.id, openSubjects(happenings));
-    await dropHidden(scope, tx, page.id, shownSubjects(happenings));
-    return queueNews(scope, tx, page, newsOf(happenings, nowMs));
+    const told = await toldMaintenance(scope, tx, page.id);
+    // What was cancelled is not on the page any more, and is told all the same.
+    const shown = told.flatMap(({ subject, isPublic }) => (isPublic ? [subject] : []));
+    await dropHidden(scope, tx, page.id, [...shownSubjects(happenings), ...shown]);
+    return queueNews(scope, tx, page, newsOf(happenings, nowMs, told));
   });
 }

@@ -3,8 +3,10 @@ import { z } from 'zod';
 import { sql } from '../../../../platform/database/pools.ts';
 import type { Transaction } from '../../../../platform/database/pools.ts';
 import type { Scope } from '../../../../platform/database/scope.ts';
+import type { ToldMaintenance } from './changed-plans.ts';
 import { endKey } from './news.ts';
-import type { News } from './news.ts';
+import { newsFacts } from './news-facts.ts';
+import type { News } from './news-facts.ts';
 
 /** A subscriber gets one message about one incident in so long; what comes within it is put together. */
 export const togetherSeconds = 300;
@@ -30,6 +32,54 @@ export async function listenedPages(
 export async function holdNews(tx: Transaction, pageId: number): Promise<boolean> {
   return tx.oneFirst(sql.type(z.object({ held: z.boolean() }))`
     select pg_try_advisory_xact_lock(hashtextextended('news of page ' || ${pageId}::integer, 0)) as held`);
+}
+
+const ms = (column: ReturnType<typeof sql.fragment>) =>
+  sql.fragment`floor(extract(epoch from ${column}) * 1000)::float8`;
+const toldRow = z.object({
+  id: z.string(),
+  subject: z.string(),
+  component_ids: z.array(z.string()),
+  facts: z.unknown(),
+  is_gone: z.boolean(),
+  is_public: z.boolean(),
+  notify: z.boolean(),
+  is_recurring: z.boolean(),
+  changed_at: z.number(),
+  next_starts_at: z.number().nullable(),
+  next_ends_at: z.number().nullable(),
+});
+
+/** What was told last of each maintenance, with how it stands now. */
+export async function toldMaintenance(scope: Scope, tx: Transaction, pageId: number): Promise<ToldMaintenance[]> {
+  const rows = await tx.any(sql.type(toldRow)`
+    select n.id::text as id, n.subject, n.component_ids, n.facts, x.deleted_at is not null or x.status = 'cancelled' as is_gone, x.is_public,
+      x.notify, x.rrule is not null as is_recurring, ${ms(sql.fragment`coalesce(x.deleted_at, x.updated_at)`)} as changed_at,
+      ${ms(sql.fragment`x.next_starts_at`)} as next_starts_at, ${ms(sql.fragment`x.next_ends_at`)} as next_ends_at
+    from (
+      select distinct on (subject) * from status_page_news
+      where page_id = ${pageId} and workspace_id = any(${sql.array([...scope.workspaceIds], 'int4')}) and subject like 'maintenance %'
+      order by subject, id desc) n
+      join maintenance x on x.public_id = substr(n.subject, ${'maintenance '.length + 1}) and x.workspace_id = n.workspace_id`);
+  return rows.flatMap((row): ToldMaintenance[] => {
+    const facts = newsFacts.safeParse(row.facts);
+    if (!facts.success || facts.data.type !== 'maintenance') return [];
+    const { next_starts_at: startsMs, next_ends_at: endsMs } = row;
+    return [
+      {
+        newsId: row.id,
+        subject: row.subject,
+        facts: facts.data,
+        componentIds: row.component_ids,
+        isGone: row.is_gone,
+        isPublic: row.is_public,
+        isQuiet: !row.notify,
+        isRecurring: row.is_recurring,
+        changedMs: row.changed_at,
+        next: startsMs === null || endsMs === null ? null : { startsMs, endsMs },
+      },
+    ];
+  });
 }
 
 /** Incidents that are open again will end again. */

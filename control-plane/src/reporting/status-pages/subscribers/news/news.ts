@@ -1,48 +1,12 @@
-import { publicUpdateStatuses } from '../../view/page-view.ts';
+import { cut } from '../../../../response/messages/index.ts';
 import type { IncidentView, UpdateView } from '../../view/page-view.ts';
 import { publicIdOf } from '../../view/public-id.ts';
 import { maintenanceReachMs } from '../../view/public-maintenance.ts';
 import type { StoredOccurrence } from '../../view/public-maintenance.ts';
 import type { Happenings } from '../../view/happenings.gateway.ts';
-import { z } from 'zod';
-
-const shared = { id: z.string(), title: z.string().nullable(), component_names: z.array(z.string()) };
-const incidentFacts = z.object({
-  type: z.literal('incident'),
-  ...shared,
-  impact: z.enum(['none', 'minor', 'major', 'critical']),
-  status: z.enum(publicUpdateStatuses),
-  /** Null: the product tells the beginning or the end. */
-  body: z.string().nullable(),
-  at_ms: z.number(),
-  started_ms: z.number(),
-  resolved_ms: z.number().nullable(),
-});
-const maintenanceFacts = z.object({
-  type: z.literal('maintenance'),
-  ...shared,
-  event: z.enum(['scheduled', 'reminder', 'in_progress', 'completed']),
-  text: z.string().nullable(),
-  starts_ms: z.number(),
-  ends_ms: z.number(),
-});
-
-/** What was public when it was told, in no language. */
-export const newsFacts = z.discriminatedUnion('type', [incidentFacts, maintenanceFacts]);
-export type NewsFacts = z.output<typeof newsFacts>;
-export type IncidentFacts = z.output<typeof incidentFacts>;
-export type MaintenanceFacts = z.output<typeof maintenanceFacts>;
-
-/** Something that subscribers are told once. */
-export type News = {
-  /** What it is about: messages about one thing are put together. */
-  readonly subject: string;
-  /** Which news of the subject it is. */
-  readonly key: string;
-  readonly componentIds: readonly string[];
-  readonly knownMs: number;
-  readonly facts: NewsFacts;
-};
+import { withChangedPlans } from './changed-plans.ts';
+import type { ToldMaintenance } from './changed-plans.ts';
+import type { MaintenanceFacts, News } from './news-facts.ts';
 
 const dayMs = 86_400_000;
 /** What is older is no news: a page that is published anew, or an installation that was away, floods nobody. */
@@ -53,10 +17,14 @@ export const endKey = 'end';
 const subjectOf = ({ id }: Pick<IncidentView, 'id'>): string => `incident ${id}`;
 
 /** All that a page could tell now; what was told is left out by whoever stores it. The oldest first. */
-export function newsOf(happenings: Happenings, nowMs: number): News[] {
+export function newsOf(happenings: Happenings, nowMs: number, told: readonly ToldMaintenance[] = []): News[] {
+  const planned = happenings.occurrences.flatMap((occurrence) => newsOfOccurrence(occurrence, happenings, nowMs));
   const all = [
-    ...happenings.incidents.flatMap((incident) => newsOfIncident(incident, happenings)),
-    ...happenings.occurrences.flatMap((occurrence) => newsOfOccurrence(occurrence, happenings, nowMs)),
+    ...happenings.incidents.flatMap((incident) => [
+      ...newsOfIncident(incident, happenings),
+      ...newsOfPostmortem(incident),
+    ]),
+    ...withChangedPlans(planned, happenings, told, nowMs),
   ];
   return all.filter(({ knownMs }) => knownMs > nowMs - staleMs).toSorted((one, other) => one.knownMs - other.knownMs);
 }
@@ -97,6 +65,35 @@ function newsOfIncident(incident: IncidentView, { notifiesAutomatic }: Happening
   }));
 }
 
+/** A text of many pages is read on the page. */
+const longestPostmortem = 5_000;
+
+/** A postmortem is told once, when it becomes public, however often it is written anew. */
+function newsOfPostmortem(incident: IncidentView): News[] {
+  const { postmortem, postmortemNewsMs: knownMs } = incident;
+  if (postmortem === null || knownMs === undefined) return [];
+  return [
+    {
+      subject: subjectOf(incident),
+      key: 'postmortem',
+      componentIds: incident.componentIds,
+      knownMs,
+      facts: {
+        type: 'incident',
+        id: incident.id,
+        title: incident.title,
+        component_names: [...incident.componentNames],
+        impact: incident.impact,
+        status: 'postmortem',
+        body: cut(postmortem, longestPostmortem),
+        at_ms: knownMs,
+        started_ms: incident.startedMs,
+        resolved_ms: null,
+      },
+    },
+  ];
+}
+
 function keyOf({ id, body, status }: UpdateView): string {
   if (body !== null) return `update ${id}`;
   return status === 'resolved' ? endKey : 'begin';
@@ -105,7 +102,7 @@ function keyOf({ id, body, status }: UpdateView): string {
 /** Maintenance that is not public shows as a word on the page alone: nobody is told of it. */
 function newsOfOccurrence(occurrence: StoredOccurrence, { names }: Happenings, nowMs: number): News[] {
   const { publicId, startsMs, endedMs, hasStarted, componentIds } = occurrence;
-  if (!occurrence.isPublic || componentIds.length === 0) return [];
+  if (!occurrence.isPublic || occurrence.isQuiet === true || componentIds.length === 0) return [];
   const id = publicIdOf(publicId, startsMs);
   const news = (event: MaintenanceFacts['event'], key: string, knownMs: number): News => ({
     subject: `maintenance ${publicId}`,
@@ -123,7 +120,7 @@ function newsOfOccurrence(occurrence: StoredOccurrence, { names }: Happenings, n
       ends_ms: endedMs ?? occurrence.endsMs,
     },
   });
-  if (endedMs !== null) return [news('completed', `completed ${id}`, endedMs)];
+  if (endedMs !== null) return occurrence.isCancelled === true ? [] : [news('completed', `completed ${id}`, endedMs)];
   if (hasStarted) return [news('in_progress', `in_progress ${id}`, startsMs)];
   return plannedNews(occurrence, nowMs, (event, key, knownMs) => news(event, `${key} ${id}`, knownMs)).map((each) =>
     // A series is announced once, and each of its occurrences by the reminder.

@@ -1,4 +1,4 @@
-import type { NewsFacts } from '../news/news.ts';
+import type { NewsFacts } from '../news/news-facts.ts';
 import type { Notice } from './notice.ts';
 
 const iso = (ms: number): string => new Date(ms).toISOString();

@@ -4,18 +4,23 @@ import type { Service } from '../../../../capability.ts';
 import type { Context } from '../../../../context.ts';
 import { untilFirstDue } from '../../../../platform/database/first-due.queries.ts';
 import { repeatWhenDue } from '../../../../platform/repeat-when-due.ts';
+import { sendToRoom } from '../../../../response/channels/index.ts';
 import { mostSubscribers } from '../plan.gateway.ts';
 import { mayConfirm } from '../room.ts';
 import { activate, lockCounts } from '../subscribers.queries.ts';
-import { pageUrlOf, sealedFor, subscriptionUrl } from '../token.ts';
-import { confirmChat } from './as-chat.ts';
+import { sealedFor, subscriptionUrl } from '../token.ts';
+import { confirmMessage } from './as-chat.ts';
 import { challengeBody } from './as-webhook.ts';
 import { claimChallenges, firstDue, putChallenge } from './challenge.queries.ts';
 import type { Challenged } from './challenge.queries.ts';
-import { sendPlain, sendSigned } from './http.gateway.ts';
+import { sendSigned } from './http.gateway.ts';
+import { pageAddress } from '../../view/page-address.ts';
 
 /** What asking by requests needs. */
-export type ChallengeContext = Pick<Context, 'database' | 'sealer' | 'outbound' | 'publicUrl' | 'now' | 'limits'>;
+export type ChallengeContext = Pick<
+  Context,
+  'database' | 'sealer' | 'outbound' | 'channels' | 'publicUrl' | 'now' | 'limits'
+>;
 
 const againMs = 2_000;
 /** A receiver that is being set up gets a little time. */
@@ -61,18 +66,21 @@ async function askOne(context: ChallengeContext, log: Pick<Logger, 'info'>, aske
 /** @returns whether a webhook answered with what it was sent */
 async function challenge(context: ChallengeContext, asked: Challenged): Promise<boolean> {
   const { sealer, publicUrl, now } = context;
-  const url = pageUrlOf(publicUrl, asked.slug);
+  const url = pageAddress(asked, publicUrl);
   const target = sealer.open(asked.target_sealed, sealedFor.target).toString();
   const manageUrl = subscriptionUrl(url, sealer.open(asked.token_sealed, sealedFor.token).toString());
-  if (asked.kind !== 'webhook' || asked.secret_sealed === null) {
-    await sendPlain(context, target, confirmChat({ locale: asked.locale, manageUrl, page: asked.page_name }));
+  const id = `page-challenge-${asked.id}-${asked.attempts}`;
+  const page = { id: asked.page_public_id, name: asked.page_name, url, timezone: asked.timezone };
+  if (asked.kind === 'email') return false;
+  if (asked.kind !== 'webhook') {
+    const message = confirmMessage({ locale: asked.locale, manageUrl, page }, { id, nowMs: now() });
+    await sendToRoom(context, asked.kind, target, message);
     return false;
   }
+  if (asked.secret_sealed === null) throw new Error('a webhook subscriber has no secret');
   const secret = sealer.open(asked.secret_sealed, sealedFor.secret).toString();
   const word = randomBytes(24).toString('base64url');
-  const page = { id: asked.page_public_id, name: asked.page_name, url };
   const body = challengeBody({ challenge: word, secret, manageUrl }, page, now());
-  const id = `page-challenge-${asked.id}-${asked.attempts}`;
   const response = await sendSigned(context, target, secret, { id, body });
   return echoed(response, word);
 }

@@ -2,6 +2,7 @@ import { subscriberKinds } from '@parallax/api-contract';
 import type { DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../../platform/database/pools.ts';
+import { verifiedDomain } from '../../view/page-address.ts';
 import { locales } from '../../view/locale.ts';
 
 /** Longer than a receiver may take. */
@@ -21,6 +22,8 @@ const challengedRow = z.object({
   page_name: z.string(),
   page_public_id: z.string(),
   slug: z.string(),
+  domain: z.string().nullable(),
+  timezone: z.string(),
 });
 /** Somebody who is to be asked by a request now. */
 export type Challenged = z.output<typeof challengedRow>;
@@ -35,7 +38,7 @@ export async function claimChallenges(worker: DatabasePool): Promise<readonly Ch
       select c.id from status_page_subscribers c join status_pages q on q.id = c.page_id and q.is_published and q.deleted_at is null
       where c.challenge_due_at <= clock_timestamp() and c.state = 'pending' order by c.challenge_due_at limit ${atOnce} for update of c skip locked)
     returning s.id, s.workspace_id, s.page_id, s.kind, s.locale, s.challenge_attempts as attempts, s.target_sealed, s.secret_sealed,
-      s.token_sealed, p.name as page_name, p.public_id as page_public_id, p.slug`);
+      s.token_sealed, p.name as page_name, p.public_id as page_public_id, p.slug, ${verifiedDomain} as domain, p.timezone`);
 }
 
 /** When somebody is asked again. @param afterSeconds null: not any more */

@@ -3,6 +3,7 @@ import type { DatabasePool } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../../../../platform/database/pools.ts';
 import type { Transaction } from '../../../../platform/database/pools.ts';
+import { verifiedDomain } from '../../view/page-address.ts';
 import { locales } from '../../view/locale.ts';
 import { staleMs } from '../news/news.ts';
 import { togetherSeconds } from '../news/news.queries.ts';
@@ -33,6 +34,7 @@ const claimedRow = z.object({
   page_name: z.string(),
   page_public_id: z.string(),
   slug: z.string(),
+  domain: z.string().nullable(),
   timezone: z.string(),
 });
 /** A message that this process may send now. */
@@ -77,7 +79,7 @@ export async function claimNotices(worker: DatabasePool): Promise<readonly Claim
         returning id, subscriber_id, subject, told_id, claimed_id, attempts)
       select c.id::text as id, c.subscriber_id, c.subject, c.told_id::text as told_id, c.claimed_id::text as claimed_id, c.attempts, s.kind,
         s.locale, s.target_sealed, s.secret_sealed, s.token_sealed, p.id as page_id, p.name as page_name, p.public_id as page_public_id,
-        p.slug, p.timezone
+        p.slug, ${verifiedDomain} as domain, p.timezone
       from claimed c join status_page_subscribers s on s.id = c.subscriber_id join status_pages p on p.id = s.page_id
       order by c.id`);
   });

@@ -29,11 +29,6 @@ export async function sendSigned(
   });
 }
 
-/** Sends a body to a room. @throws NotTakenError */
-export async function sendPlain(context: Sending, url: string, body: object): Promise<OutboundResponse> {
-  return post(context, url, body, {});
-}
-
 async function post(
   { outbound }: Sending,
   url: string,

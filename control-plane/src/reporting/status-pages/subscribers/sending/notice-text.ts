@@ -3,7 +3,7 @@ import { formatsOf } from '../../html/times.ts';
 import type { Formats } from '../../html/times.ts';
 import { wordsOf } from '../../html/words/languages.ts';
 import type { Words } from '../../html/words/words.ts';
-import type { IncidentFacts, MaintenanceFacts, NewsFacts } from '../news/news.ts';
+import type { IncidentFacts, MaintenanceFacts, NewsFacts } from '../news/news-facts.ts';
 import type { Notice } from './notice.ts';
 import { noticeWords } from './words.ts';
 
@@ -16,23 +16,43 @@ export type NoticeText = {
   readonly notes: readonly string[];
 };
 
-type In = { readonly words: Words; readonly formats: Formats };
+/** One news of a message. */
+export type NoticePart = {
+  /** The word of its status. */
+  readonly label: string;
+  readonly time: string;
+  /** Paragraphs of what people wrote, or what the product says. */
+  readonly texts: readonly string[];
+  readonly affects: { readonly label: string; readonly names: string } | null;
+};
+
+type In = { readonly words: Words; readonly formats: Formats; readonly locale: Notice['locale'] };
 
 export function noticeText(notice: Notice): NoticeText {
-  const words = wordsOf(notice.locale);
+  const within = withinOf(notice);
   const own = noticeWords[notice.locale];
-  const within = { words, formats: formatsOf(words, notice.page.timezone) };
   const last = notice.news.at(-1);
   if (last === undefined) throw new Error('a notice tells nothing');
-  const status = last.type === 'incident' ? words.incidentStatus[last.status] : own.events[last.event];
   return {
-    subject: `[${notice.page.name}] ${titleOf(last, within)} – ${status}`,
-    paragraphs: notice.news.flatMap((facts) =>
-      facts.type === 'incident' ? incidentParagraphs(facts, within) : maintenanceParagraphs(facts, within, own.events),
-    ),
+    subject: `[${notice.page.name}] ${titleOf(last, within)} – ${partOf(last, notice).label}`,
+    paragraphs: notice.news.flatMap((facts) => {
+      const { label, time, texts, affects } = partOf(facts, notice);
+      return [`${label} · ${time}`, ...texts, ...(affects === null ? [] : [`${affects.label}: ${affects.names}`])];
+    }),
     open: own.open,
     notes: [own.why(notice.page.name)],
   };
+}
+
+/** What a message says of one news. */
+export function partOf(facts: NewsFacts, notice: Pick<Notice, 'locale' | 'page'>): NoticePart {
+  const within = withinOf(notice);
+  return facts.type === 'incident' ? incidentPart(facts, within) : maintenancePart(facts, within);
+}
+
+function withinOf({ locale, page }: Pick<Notice, 'locale' | 'page'>): In {
+  const words = wordsOf(locale);
+  return { words, formats: formatsOf(words, page.timezone), locale };
 }
 
 /** As the page itself calls it: never by what its operators call it among themselves. */
@@ -43,24 +63,30 @@ function titleOf(facts: NewsFacts, { words, formats }: In): string {
   return names === '' ? words.incident : words.incidentTitle(names, facts.impact);
 }
 
-function incidentParagraphs(facts: IncidentFacts, { words, formats }: In): string[] {
+function incidentPart(facts: IncidentFacts, { words, formats }: In): NoticePart {
   const names = namesOf(formats.list, facts.component_names);
   const duration = facts.resolved_ms === null ? null : formats.duration((facts.resolved_ms - facts.started_ms) / 1_000);
   const body = facts.body ?? (facts.status === 'resolved' ? words.ended(names, duration) : words.began(names));
-  return [`${words.incidentStatus[facts.status]} · ${timeOf(facts.at_ms, formats)}`, ...paragraphsOf(body)];
+  return {
+    label: words.incidentStatus[facts.status],
+    time: timeOf(facts.at_ms, formats),
+    texts: paragraphsOf(body),
+    affects: null,
+  };
 }
 
-function maintenanceParagraphs(
-  facts: MaintenanceFacts,
-  { words, formats }: In,
-  events: Readonly<Record<MaintenanceFacts['event'], string>>,
-): string[] {
+function maintenancePart(facts: MaintenanceFacts, { words, formats, locale }: In): NoticePart {
   const names = formats.list(facts.component_names);
-  return [
-    `${events[facts.event]} · ${formats.dateTime(facts.starts_ms)} – ${timeOf(facts.ends_ms, formats)}`,
-    ...(facts.text === null || facts.event === 'completed' ? [] : paragraphsOf(facts.text)),
-    ...(names === '' ? [] : [`${words.affects}: ${names}`]),
-  ];
+  const own = noticeWords[locale];
+  const span = (startMs: number, endMs: number) => `${formats.dateTime(startMs)} – ${timeOf(endMs, formats)}`;
+  const before = facts.before === undefined ? [] : [own.before(span(facts.before.starts_ms, facts.before.ends_ms))];
+  const isOver = facts.event === 'completed' || facts.event === 'cancelled';
+  return {
+    label: own.events[facts.event],
+    time: span(facts.starts_ms, facts.ends_ms),
+    texts: [...before, ...(facts.text === null || isOver ? [] : paragraphsOf(facts.text))],
+    affects: names === '' ? null : { label: words.affects, names },
+  };
 }
 
 const timeOf = (ms: number, formats: Formats): string => `${formats.dateTime(ms)}, ${formats.zone(ms)}`;

@@ -1,4 +1,4 @@
-import type { NewsFacts } from '../news/news.ts';
+import type { NewsFacts } from '../news/news-facts.ts';
 import type { Locale } from '../../view/locale.ts';
 
 /** One message to one subscriber: what is new of one thing, the oldest first. */

@@ -1,3 +1,4 @@
+import { DeliveryError } from '../../../../response/channels/index.ts';
 import { MailRefusedError } from '../../../../platform/mail/mailer.ts';
 import { MailAddressError } from '../../../../platform/mail/mail-address.ts';
 
@@ -27,9 +28,21 @@ export function outcomeOf(error: unknown, attempts: number): Outcome {
     return { kind: 'given up', fault: error.isUnknownAddress ? 'gone' : 'message' };
   }
   if (error instanceof MailAddressError) return { kind: 'given up', fault: 'gone' };
+  if (error instanceof DeliveryError && error.fault !== 'passing') {
+    return { kind: 'given up', fault: error.fault === 'message' ? 'message' : 'gone' };
+  }
   if (error instanceof NotTakenError && error.isGone) return { kind: 'given up', fault: 'gone' };
   const afterSeconds = waits[attempts - 1];
-  if (afterSeconds !== undefined) return { kind: 'again', afterSeconds };
+  if (afterSeconds !== undefined) {
+    const askedSeconds = error instanceof DeliveryError ? Math.ceil((error.retryAfterMs ?? 0) / 1_000) : 0;
+    return {
+      kind: 'again',
+      afterSeconds: Math.max(afterSeconds, Math.min(askedSeconds, waits[waits.length - 1] ?? 0)),
+    };
+  }
   // A mail server that cannot be reached is the operator's, and says nothing of who reads mail there.
-  return { kind: 'given up', fault: error instanceof NotTakenError ? 'message' : 'none' };
+  return {
+    kind: 'given up',
+    fault: error instanceof NotTakenError || error instanceof DeliveryError ? 'message' : 'none',
+  };
 }

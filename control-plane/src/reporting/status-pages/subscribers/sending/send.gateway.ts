@@ -1,16 +1,21 @@
 import type { Context } from '../../../../context.ts';
-import { newsFacts } from '../news/news.ts';
-import type { NewsFacts } from '../news/news.ts';
-import { pageUrlOf, sealedFor, subscriptionUrl } from '../token.ts';
-import { noticeChat } from './as-chat.ts';
+import { sendToRoom } from '../../../../response/channels/index.ts';
+import { newsFacts } from '../news/news-facts.ts';
+import type { NewsFacts } from '../news/news-facts.ts';
+import { sealedFor, subscriptionUrl } from '../token.ts';
+import { noticeMessage } from './as-chat.ts';
 import { noticeMail } from './as-mail.ts';
 import { noticeBody } from './as-webhook.ts';
 import type { ClaimedNotice, StoredNews } from './claim.queries.ts';
-import { sendPlain, sendSigned } from './http.gateway.ts';
+import { sendSigned } from './http.gateway.ts';
 import type { Notice } from './notice.ts';
+import { pageAddress } from '../../view/page-address.ts';
 
 /** What sending to subscribers needs. */
-export type SendContext = Pick<Context, 'database' | 'sealer' | 'mailer' | 'outbound' | 'publicUrl' | 'now'>;
+export type SendContext = Pick<
+  Context,
+  'database' | 'sealer' | 'mailer' | 'outbound' | 'channels' | 'publicUrl' | 'now'
+>;
 
 /** What a claimed message tells. @returns undefined: none of it is kept any more */
 export function noticeOf(
@@ -18,7 +23,7 @@ export function noticeOf(
   claimed: ClaimedNotice,
   stored: readonly StoredNews[],
 ): Notice | undefined {
-  const url = pageUrlOf(publicUrl, claimed.slug);
+  const url = pageAddress(claimed, publicUrl);
   const [from, to] = [BigInt(claimed.told_id), BigInt(claimed.claimed_id)];
   const news = stored.flatMap(({ page_id: pageId, subject, id, facts }): NewsFacts[] => {
     if (pageId !== claimed.page_id || subject !== claimed.subject || BigInt(id) <= from || BigInt(id) > to) return [];
@@ -44,17 +49,13 @@ export async function sendNotice(
   const { sealer, mailer, now } = context;
   const target = sealer.open(claimed.target_sealed, sealedFor.target).toString();
   const id = `page-${claimed.id}-${claimed.claimed_id}`;
-  switch (claimed.kind) {
-    case 'email':
-      await mailer.send(noticeMail(target, notice), id, signal);
-      return;
-    case 'webhook': {
-      if (claimed.secret_sealed === null) throw new Error('a webhook subscriber has no secret');
-      const secret = sealer.open(claimed.secret_sealed, sealedFor.secret).toString();
-      await sendSigned(context, target, secret, { id, body: noticeBody(notice, now()) });
-      return;
-    }
-    case 'team-chat':
-      await sendPlain(context, target, noticeChat(notice));
+  if (claimed.kind === 'email') {
+    await mailer.send(noticeMail(target, notice), id, signal);
+  } else if (claimed.kind === 'webhook') {
+    if (claimed.secret_sealed === null) throw new Error('a webhook subscriber has no secret');
+    const secret = sealer.open(claimed.secret_sealed, sealedFor.secret).toString();
+    await sendSigned(context, target, secret, { id, body: noticeBody(notice, now()) });
+  } else {
+    await sendToRoom(context, claimed.kind, target, noticeMessage(notice, { id, nowMs: now() }));
   }
 }
