@@ -83,6 +83,22 @@ const alwaysSent = ['ETag', 'Location', 'X-Request-Id'];
 const byName = new Map(documented.map((one) => [one.name, one]));
 const schemas = new Map<object, z.ZodType>();
 
+/** Endpoints with what their paths look like, those with the fewest parameters first: `/monitors/export/csv` is no `/monitors/{monitor_id}`. */
+const patterns = documented
+  .map(({ name, path }) => {
+    const method = name.split(' ', 1)[0];
+    const parts = path.split('/').map((part) => (part.startsWith('{') ? '[^/]+' : part.replaceAll('.', '\\.')));
+    return { method, path, pattern: new RegExp(`^${parts.join('/')}$`), parameters: path.split('{').length };
+  })
+  .sort((one, other) => one.parameters - other.parameters);
+
+/** The same of a request by the path that was asked for; undefined for what is no endpoint, too. */
+export function undocumentedAnswer(method: string, asked: string, answer: TestAnswer): string | undefined {
+  const [pathname = ''] = asked.split('?');
+  const found = patterns.find((each) => each.method === method && each.pattern.test(pathname));
+  return found === undefined ? undefined : undocumented(method, found.path, answer);
+}
+
 /** What of an answer the document does not say; undefined when it says all of it. Bodies of files are not looked into. */
 export function undocumented(method: string, path: string, answer: TestAnswer): string | undefined {
   const name = `${method} ${path.replaceAll(/:([a-z_]+)/g, '{$1}')}`;

@@ -9,6 +9,7 @@ import { testApi } from '../../control-plane/src/identity/testing.ts';
 import type { TestAnswer, TestApi, TestCall } from '../../control-plane/src/identity/testing.ts';
 import type { Database } from '../../control-plane/src/platform/database/pools.ts';
 import { connectBus } from '../../control-plane/src/platform/bus/nats-bus.ts';
+import { undocumentedAnswer } from './document.ts';
 import { readableFault } from './readable.ts';
 import { refusalFault } from './refusals.ts';
 
@@ -68,7 +69,11 @@ export async function openWorld(
   });
   const call: TestApi['call'] = async (...request) => {
     const answer = await api.call(...request);
-    const fault = refusalFault(answer.status, answer.body) ?? readableFault(request[1], answer);
+    const [method, path] = request;
+    const fault =
+      refusalFault(answer.status, answer.body) ??
+      readableFault(path, answer) ??
+      undocumentedAnswer(method, path, answer);
     if (fault !== undefined) throw new Error(`${request[0]} ${request[1]}: ${fault}`);
     return answer;
   };

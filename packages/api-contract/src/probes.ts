@@ -83,6 +83,7 @@ export const listProbes = route({
   summary: 'List the public probes and the private ones of your workspaces',
   query: z.object({ ...pageQuery, workspace_id: idSchema.optional() }),
   success: { status: 200, answer: listOf('probes', probeSchema).meta({ id: 'ProbeList' }) },
+  errors: [404],
 });
 
 export const getProbe = route({

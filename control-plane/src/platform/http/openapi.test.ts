@@ -113,6 +113,7 @@ void t.test('credentials, bodies and statuses are those of the contract', async 
     '400',
     '401',
     '403',
+    '404',
     '408',
     '409',
     '413',
@@ -135,7 +136,14 @@ void t.test('credentials, bodies and statuses are those of the contract', async 
   const removed = paths['/api/v1/things/{thing_id}']?.['delete']?.responses['204'];
   t.notOk(removed?.content, 'no content');
   t.ok(paths['/api/v1/things/{thing_id}/act']?.['post']?.responses['307']?.headers, 'a redirect has a Location');
-  t.same(paths['/health']?.['get']?.responses['503']?.content, paths['/health']?.['get']?.responses['200']?.content);
+  t.same(
+    paths['/health']?.['get']?.responses['503']?.content,
+    {
+      ...paths['/health']?.['get']?.responses['200']?.content,
+      'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
+    },
+    'its own answer, or that of a server which is about to end',
+  );
 });
 
 const read = route({

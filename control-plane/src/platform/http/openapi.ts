@@ -147,8 +147,9 @@ function responsesOf(contract: RouteContract, located: boolean, components: Comp
   };
   for (const error of errorsOf(contract)) responses[error] = components.problem(error);
   if (contract.alternative !== undefined) {
-    const { description } = contract.alternative;
-    responses[contract.alternative.status] = { description, ...headers, ...described };
+    const { description, status: other } = contract.alternative;
+    const pages = Object.fromEntries(content);
+    responses[other] = { description, ...headers, content: withProblem(pages, other, contract, components) };
   }
   for (const page of contract.pages ?? []) responses[page] = pageOf(page, { contract, headers, components });
   return responses;
@@ -161,30 +162,29 @@ function pageOf(
 ): Node {
   const { contract, headers, components } = given;
   const { answer, contentType = 'text/html; charset=utf-8' } = contract.success;
-  const problem = { 'application/problem+json': { schema: components.reference(problemSchema, 'output') } };
   const page = answer === undefined ? {} : { [contentType]: { schema: components.reference(answer, 'output') } };
-  return {
-    description: 'a page that says why',
-    ...headers,
-    content: errorsOf(contract).has(status) ? { ...page, ...problem } : page,
-  };
+  return { description: 'a page that says why', ...headers, content: withProblem(page, status, contract, components) };
 }
 
-/** What HTTP itself, or a fault of ours, may answer to any request. */
-const ofAnyRequest = [400, 408, 414, 417, 421, 431, 500, 503].filter((each) =>
+/** Content of a status, and beside it a problem where any request may be answered one with this status. */
+function withProblem(content: Node, status: number, contract: RouteContract, components: Components): Node {
+  if (!errorsOf(contract).has(status)) return content;
+  return { ...content, 'application/problem+json': { schema: components.reference(problemSchema, 'output') } };
+}
+
+/** What HTTP itself, or a fault of ours, may answer to any request. A URL that is not validly percent-encoded is nothing that is there, also by its query. */
+const ofAnyRequest = [400, 404, 408, 414, 417, 421, 431, 500, 503].filter((each) =>
   Object.values(problems).some(({ status }) => status === each),
 );
 
 function errorsOf(contract: RouteContract): ReadonlySet<number> {
-  const { credentials, idempotent, errors = [], params } = contract;
-  const takesBody = [contract.body, contract.file, contract.bytes].some((part) => part !== undefined);
+  const { credentials, idempotent, errors = [] } = contract;
   return new Set([
     ...ofAnyRequest,
     ...(credentials === 'none' ? [] : [401, 403]),
-    // What is not validly percent-encoded is nothing that is there.
-    ...(params === undefined ? [] : [404]),
-    ...(takesBody ? [413, 415] : []),
-    ...(takesInput(contract) || contract.method !== 'GET' ? [422] : []),
+    // A body that nobody asked for is judged like any other.
+    ...(contract.method === 'GET' ? [] : [413, 415, 422]),
+    ...(takesInput(contract) ? [422] : []),
     ...(idempotent === true ? [409, 422] : []),
     ...(isCounted(contract) ? [429] : []),
     ...errors,
