@@ -41,7 +41,7 @@ void t.test('at its time a report is made once, kept, and mailed to all who agre
   t.match(english?.parsed.html, 'Search &lt;b&gt;API&lt;/b&gt;');
   t.match(english?.parsed.html, 'Bar chart of uptime over time: 7 bars, 1 with downtime');
   t.match(russian?.parsed.text, /Еженедельный отчёт\nShop\n/);
-  t.match(russian?.parsed.text, 'Цель 99,9 %: достигли мониторов 3 из 5.'.replace(' %', '\u00A0%'));
+  t.match(russian?.parsed.text, 'Цель 99,9 %: достигнута у 3 из 5 мониторов.'.replace(' %', '\u00A0%'));
   const headers = Object.fromEntries((english?.parsed.headers ?? []).map(({ key, value }) => [key, value]));
   t.match(headers['list-unsubscribe'], /^<https:\/\/parallax\.example\/api\/v1\/public\/reports\/plru_\w+>$/);
   t.equal(headers['list-unsubscribe-post'], 'List-Unsubscribe=One-Click');

@@ -31,6 +31,8 @@ export type MailWords = {
   readonly utc: string;
 };
 
+const russianPlural = new Intl.PluralRules('ru');
+
 const english: MailWords = {
   frequencies: {
     daily: 'Daily report',
@@ -46,7 +48,7 @@ const english: MailWords = {
   downtime: 'Downtime',
   none: 'none',
   notMeasured: 'not measured',
-  target: (target, met, all) => `Target ${target}: ${met} of ${all} monitors met it.`,
+  target: (target, met, all) => `Target ${target}: ${met} of ${all} ${all === 1 ? 'monitor' : 'monitors'} met it.`,
   subjects: 'Least available first',
   before: (uptime) => `before: ${uptime}`,
   more: (count) => (count === 1 ? 'One more subject is in the report.' : `${count} more subjects are in the report.`),
@@ -85,7 +87,8 @@ const russian: MailWords = {
   downtime: 'Простой',
   none: 'нет',
   notMeasured: 'не измерено',
-  target: (target, met, all) => `Цель ${target}: достигли мониторов ${met} из ${all}.`,
+  target: (target, met, all) =>
+    `Цель ${target}: достигнута у ${met} из ${all} ${russianPlural.select(all) === 'one' ? 'монитора' : 'мониторов'}.`,
   subjects: 'Сначала наименее доступные',
   before: (uptime) => `ранее: ${uptime}`,
   more: (count) => `Ещё объектов в отчёте: ${count}.`,

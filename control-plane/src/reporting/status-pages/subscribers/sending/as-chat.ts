@@ -18,25 +18,25 @@ export function noticeMessage(notice: Notice, { id, nowMs }: Sent): Message {
   const parts = notice.news.map((facts) => partOf(facts, notice));
   const [last, facts] = [parts.at(-1), notice.news.at(-1)];
   if (last === undefined || facts === undefined) throw new Error('a notice tells nothing');
-  const text = plainLines(last.texts.join('\n\n'));
+  const [first = '', ...others] = last.texts.map(plainLines);
   // What the summary has no room for is read below it.
-  const isLong = text.length > most.summary || text.includes('\n\n');
+  const below = first.length > most.summary ? [first, ...others] : others;
   return {
     ...common(notice, { id, nowMs }),
     ...toneOf(facts),
     subjectKey: `page-${notice.page.id}-${facts.id}`,
     title: line(subject, most.title),
-    summary: cut(isolated(isLong ? plainLine(last.texts[0] ?? '') : text), most.summary),
+    summary: cut(isolated(first), most.summary),
     facts: [
       { label: line(last.label, most.label), value: line(last.time, most.value) },
       ...(last.affects === null
         ? []
         : [{ label: line(last.affects.label, most.label), value: line(last.affects.names, most.value) }]),
     ],
-    sections: [...(isLong ? [sectionOf(last)] : []), ...parts.slice(0, -1).toReversed().map(sectionOf)].slice(
-      0,
-      most.sections,
-    ),
+    sections: [
+      ...(below.length > 0 ? [sectionOf({ ...last, texts: below })] : []),
+      ...parts.slice(0, -1).toReversed().map(sectionOf),
+    ].slice(0, most.sections),
     links: [
       { purpose: 'open', label: open, url: noticeUrl(notice) },
       { purpose: 'open', label: noticeWords[notice.locale].manage, url: notice.manageUrl },
