@@ -43,9 +43,9 @@ export function badgeRoutes(context: Context, onEnded: (id: number) => void): Ro
         if (made.isNew) await record(tx, { caller, request }, badge, 'badge.created');
         return { row: badge, isNew: made.isNew };
       });
-      if (!isNew) return new AlternativeAnswer(seenBy(context, caller, row));
       request.reply.header('location', `/api/v1/badges/${row.id}`);
-      return seenBy(context, caller, row);
+      const badge = seenBy(context, caller, row);
+      return isNew ? badge : new AlternativeAnswer(badge);
     }),
 
     handle(readBadgeRoute, async ({ params, caller }) => {

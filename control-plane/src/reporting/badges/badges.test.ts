@@ -38,6 +38,7 @@ void t.test('a badge is made once for each subject, listed, read and deleted', a
   const again = await api.badges('POST', '', body);
   t.equal(again.status, 200);
   t.same(again.body, made.body, 'the same, key and all');
+  t.equal(again.headers.get('location'), made.headers.get('location'));
   const together = await Promise.all(
     Array.from({ length: 4 }, async () => api.badges('POST', '', { ...body, type: 'heartbeat', id: await heartbeat })),
   );
