@@ -33,10 +33,11 @@ async function browser(t: Test) {
   const keys = { publicKey, privateKey: ecdh.getPrivateKey(), auth: randomBytes(16) };
   const shown: { readonly title: string; readonly body: string }[] = [];
   const server = createServer((request, response) => {
-    void buffer(request).then((bytes) => {
+    void (async () => {
+      const bytes = await buffer(request);
       shown.push(JSON.parse(decryptPush(bytes, keys).toString('utf8')) as (typeof shown)[number]);
       response.writeHead(201).end();
-    });
+    })();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -77,12 +77,10 @@ class DueWork implements Repeated {
     clearTimeout(this.#timer);
     this.#isWanted = false;
     this.#begunMs = performance.now();
-    let dueMs: number | undefined;
-    this.#running = this.#run().then((ms) => {
-      dueMs = ms;
-      this.#running = undefined;
-    });
-    await this.#running;
+    const running = this.#run();
+    this.#running = running.then(() => undefined);
+    const dueMs = await running;
+    this.#running = undefined;
     this.#schedule(this.#isWanted ? 0 : Math.min(dueMs ?? Number.POSITIVE_INFINITY, this.#longestMs()));
   }
 
