@@ -1,6 +1,7 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { natsServer, quietLog } from '@parallax/testkit';
@@ -32,13 +33,11 @@ async function browser(t: Test) {
   const publicKey = ecdh.generateKeys();
   const keys = { publicKey, privateKey: ecdh.getPrivateKey(), auth: randomBytes(16) };
   const shown: { readonly title: string; readonly body: string }[] = [];
-  const server = createServer((request, response) => {
-    void (async () => {
-      const bytes = await buffer(request);
-      shown.push(JSON.parse(decryptPush(bytes, keys).toString('utf8')) as (typeof shown)[number]);
-      response.writeHead(201).end();
-    })();
-  });
+  const show = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    shown.push(JSON.parse(decryptPush(await buffer(request), keys).toString('utf8')) as (typeof shown)[number]);
+    response.writeHead(201).end();
+  };
+  const server = createServer((request, response) => void show(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => server.close());

@@ -66,16 +66,19 @@ export async function endManualMembers(transaction: Transaction, incidentId: num
 }
 
 const fieldsRow = z.object({
-  title: z.string(),
   has_own_title: z.boolean(),
   is_manual: z.boolean(),
-  description: z.string(),
-  severity: z.string(),
-  assignee_id: z.number().nullable(),
-  postmortem: z.string().nullable(),
-  visibility: z.string(),
-  public_title: z.string().nullable(),
-  postmortem_public: z.boolean(),
+  ...({
+    title: z.string(),
+    description: z.string(),
+    severity: z.string(),
+    assignee_id: z.number().nullable(),
+    postmortem: z.string().nullable(),
+    visibility: z.string(),
+    public_title: z.string().nullable(),
+    postmortem_public: z.boolean(),
+    postmortem_notify: z.boolean(),
+  } satisfies Readonly<Record<keyof UpdateIncident, z.ZodType>>),
 });
 
 /**
@@ -87,7 +90,8 @@ export async function differingFields(
   change: UpdateIncident,
 ): Promise<UpdateIncident> {
   const { has_own_title, is_manual, ...present } = await transaction.one(sql.type(fieldsRow)`
-    select title, has_own_title, is_manual, description, severity, assignee_id, postmortem, visibility, public_title, postmortem_public
+    select title, has_own_title, is_manual, description, severity, assignee_id, postmortem, visibility, public_title, postmortem_public,
+      postmortem_notify
     from incidents where id = ${incidentId}`);
   const isSame = (name: string, value: unknown): boolean => {
     if (name === 'title' && value === null) return has_own_title === is_manual;
