@@ -91,7 +91,7 @@ async function judgeTogether(t: Test, lived: Lived): Promise<void> {
     ['day', 'Asia/Kolkata'],
     ['week', 'America/New_York'],
   ] as const) {
-    const path = `/api/v1/analytics/availability?start_time=${iso(fromMs)}&bucket=${bucket}&timezone=${timezone}&by=monitor&limit=100`;
+    const path = `/api/v1/analytics/availability?from=${iso(fromMs)}&bucket=${bucket}&timezone=${timezone}&by=monitor&limit=100`;
     const { series } = seriesShape.parse(await api.get(path));
     const found = new Map(series.map(({ key, seconds }) => [key, seconds]));
     for (const subject of subjects) {

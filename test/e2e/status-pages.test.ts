@@ -128,7 +128,7 @@ t.test('a status page outlives its database and a restart without it', { timeout
     t.equal(response.status, 200);
     t.ok(text.includes('Checkout'));
     t.notOk(text.includes('internal-name'));
-    t.ok(text.includes('As of <time datetime="'), 'it says how old it is');
+    t.ok(text.includes('As of <time datetime='), 'it says how old it is');
     t.equal((await fetch(`${replica.baseUrl}/api/v1/monitors`)).status, 503);
     t.equal((await fetch(`${replica.baseUrl}/status/never-there`)).status, 503);
     t.same([await atDomain('/'), await atDomain('/api/v1/monitors')], [200, 404]);

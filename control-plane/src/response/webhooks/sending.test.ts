@@ -2,6 +2,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { z } from 'zod';
 import { sql } from '../../platform/database/pools.ts';
@@ -292,8 +293,12 @@ void t.test('what was sent costs later claims nothing, although it all waited si
     const claimed = await claimDeliveries(worker, 'test', nowMs, room);
     await noteDeliveries(worker, 'test', claimed.map(delivered));
   }
-  await pagesRead();
-  const last = await pagesRead();
+  // An entry is marked once nobody can see it any more, and whoever connects to the server at this moment may, for an instant.
+  let last = await pagesRead();
+  for (let tries = 0; tries < 20 && last >= first * 2; tries += 1) {
+    await sleep(50);
+    last = await pagesRead();
+  }
   t.ok(last < first * 2, `${last} pages after 2,400 were sent, ${first} before`);
 });
 
