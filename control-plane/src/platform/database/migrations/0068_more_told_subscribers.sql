@@ -4,7 +4,7 @@ alter table status_pages add constraint status_pages_subscribe_check check (card
 alter table status_page_subscribers drop constraint status_page_subscribers_kind_check;
 alter table status_page_subscribers add constraint status_page_subscribers_kind_check check (kind ~ '^[a-z0-9-]{1,30}$');
 
--- Whether subscribers are told of a postmortem, and since when pages show it. Those of before this migration are no news.
+-- Whether subscribers are told of a postmortem, and since when pages show it. Postmortems that are older than this migration are not told.
 alter table incidents
   add column postmortem_notify boolean not null default true,
   add column postmortem_public_at timestamptz;

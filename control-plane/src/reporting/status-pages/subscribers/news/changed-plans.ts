@@ -93,7 +93,7 @@ function movedTo(
   const isTold = ({ startsMs, endsMs, hasStarted }: StoredOccurrence): boolean =>
     startsMs === facts.starts_ms && (hasStarted || endsMs === facts.ends_ms);
   if (own.some(isTold)) return undefined;
-  // Of a series one occurrence follows another.
+  // The next occurrence of a series does not replace the one that has begun.
   if (isRecurring && facts.starts_ms <= nowMs) return undefined;
   const [first] = own
     .filter(({ hasStarted, startsMs }) => !hasStarted && startsMs > nowMs)
